@@ -1,0 +1,62 @@
+# Two commands do everything on a machine with git, make and Python 3.11 or newer:
+#
+#   make demo   sets up .venv and trains a small checkerboard automaton
+#   make test   sets up .venv with the development tools and runs every check
+#
+# PYTHON=/path/to/python chooses the interpreter; without it the first that fits is taken.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+# An interpreter fits if it runs (a version manager's shim may not), is new enough, and can make
+# environments (some distributions package that apart).
+FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+CANDIDATES := python3 python3.13 python3.12 python3.11 python3.14 python
+FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
+	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
+PYTHON = $(FOUND)
+
+.PHONY: demo test coverage clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.installed
+	$(BIN)/dct train-checkerboard --small --epochs 50
+
+test: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+# Compiled code is invisible to the coverage tool, so the kernels run as plain Python here; that
+# is slow. The cache of its own keeps the two modes apart.
+coverage: $(VENV)/.installed-dev
+	NUMBA_DISABLE_JIT=1 NUMBA_CACHE_DIR=$(VENV)/numba-without-jit \
+		$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term-missing
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { \
+		echo "error: no Python 3.11 or newer with its venv module was found (tried: $(CANDIDATES))"; \
+		echo "install one (on Debian and Ubuntu: python3 and python3-venv), or name one: make PYTHON=/path/to/python"; \
+		exit 1; } >&2
+	@"$(PYTHON)" -c '$(FITS)' || { \
+		echo "error: $(PYTHON) is not Python 3.11 or newer with its venv module"; exit 1; } >&2
+	@echo "making $(VENV) with $(PYTHON) …"
+	@rm -rf $(VENV)
+	@"$(PYTHON)" -m venv $(VENV)
+
+# The stamps say what is installed; a changed list of dependencies makes them stale. Sources are
+# used in place, so a changed source does not.
+$(VENV)/.installed: pyproject.toml constraints.txt $(BIN)/python
+	@echo "installing dct into $(VENV) …"
+	@$(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt $(BIN)/python
+	@echo "installing dct and the development tools into $(VENV) …"
+	@$(PIP_INSTALL) --editable '.[dev]'
+	@touch $(VENV)/.installed $@
+
+clean:
+	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
