@@ -1,0 +1,150 @@
+"""NumPy's npz files, written to the same bytes each time and read without trust.
+
+What is read is checked before it is unpacked: nothing is unpickled, and no entry is larger
+than the array that the reader asks for.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import stat
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.errors import ModelFileError
+
+MAX_FILE_BYTES = 2**28
+"""Above what the largest accepted circuit takes, in float64."""
+
+_OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
+_PREAMBLE_BYTES = 10_128
+"""At most this much stands before an array's data: NumPy reads headers of 10000 characters."""
+
+
+def write_npz(file: BinaryIO, arrays: Mapping[str, npt.NDArray]) -> None:
+    """Write `arrays` as npz. Equal arrays in equal order give equal bytes, on any system."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy", _OLDEST_DATE)
+            entry.create_system = 3  # else it tells Windows from the rest
+            content = io.BytesIO()
+            little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+            np.lib.format.write_array(content, little, version=(1, 0), allow_pickle=False)
+            archive.writestr(entry, content.getvalue())
+
+
+class NpzReader:
+    """Reads single arrays of an npz file, each of a shape and type known beforehand.
+
+    A context manager. Every method raises ModelFileError for what does not fit.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file = path.open("rb")
+        except FileNotFoundError:
+            raise self.error("no such file") from None
+        except IsADirectoryError:
+            raise self.error("is a directory: name the model.npz in it") from None
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+            reason = getattr(error, "strerror", None) or str(error)
+            raise self.error(f"cannot be read: {reason.lower()}") from None
+        try:
+            status = os.fstat(self._file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+                raise self.error("is no model file: it is larger than any model, or no plain file")
+            self._archive = zipfile.ZipFile(self._file)
+        except ModelFileError:
+            self._file.close()
+            raise
+        except Exception:  # on hostile bytes zipfile raises far more than BadZipFile
+            self._file.close()
+            raise self.error(
+                "is no npz archive, or only the beginning of one: take another copy of the file"
+            ) from None
+        self.names = [entry.filename.removesuffix(".npy") for entry in self._archive.infolist()]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._archive.close()
+        self._file.close()
+
+    def error(self, text: str) -> ModelFileError:
+        """Return the error that says `text` about the file."""
+        return ModelFileError(f"{self._path}: {text}")
+
+    def text(self, name: str, limit: int) -> str:
+        """Read UTF-8 text of at most `limit` bytes, kept as an array of bytes."""
+        content = self._entry(name, limit)
+        shape, dtype, data = self._split(name, content)
+        if dtype != np.uint8 or shape != (len(data),):
+            raise self.error(f'entry "{name}" holds no text')
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            raise self.error(f'entry "{name}" holds no text in UTF-8') from None
+
+    def array(
+        self, name: str, shape: tuple[int, ...], dtypes: Sequence[npt.DTypeLike]
+    ) -> npt.NDArray:
+        """Read an array of exactly this `shape`, of one of `dtypes`, in the machine's order."""
+        allowed = [np.dtype(dtype) for dtype in dtypes]
+        largest = math.prod(shape) * max(dtype.itemsize for dtype in allowed)
+        content = self._entry(name, largest)
+        found, dtype, data = self._split(name, content)
+        if found != shape or dtype not in allowed or len(data) != math.prod(shape) * dtype.itemsize:
+            types = " or ".join(str(option) for option in allowed)
+            raise self.error(
+                f'entry "{name}" must have shape {shape} and type {types} to fit the '
+                f"configuration in the file, not shape {found} and type {dtype}"
+            )
+        return np.frombuffer(data, dtype).reshape(shape).astype(dtype.newbyteorder("="))
+
+    def _entry(self, name: str, limit: int) -> bytes:
+        """Return an entry's bytes if it declares at most `limit` bytes of data.
+
+        zipfile never unpacks more of a stored or deflated entry than it declares.
+        """
+        if self.names.count(name) != 1:
+            raise self.error(f'entry "{name}" is missing or there more than once')
+        entry = self._archive.infolist()[self.names.index(name)]
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise self.error(f'entry "{name}" is packed in an unusual way: save it with dct')
+        if entry.file_size > limit + _PREAMBLE_BYTES:
+            raise self.error(
+                f'entry "{name}" unpacks to {entry.file_size} bytes where at most {limit} are '
+                "expected: it was not read"
+            )
+        try:
+            return self._archive.read(entry)
+        except Exception:  # a wrong checksum, encryption, an end of file, and more
+            raise self.error(f'entry "{name}" is damaged: take another copy of the file') from None
+
+    def _split(self, name: str, content: bytes) -> tuple[tuple[int, ...], np.dtype, bytes]:
+        """Return shape, type and data of an array in NumPy's format, allocating nothing."""
+        file = io.BytesIO(content)
+        try:
+            if np.lib.format.read_magic(file) != (1, 0):
+                raise ValueError
+            shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(file)
+        except Exception:  # NumPy evaluates the header as a Python literal
+            raise self.error(f'entry "{name}" is no array of NumPy') from None
+        if fortran_order and len(shape) > 1:
+            raise self.error(f'entry "{name}" is stored column by column: save it with dct')
+        return shape, dtype, file.read()

@@ -1,0 +1,247 @@
+"""The sections and keys of a configuration, with their types, ranges and meaning.
+
+Every description says what the key means and its unit. `dct config show` prints it as a
+comment, followed by the range, which is derived from the constraints and never written twice.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from difflogic.errors import ConfigError
+from difflogic.netlist import Architecture, wire
+
+MAX_GATES = 2**20
+"""Gates per cell: 80 times the largest published circuit. Guards memory against slips."""
+
+Size = Annotated[int, Field(ge=1, le=65536)]
+Count = Annotated[int, Field(ge=1, le=10**9)]
+# A TOML array arrives as a list; only the array itself is converted, its items stay strict.
+Layers = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000, strict=False)]
+Channels = Annotated[
+    tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=1000, strict=False)
+]
+Auto = Literal["auto"]
+
+
+class Section(BaseModel):
+    """Base of all sections: immutable, no unknown key, no silent conversion, finite numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class TaskConfig(Section):
+    """What the automaton is to do: its start states and its targets."""
+
+    kind: Literal["checkerboard"] = Field(description="the task's name")
+    height: Size = Field(description="rows of the grid, in cells")
+    width: Size = Field(description="columns of the grid, in cells")
+    square: Size = Field(default=2, description="side of one square of the checkerboard, in cells")
+    loss_channels: Channels = Field(
+        default=(0,), description="channels that the target is compared with, all below channels"
+    )
+
+
+class AutomatonConfig(Section):
+    """The cellular automaton that the circuit drives."""
+
+    channels: Size = Field(description="bits of state per cell")
+    boundary: Literal["zero", "periodic"] = Field(
+        description="what lies beyond the grid's edge: zeros, or the opposite edge"
+    )
+    steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
+        description="automaton steps per rollout, from start state to loss"
+    )
+    fire_rate: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=1.0,
+        description="probability that a cell takes its new state in a step; 1 is synchronous",
+    )
+
+
+class PerceptionConfig(Section):
+    """The kernels, small circuits that read the 3×3 neighbourhood of one channel."""
+
+    kernels: Size = Field(description="number of kernels, each with logits of its own")
+    gates: Layers = Field(
+        default=(8, 4, 2), description="gates per layer of one kernel, on 9 inputs"
+    )
+    first_wiring: Literal["moore", "unique", "random"] = Field(
+        default="moore", description="wiring of the first layer; moore needs 8 gates there"
+    )
+    wiring: Literal["unique", "random"] = Field(
+        default="unique", description="wiring of later layers"
+    )
+
+
+class UpdateConfig(Section):
+    """The circuit that maps a cell's channels and all it perceives to its next state."""
+
+    gates: Layers = Field(description="gates per layer; the last layer has one per channel")
+    wiring: Literal["unique", "random"] = Field(
+        default="unique", description="wiring of all layers"
+    )
+
+
+class TrainingConfig(Section):
+    """Gradient descent on the logits: AdamW at a constant learning rate."""
+
+    # Bounds on the numbers keep them meaningful in float32, which most runs train in.
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
+        default=23, description="names all random streams: wiring, start states, masks"
+    )
+    epochs: Count = Field(description="training steps, one optimizer step each")
+    batch: Size = Field(description="samples per training step")
+    learning_rate: Annotated[float, Field(gt=0, le=1000)] = Field(
+        description="AdamW's step size, in logits per step"
+    )
+    beta1: Annotated[float, Field(ge=0, le=0.999999)] = Field(
+        default=0.9, description="AdamW's decay of the mean gradient, per step"
+    )
+    beta2: Annotated[float, Field(ge=0, le=0.999999)] = Field(
+        default=0.99, description="AdamW's decay of the mean squared gradient, per step"
+    )
+    epsilon: Annotated[float, Field(ge=1e-30, le=1)] = Field(
+        default=1e-8, description="AdamW's guard against division by zero"
+    )
+    weight_decay: Annotated[float, Field(ge=0, le=1000)] = Field(
+        default=1e-2, description="decoupled decay: learning_rate * weight_decay * logit per step"
+    )
+    gradient_clip: Annotated[float, Field(gt=0, le=1e9)] = Field(
+        default=100.0, description="bound on each element of the gradient"
+    )
+    initial_logit: Annotated[float, Field(ge=-1000, le=1000)] = Field(
+        default=10.0, description="first logit of the op A (pass-through); the others start at 0"
+    )
+    precision: Literal["float32", "float64"] = Field(
+        default="float32", description="type of logits and soft states; float64 is for verification"
+    )
+
+
+class EvaluationConfig(Section):
+    """How the hard circuit, each gate replaced by its most probable op, is scored."""
+
+    hard_every: Count = Field(default=1, description="epochs from one hard evaluation to the next")
+    starts: Size = Field(default=64, description="held-out start states for the final scores")
+
+
+class ParallelConfig(Section):
+    """How the work is spread. No key of this section changes any result."""
+
+    workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
+        default="auto", description="worker threads; auto is one per available core"
+    )
+    parallel_batch: bool = Field(default=True, description="samples of a batch run side by side")
+    parallel_cells: bool = Field(
+        default=True,
+        description="cells of one sample run side by side, with a barrier at each step",
+    )
+    max_parallel_samples: Auto | Size = Field(
+        default="auto",
+        description="samples in flight at once, to bound memory; auto is one per worker",
+    )
+    lanes: Literal["auto", 16, 32, 64] = Field(
+        default="auto", description="cells that one tile updates together"
+    )
+    chunk: Auto | Size = Field(default="auto", description="tiles that a worker takes at a time")
+
+    @field_validator("lanes", mode="before")
+    @classmethod
+    def _refuse_float(cls, lanes: object) -> object:
+        if isinstance(lanes, float):  # which equals an integer of the list
+            raise ValueError
+        return lanes
+
+
+class Config(Section):
+    """One experiment, whole and checked."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=64)] = Field(
+        description="names the experiment and its run directories"
+    )
+    task: TaskConfig
+    automaton: AutomatonConfig
+    perception: PerceptionConfig
+    update: UpdateConfig
+    training: TrainingConfig
+    evaluation: EvaluationConfig = EvaluationConfig()
+    parallel: ParallelConfig = ParallelConfig()
+
+    @property
+    def architecture(self) -> Architecture:
+        """The sizes of the circuit."""
+        return Architecture(
+            channels=self.automaton.channels,
+            kernels=self.perception.kernels,
+            perception=self.perception.gates,
+            update=self.update.gates,
+            perception_first=self.perception.first_wiring,
+            perception_wiring=self.perception.wiring,
+            update_wiring=self.update.wiring,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain tables, lists and scalars, as TOML and JSON know them."""
+        return _plain(self.model_dump())
+
+    def to_toml(self) -> str:
+        """Return the configuration as TOML; `load_config` reads it back to an equal one."""
+        return tomli_w.dumps(self.to_dict())
+
+    @model_validator(mode="after")
+    def _check_sections_agree(self) -> Config:
+        problems = [*_task_problems(self), *_circuit_problems(self)]
+        if problems:
+            raise ValueError("\n".join(problems))
+        return self
+
+
+def _task_problems(config: Config) -> list[str]:
+    task, channels = config.task, config.automaton.channels
+    problems = []
+    if task.square > min(task.height, task.width):
+        problems.append(
+            f"[task] square: a square of {task.square} cells does not fit a grid of "
+            f"{task.height}×{task.width}: use at most {min(task.height, task.width)}"
+        )
+    beyond = [channel for channel in task.loss_channels if channel >= channels]
+    if beyond:
+        problems.append(
+            f"[task] loss_channels: no channel {beyond[0]}, as the automaton has {channels}: "
+            f"use 0 to {channels - 1}"
+        )
+    if len(set(task.loss_channels)) < len(task.loss_channels):
+        problems.append("[task] loss_channels: a channel is listed twice: list it once")
+    return problems
+
+
+def _circuit_problems(config: Config) -> list[str]:
+    channels, update = config.automaton.channels, config.update.gates
+    if update[-1] != channels:
+        return [
+            f"[update] gates: the last layer is the cell's next state and needs one gate per "
+            f"channel: {channels} ([automaton] channels), not {update[-1]}"
+        ]
+    architecture = config.architecture
+    if architecture.gates > MAX_GATES:
+        return [
+            f"[perception] and [update] gates: {architecture.gates} gates per cell are more than "
+            f"the {MAX_GATES} that this program accepts: use fewer kernels, channels or gates"
+        ]
+    try:
+        # Which layers can be wired depends on sizes only: any generator will do.
+        wire(architecture, np.random.default_rng(0))
+    except ConfigError as error:
+        return [str(error)]
+    return []
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return list(value)
+    return value

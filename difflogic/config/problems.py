@@ -1,0 +1,133 @@
+"""From what pydantic finds wrong to sentences that say where, what, and what would be right."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from difflogic.config import schema
+from difflogic.config.schema import TOP_LEVEL
+from difflogic.errors import ConfigError, did_you_mean
+
+_NAMED_PLACE = re.compile(r"\[(\w+)\] (\w+)")
+
+Place = tuple[str, ...]
+"""Where a value stands: (key,) at the top level, (section,), or (section, key)."""
+
+
+class Problem(NamedTuple):
+    """What is wrong, and with the value of which place."""
+
+    place: Place
+    text: str
+    is_disagreement: bool = False
+    """Each value is good alone, but not beside others."""
+
+
+def find(error: ValidationError) -> Iterator[Problem]:
+    """Yield each problem once, in the order of the file."""
+    seen: set[tuple[Any, ...]] = set()
+    for detail in error.errors():
+        location = detail["loc"]
+        if not location:  # cross checks: each line starts with its place
+            for text in str(detail["ctx"]["error"]).splitlines():
+                named = _NAMED_PLACE.match(text)
+                yield Problem(named.groups() if named else (), text, is_disagreement=True)
+            continue
+        place = tuple(str(part) for part in location[:2])
+        index = location[2] if len(location) > 2 and isinstance(location[2], int) else None
+        # A union reports a problem per branch, and a list with wrong items is also too short.
+        known = place in seen if detail["type"] == "too_short" else (place, index) in seen
+        if not known:
+            seen |= {place, (place, index)}
+            yield Problem(place, _describe(detail["type"], place, index, detail["input"]))
+
+
+def unknown(place: Place, is_section: bool = False) -> str:
+    """Say that a section or key does not exist, and which one may be meant."""
+    if len(place) == 1:
+        name = place[0]
+        if is_section:
+            return f"no section [{name}]: {did_you_mean(name, schema.sections())}"
+        where, known = "at the top level", [*schema.keys(TOP_LEVEL)]
+    else:
+        name = place[1]
+        where, known = f"in [{place[0]}]", [*schema.keys(place[0])]
+    hint = did_you_mean(name, known)
+    homes = [section for section in schema.sections() if name in schema.keys(section)]
+    if homes:
+        hint = f"it belongs in [{homes[0]}]"
+    return f'no key "{name}" {where}: {hint}'
+
+
+def combine(found: Sequence[tuple[str, str]]) -> ConfigError:
+    """Return one error for all (origin, problem) pairs; `found` is not empty."""
+    lines = [f"{origin}: {problem}" for origin, problem in found]
+    if len(lines) == 1:
+        return ConfigError(lines[0])
+    return ConfigError(f"{len(lines)} problems in the configuration:\n  " + "\n  ".join(lines))
+
+
+def _describe(kind: str, place: Place, index: int | None, value: Any) -> str:
+    section, key = place if len(place) == 2 else (TOP_LEVEL, place[0])
+    is_section = len(place) == 1 and key in schema.sections()
+    if kind == "extra_forbidden":
+        return unknown(place, is_section=len(place) == 1 and isinstance(value, dict))
+    if kind == "missing" and is_section:
+        return f"the section [{key}] is missing: it needs {', '.join(_required(key))}"
+    if kind == "missing":
+        where = f"[{section}]" if section else "the top level"
+        meaning, accepted = schema.meaning(section, key), schema.accepted(section, key)
+        return f'{where} needs a key "{key}", {accepted}: {meaning}'
+    if is_section:
+        return f"[{key}] must be a section of keys, not {_show(value)}"
+    name = f"[{section}] {key}" if section else key
+    if index is not None:
+        name += f"[{index}]"
+    accepted = schema.accepted(section, key, item=index is not None)
+    hint = _hint(section, key, value)
+    return f"{name} must be {accepted}, not {_show(value)}{hint}"
+
+
+def _required(section: str) -> list[str]:
+    fields = schema.sections()[section].model_fields
+    return [key for key, field in fields.items() if field.is_required()]
+
+
+def _hint(section: str, key: str, value: Any) -> str:
+    choices = schema.choices(section, key)
+    if not isinstance(value, str) or not choices:
+        return ""
+    hint = did_you_mean(value, choices)
+    return f": {hint}" if hint.startswith("did you mean") else ""
+
+
+def _show(value: Any) -> str:
+    match value:
+        case bool():
+            text = f"the boolean {str(value).lower()}"
+        case str():
+            text = f"the string {json.dumps(value, ensure_ascii=False)}"
+        case float():
+            text = f"the float {value}"
+        case []:
+            text = "an empty list"
+        case list():
+            text = f"a list of {len(value)}"
+        case dict():
+            text = "a table"
+        case int():
+            # A decimal of thousands of digits is refused by Python itself.
+            text = str(value) if abs(value) < 10**40 else "such a large integer"
+        case _:
+            text = f"{value} ({type(value).__name__})"
+    return shorten(text)
+
+
+def shorten(text: str) -> str:
+    """Cut what a message quotes to 80 characters."""
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,53 @@
+"""Writing files so that they appear whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from difflogic.errors import RunDirectoryError
+
+_REMEDIES = {
+    errno.ENOSPC: "free some space there, or write elsewhere",
+    errno.EDQUOT: "free some of your quota, or write elsewhere",
+    errno.EROFS: "write to a place that is not read-only",
+    errno.EACCES: "check the directory's permissions, or write elsewhere",
+    errno.EPERM: "check the directory's permissions, or write elsewhere",
+    errno.ENOENT: "create the directory first, or write elsewhere",
+    errno.ENOTDIR: "a part of the path is a file: choose another path",
+    errno.EISDIR: "the path is a directory: choose another path",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
+
+
+def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
+    """Write a file aside with `writer`, then give it the name `path`, replacing an earlier one.
+
+    Whatever goes wrong, an interrupt included, the earlier file stays as it was and nothing
+    else is left behind. Raises RunDirectoryError, with the remedy, if the system refuses.
+    """
+    aside = path.with_name(f".dct-{secrets.token_hex(8)}.tmp")
+    try:
+        try:
+            with aside.open("xb") as file:
+                writer(file)
+                file.flush()
+                # Else a crash soon after the renaming could leave an empty file.
+                os.fsync(file.fileno())
+            aside.replace(path)
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise refused(path, "written", error) from error
+
+
+def refused(path: Path, action: str, error: OSError) -> RunDirectoryError:
+    """Return the error that says why `path` cannot be written or created, and what helps."""
+    reason = error.strerror or str(error)
+    remedy = _REMEDIES.get(error.errno or 0, "check the disk and the path, or write elsewhere")
+    return RunDirectoryError(f"{path}: cannot be {action}: {reason.lower()}: {remedy}")

@@ -1,0 +1,28 @@
+"""Neighbourhoods and boundaries of rectangular grids, cells numbered row by row."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Boundary = Literal["zero", "periodic"]
+
+OFFSETS = tuple((dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
+"""The nine cells of a Moore neighbourhood, row-major; index 4 is the centre."""
+
+OUTSIDE = -1
+"""Stands for a neighbour beyond a zero boundary; its bits are all 0."""
+
+
+def neighbors(height: int, width: int, boundary: Boundary) -> npt.NDArray[np.int64]:
+    """Return the cell at each neighbour's place, shape (9, height · width); OUTSIDE if none."""
+    y, x = np.divmod(np.arange(height * width), width)
+    table = np.empty((len(OFFSETS), height * width), dtype=np.int64)
+    for n, (dy, dx) in enumerate(OFFSETS):
+        ny, nx = y + dy, x + dx
+        inside = (ny >= 0) & (ny < height) & (nx >= 0) & (nx < width)
+        cell = (ny % height) * width + nx % width
+        table[n] = cell if boundary == "periodic" else np.where(inside, cell, OUTSIDE)
+    return table

@@ -1,0 +1,154 @@
+"""A circuit with its logits and its configuration, and the file that keeps them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic import gates
+from difflogic.archive import NpzReader, write_npz
+from difflogic.config import Config, config_from_dict
+from difflogic.errors import ConfigError, ModelFileError
+from difflogic.files import write_whole
+from difflogic.netlist import Circuit, Netlist, flatten, wire
+from difflogic.streams import Purpose, stream
+from difflogic.wiring import NEIGHBORHOOD, Wiring
+
+FORMAT = "dct-model"
+VERSION = 1
+"""Goes up when a file can no longer be read by the program before."""
+
+MAX_HEADER_BYTES = 2**20
+
+Logits = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """All that defines an automaton: what is wired how, and what each gate has learned.
+
+    `logits`, float32 or float64 of shape (parameters, 16), are shared with the caller, not
+    copied. Raises ConfigError if the parts do not fit together.
+    """
+
+    circuit: Circuit
+    logits: Logits
+    config: Config
+
+    def __post_init__(self) -> None:
+        if self.circuit.architecture != self.config.architecture:
+            raise ConfigError("the circuit's sizes are not those of the configuration")
+        expected = (self.config.architecture.parameters, gates.OPS)
+        if self.logits.shape != expected or self.logits.dtype not in (np.float32, np.float64):
+            raise ConfigError(
+                f"logits need shape {expected} and type float32 or float64, not "
+                f"{self.logits.shape} and {self.logits.dtype}"
+            )
+
+    @classmethod
+    def create(cls, config: Config) -> Model:
+        """Return an untrained model: wired from the seed, every gate passing its first input."""
+        architecture = config.architecture
+        circuit = wire(architecture, stream(config.training.seed, Purpose.WIRING))
+        logits = np.zeros((architecture.parameters, gates.OPS), config.training.precision)
+        logits[:, gates.PASS_THROUGH] = config.training.initial_logit
+        return cls(circuit, logits, config)
+
+    @cached_property
+    def netlist(self) -> Netlist:
+        """The circuit as a flat list of gates."""
+        return flatten(self.circuit)
+
+    @property
+    def ops(self) -> npt.NDArray[np.uint8]:
+        """The most probable op of each parameter, shape (parameters,): the hard circuit."""
+        return gates.harden(self.logits)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to `path`, whole or not at all; equal models give equal bytes.
+
+        Raises RunDirectoryError if the file cannot be written, and ModelFileError if a logit
+        is not finite, since such a file could not be loaded.
+        """
+        path = Path(path)
+        if not np.isfinite(self.logits).all():
+            raise ModelFileError(f"{path}: not saved: a logit is NaN or infinite")
+        header = {"format": FORMAT, "version": VERSION, "config": self.config.to_dict()}
+        arrays = {
+            "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
+            "logits": self.logits,
+            **_pack("perception", self.circuit.perception),
+            **_pack("update", self.circuit.update),
+        }
+        write_whole(path, lambda file: write_npz(file, arrays))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Model:
+        """Read a model. Raises ModelFileError for whatever is not a whole model file."""
+        with NpzReader(Path(path)) as reader:
+            config = _read_config(reader, str(path))
+            architecture = config.architecture
+            shape = (architecture.parameters, gates.OPS)
+            logits = reader.array("logits", shape, (np.float32, np.float64))
+            if not np.isfinite(logits).all():
+                raise reader.error("a logit is NaN or infinite: the training run had failed")
+            perception = _unpack(reader, "perception", NEIGHBORHOOD, architecture.perception)
+            update = _unpack(reader, "update", architecture.update_inputs, architecture.update)
+            try:
+                return cls(Circuit(architecture, perception, update), logits, config)
+            except ConfigError as error:  # a wire that leads nowhere
+                raise reader.error(f"the wiring is damaged: {error}") from None
+
+
+def _read_config(reader: NpzReader, source: str) -> Config:
+    if "header" not in reader.names:
+        raise reader.error("is an npz archive, but no model that dct saved")
+    try:
+        header: Any = json.loads(reader.text("header", MAX_HEADER_BYTES))
+    except (ValueError, RecursionError):
+        raise reader.error("is an npz archive, but no model that dct saved") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise reader.error("is an npz archive, but no model that dct saved")
+    version = header.get("version")
+    if type(version) is not int or version < 1:
+        raise reader.error(f"format version {version!r} is none that ever was: the file is damaged")
+    if version > VERSION:
+        raise reader.error(
+            f"is of format version {version}, and this program reads up to {VERSION}: "
+            "install a newer dct"
+        )
+    config = header.get("config")
+    if not isinstance(config, dict):
+        raise reader.error("holds no configuration: the file is damaged")
+    try:
+        return config_from_dict(config, f"configuration in {source}")
+    except ConfigError as error:
+        raise ModelFileError(str(error)) from None
+
+
+def _pack(part: str, layers: Sequence[Wiring]) -> dict[str, npt.NDArray[np.int32]]:
+    """Return the wires of all layers, one after the other, as two arrays."""
+    return {
+        f"{part}_a": np.concatenate([layer.a for layer in layers]),
+        f"{part}_b": np.concatenate([layer.b for layer in layers]),
+    }
+
+
+def _unpack(
+    reader: NpzReader, part: str, inputs: int, sizes: tuple[int, ...]
+) -> tuple[Wiring, ...]:
+    a = reader.array(f"{part}_a", (sum(sizes),), (np.int32,))
+    b = reader.array(f"{part}_b", (sum(sizes),), (np.int32,))
+    ends = np.cumsum(sizes)[:-1]
+    layers = []
+    for gates_, a_, b_ in zip(sizes, np.split(a, ends), np.split(b, ends), strict=True):
+        layers.append(Wiring(inputs, a_, b_))
+        inputs = gates_
+    return tuple(layers)

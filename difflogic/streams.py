@@ -1,0 +1,34 @@
+"""Random streams that depend on what they are for, never on who draws from them or when.
+
+Every number that a run draws comes from a stream named by (seed, purpose, epoch, sample). Data
+and masks are therefore the same at any number of workers and in any order of work.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+
+class Purpose(IntEnum):
+    """What a stream is for. The numbers are part of every run's results: never change one."""
+
+    WIRING = 0
+    START = 1
+    MASK = 2
+    HELD_OUT_START = 3
+    HELD_OUT_MASK = 4
+
+
+def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.random.Generator:
+    """Return the generator of one stream; all four arguments are integers in [0, 2**64).
+
+    Philox is a block cipher over a counter of four words: seed and purpose are its key, sample
+    and epoch the two upper words. A stream counts in the two lower words, 2**128 blocks, so no
+    stream ever runs into another.
+    Source: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3".
+    """
+    key = np.array([seed, purpose], dtype=np.uint64)
+    counter = np.array([0, 0, sample, epoch], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key, counter=counter))

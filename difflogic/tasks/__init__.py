@@ -1,0 +1,90 @@
+"""What automata are trained to do: start states and targets, drawn sample by sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.config import Config
+from difflogic.errors import ConfigError, did_you_mean
+from difflogic.streams import Purpose, stream
+from difflogic.tasks.checkerboard import Checkerboard
+
+Sample = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]
+"""A start state, shape (channels, height, width), and a target, (loss channels, height, width)."""
+
+
+class Task(Protocol):
+    """A source of samples. The same generator state gives the same sample."""
+
+    @property
+    def name(self) -> str:
+        """What messages call the task."""
+
+    @property
+    def loss_channels(self) -> tuple[int, ...]:
+        """The channels that the target is compared with, in its order."""
+
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Draw one sample. The arrays may be shared: do not write to them."""
+
+
+TASKS: dict[str, Callable[[Config], Task]] = {"checkerboard": Checkerboard.from_config}
+"""Makes the task of each `kind`; `TaskConfig.kind` lists the same names."""
+
+
+def make_task(config: Config) -> Task:
+    """Return the task that `config` asks for. Raises ConfigError if there is no such kind."""
+    kind = config.task.kind
+    if kind not in TASKS:
+        raise ConfigError(f'no task "{kind}": {did_you_mean(kind, TASKS)}')
+    return TASKS[kind](config)
+
+
+def draw_batch(
+    task: Task, seed: int, epoch: int, batch: int, purpose: Purpose = Purpose.START
+) -> Sample:
+    """Draw the samples 0 to `batch` - 1 of an epoch, each from a stream of its own.
+
+    Returns start states (batch, channels, height, width) and targets (batch, loss channels,
+    height, width). Raises ConfigError if a target holds NaN or infinity.
+    """
+    samples = [task.sample(stream(seed, purpose, epoch, index)) for index in range(batch)]
+    starts = np.stack([start for start, _ in samples])
+    targets = np.stack([target for _, target in samples]).astype(np.float64, copy=False)
+    wrong = np.argwhere(~np.isfinite(targets))
+    if len(wrong):
+        sample, channel, y, x = wrong[0]
+        raise ConfigError(
+            f'task "{task.name}": the target of sample {sample} in epoch {epoch} is '
+            f"{targets[sample, channel, y, x]} in loss channel {channel} at row {y}, column {x}: "
+            f"every target must be a finite number, 0 or 1 for bits"
+        )
+    return starts, targets
+
+
+def draw_masks(
+    seed: int,
+    epoch: int,
+    batch: int,
+    steps: int,
+    height: int,
+    width: int,
+    fire_rate: float,
+    purpose: Purpose = Purpose.MASK,
+) -> npt.NDArray[np.uint8] | None:
+    """Draw which cells fire, shape (batch, steps, height, width): 1 takes its new state.
+
+    A cell fires where a uniform number is at most `fire_rate`, in (0, 1]; all channels of a
+    cell share the mask. Returns None at fire rate 1, where every cell fires at every step.
+    """
+    if fire_rate == 1:
+        return None
+    masks = np.empty((batch, steps, height, width), dtype=np.uint8)
+    for index, mask in enumerate(masks):
+        rng = stream(seed, purpose, epoch, index)
+        mask[:] = rng.random(mask.shape) <= fire_rate
+    return masks

@@ -1,0 +1,40 @@
+import tomllib
+
+import pytest
+
+from difflogic.config import describe, load_config, schema
+from difflogic.config.models import Config
+
+
+@pytest.mark.parametrize("name", ["checkerboard", "checkerboard-small"])
+def test_it_loads_back(name, tmp_path):
+    config = load_config(name)
+    path = tmp_path / "shown.toml"
+    path.write_text(describe(config))
+    assert load_config(path) == config
+
+
+def test_every_key_has_its_meaning_and_range_above_it():
+    text = describe(load_config("checkerboard"))
+    lines = text.splitlines()
+    for section, values in tomllib.loads(text).items():
+        for key in values if isinstance(values, dict) else ():
+            place = lines.index(f"[{section}]")
+            place += next(i for i, x in enumerate(lines[place:]) if x.startswith(f"{key} = "))
+            assert lines[place - 1].startswith("# ")
+    unwrapped = text.replace("\n# ", " ")
+    assert "# automaton steps per rollout, from start state to loss (an integer from 1 to" in text
+    assert "(a number above 0, at most 1)\nfire_rate = 1.0" in unwrapped
+    assert '("auto" or an integer from 1 to 1024)\nworkers = "auto"' in unwrapped
+    assert "a list of 1 to 1000 integers from 1 to 65536)\ngates = [8, 4, 2]" in unwrapped
+    assert "(true or false)\nparallel_batch = true" in text
+    assert max(map(len, lines)) <= 100
+
+
+def test_every_field_is_described():
+    for section in ("", *schema.sections()):
+        model = schema.sections()[section] if section else Config
+        assert model.__doc__
+        for key in schema.keys(section):
+            assert schema.meaning(section, key)
+            assert schema.accepted(section, key)

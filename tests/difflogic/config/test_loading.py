@@ -1,0 +1,432 @@
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+import tomli_w
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from difflogic.config import config_from_dict, load_config, loading, shipped_configs
+from difflogic.errors import ConfigError
+from difflogic.tasks import TASKS
+
+BASE = load_config("checkerboard-small")
+
+
+def error(source="checkerboard", overrides=()):
+    with pytest.raises(ConfigError) as caught:
+        load_config(source, overrides)
+    return str(caught.value)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content):
+        path = tmp_path / "my.toml"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+# Shipped configurations
+
+
+def test_shipped_configurations():
+    assert shipped_configs() == ["checkerboard", "checkerboard-small"]
+
+
+@pytest.mark.parametrize("name", ["checkerboard", "checkerboard-small"])
+def test_a_shipped_file_holds_every_value(name):
+    path = Path(__file__).parents[3] / "configs" / f"{name}.toml"
+    assert tomllib.loads(path.read_text()) == load_config(name).to_dict()
+    assert load_config(str(path)) == load_config(path) == load_config(name)
+
+
+def test_the_checkerboard_is_the_published_one():
+    config = load_config("checkerboard")
+    assert config.architecture.parameters == 3040
+    assert config.architecture.gates == 4608
+    assert (config.task.height, config.task.width, config.automaton.channels) == (16, 16, 8)
+    assert (config.automaton.steps, config.automaton.boundary) == (20, "zero")
+    training = config.training
+    assert (training.epochs, training.batch, training.learning_rate) == (500, 2, 0.05)
+    assert (training.beta1, training.beta2, training.epsilon) == (0.9, 0.99, 1e-8)
+    assert (training.weight_decay, training.gradient_clip) == (0.01, 100)
+    assert (training.initial_logit, training.seed) == (10, 23)
+
+
+def test_the_small_one_differs_in_the_update_circuit_alone():
+    small, full = (load_config(n).to_dict() for n in ("checkerboard-small", "checkerboard"))
+    assert small["update"].pop("gates") == [256, 256, 256, 256, 128, 64, 32, 16, 8]
+    del full["update"]["gates"], small["name"], full["name"]
+    assert small == full
+
+
+def test_installed_configurations_come_first(tmp_path, monkeypatch):
+    module = tmp_path / "difflogic" / "config" / "loading.py"
+    (tmp_path / "difflogic" / "configs").mkdir(parents=True)
+    (tmp_path / "difflogic" / "configs" / "mine.toml").write_text(BASE.to_toml())
+    monkeypatch.setattr(loading, "__file__", str(module))
+    assert shipped_configs() == ["mine"]
+    assert load_config("mine") == BASE
+
+
+def test_every_kind_of_task_can_be_made():
+    assert set(TASKS) == {"checkerboard"}
+    for kind in TASKS:
+        assert load_config("checkerboard", [f"task.kind={kind}"]).task.kind == kind
+
+
+# Round trip
+
+
+@st.composite
+def configs(draw):
+    """Any valid configuration, as plain tables."""
+    plain = BASE.to_dict()
+    channels = draw(st.integers(1, 6))
+    kernels = draw(st.integers(1, 3))
+    inputs = channels + 2 * channels * kernels
+    gates = [draw(st.integers((inputs + 1) // 2, inputs))]
+    while gates[-1] > 2 * channels:
+        gates.append((gates[-1] + 1) // 2)
+    perception = draw(st.sampled_from([[8, 4, 2], [8, 5, 4, 2], [12, 6, 3, 2]]))
+    first = ["moore", "unique", "random"] if perception[0] == 8 else ["unique", "random"]
+    height, width = draw(st.integers(1, 40)), draw(st.integers(1, 40))
+    sizes = st.integers(1, 65536)
+    some = st.one_of(st.just("auto"), sizes)
+    switch = st.booleans()
+    plain |= {
+        "name": draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)),
+        "task": {
+            "kind": "checkerboard",
+            "height": height,
+            "width": width,
+            "square": draw(st.integers(1, min(height, width))),
+            "loss_channels": draw(
+                st.lists(st.integers(0, channels - 1), min_size=1, max_size=channels, unique=True)
+            ),
+        },
+        "automaton": {
+            "channels": channels,
+            "boundary": draw(st.sampled_from(["zero", "periodic"])),
+            "steps": draw(st.integers(1, 10**6)),
+            "fire_rate": draw(st.floats(0, 1, exclude_min=True)),
+        },
+        "perception": {
+            "kernels": kernels,
+            "gates": perception,
+            "first_wiring": draw(st.sampled_from(first)),
+            "wiring": draw(st.sampled_from(["unique", "random"])),
+        },
+        "update": {"gates": [*gates, channels], "wiring": "random"},
+        "training": {
+            "seed": draw(st.integers(0, 2**63 - 1)),
+            "epochs": draw(st.integers(1, 10**9)),
+            "batch": draw(sizes),
+            "learning_rate": draw(st.floats(0, 1000, exclude_min=True)),
+            "beta1": draw(st.floats(0, 0.999999)),
+            "beta2": draw(st.floats(0, 0.999999)),
+            "epsilon": draw(st.floats(1e-30, 1)),
+            "weight_decay": draw(st.floats(0, 1000)),
+            "gradient_clip": draw(st.floats(0, 1e9, exclude_min=True)),
+            "initial_logit": draw(st.floats(-1000, 1000)),
+            "precision": draw(st.sampled_from(["float32", "float64"])),
+        },
+        "evaluation": {"hard_every": draw(st.integers(1, 10**9)), "starts": draw(sizes)},
+        "parallel": {
+            "workers": draw(st.one_of(st.just("auto"), st.integers(1, 1024))),
+            "parallel_batch": draw(switch),
+            "parallel_cells": draw(switch),
+            "max_parallel_samples": draw(some),
+            "lanes": draw(st.sampled_from(["auto", 16, 32, 64])),
+            "chunk": draw(some),
+        },
+    }
+    return plain
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(plain=configs())
+def test_round_trip(plain, tmp_path):
+    config = config_from_dict(plain, "test")
+    assert config.to_dict() == plain
+    path = tmp_path / "round.toml"
+    path.write_text(config.to_toml(), encoding="utf-8")
+    assert load_config(path) == config
+
+
+# Overrides
+
+
+def test_overrides():
+    config = load_config(
+        "checkerboard",
+        [
+            "training.epochs=7",
+            "training.epochs = 8 ",
+            "automaton.boundary=periodic",
+            'automaton.boundary="zero"',
+            "name=mine",
+            "update.gates=[200, 100, 50, 25, 13, 8]",
+            "parallel.parallel_batch=false",
+            "parallel.lanes=32",
+            "training.learning_rate=1e-3",
+        ],
+    )
+    assert config.training.epochs == 8
+    assert config.automaton.boundary == "zero"
+    assert config.name == "mine"
+    assert config.update.gates == (200, 100, 50, 25, 13, 8)
+    assert config.parallel.parallel_batch is False
+    assert config.parallel.lanes == 32
+    assert config.training.learning_rate == 0.001
+
+
+def test_an_override_gives_a_missing_section(write):
+    plain = BASE.to_dict()
+    del plain["parallel"], plain["update"]
+    path = write(tomli_w.dumps(plain))
+    config = load_config(path, ["update.gates=[256,128,64,32,16,8]", "parallel.workers=3"])
+    assert config.parallel.workers == 3
+
+
+@pytest.mark.parametrize(
+    ("override", "says"),
+    [
+        ("training.epochs", "write it as section.key=value, such as training.epochs=50"),
+        ("training.epochs=", "write it as section.key=value"),
+        ("=5", "write it as section.key=value"),
+        ("", "write it as section.key=value"),
+        ("training.epoch=5", 'no key "epoch" in [training]: did you mean "epochs"?'),
+        ("trainin.epochs=5", 'no section [trainin]: did you mean "training"?'),
+        ("zzz.epochs=5", "no section [zzz]: known: task, automaton, perception, update"),
+        ("epochs=5", 'no key "epochs" at the top level: it belongs in [training]'),
+        ("task.channels=5", 'no key "channels" in [task]: it belongs in [automaton]'),
+        ("nam=x", 'no key "nam" at the top level: did you mean "name"?'),
+        ("training.a.b=5", 'no key "a.b" in [training]: known: seed, epochs'),
+        ("training=5", "[training] is a section: name a key, as training.seed"),
+        ("update.gates=[8, 4", "the value is no valid TOML"),
+        ("training.epochs=5\n[update]\nx=1", "the value is no valid TOML"),
+        ("training.epochs=1\nbatch=2", "the value is no valid TOML"),
+        ("name=../outside", "the value is no valid TOML"),
+        ('name="../outside"', "name must be 1 to 64 letters, digits, - and _"),
+        ('name=""', "name must be 1 to 64 letters"),
+        (f"name={'x' * 65}", "name must be 1 to 64 letters"),
+        ('name="x\\n"', "name must be 1 to 64 letters"),
+    ],
+)
+def test_overrides_that_cannot_be_used(override, says):
+    message = error(overrides=[override])
+    assert message.startswith(f"--set {override}"[:79])
+    assert says in message
+    assert "\n  " not in message  # one problem, one message
+
+
+EPOCHS = "[training] epochs must be an integer from 1 to 1000000000, not "
+RATE = "[training] learning_rate must be a number above 0, at most 1000, not "
+FIRE = "[automaton] fire_rate must be a number above 0, at most 1, not "
+SEED = "[training] seed must be an integer from 0 to 9223372036854775807, not "
+WORKERS = '[parallel] workers must be "auto" or an integer from 1 to 1024, not '
+LANES = '[parallel] lanes must be "auto" or 16 or 32 or 64, not '
+GATES = "[update] gates must be a list of 1 to 1000 integers from 1 to 65536, not "
+GATE = "[update] gates[1] must be an integer from 1 to 65536, not "
+LOSS = "[task] loss_channels"
+
+
+@pytest.mark.parametrize(
+    ("override", "says"),
+    [
+        ("training.epochs=0", EPOCHS + "0"),
+        ("training.epochs=-3", EPOCHS + "-3"),
+        ("training.epochs=1.0", EPOCHS + "the float 1.0"),
+        ("training.epochs=true", EPOCHS + "the boolean true"),
+        ("training.epochs=many", EPOCHS + 'the string "many"'),
+        ("training.epochs=[5]", EPOCHS + "a list of 1"),
+        ("training.epochs={a=5}", EPOCHS + "a table"),
+        ("training.epochs=2020-01-01", EPOCHS + "2020-01-01 (date)"),
+        ("training.epochs=" + "9" * 4000, EPOCHS + "such a large integer"),
+        ("training.seed=-1", SEED + "-1"),
+        (f"training.seed={2**63}", SEED + str(2**63)),
+        ("training.learning_rate=0", RATE + "0"),
+        ("training.learning_rate=nan", RATE + "the float nan"),
+        ("training.learning_rate=inf", RATE + "the float inf"),
+        ("training.learning_rate=true", RATE + "the boolean true"),
+        ("training.learning_rate=fast", RATE + 'the string "fast"'),
+        ("training.weight_decay=-0.1", "[training] weight_decay must be a number from 0 to 1000"),
+        ("training.beta2=1", "[training] beta2 must be a number from 0 to 0.999999, not 1"),
+        ("training.epsilon=0", "[training] epsilon must be a number from 1e-30 to 1, not 0"),
+        ("training.initial_logit=-inf", "must be a number from -1000 to 1000, not the float -inf"),
+        ("training.precision=float16", 'must be "float32" or "float64", not the string "float16"'),
+        ("training.batch=0", "[training] batch must be an integer from 1 to 65536, not 0"),
+        ("automaton.fire_rate=0", FIRE + "0"),
+        ("automaton.fire_rate=1.01", FIRE + "the float 1.01"),
+        ("automaton.boundary=perodic", 'not the string "perodic": did you mean "periodic"?'),
+        ("automaton.boundary=7", '[automaton] boundary must be "zero" or "periodic", not 7'),
+        ("automaton.steps=0", "[automaton] steps must be an integer from 1 to 1000000, not 0"),
+        ("automaton.channels=-8", "[automaton] channels must be an integer from 1 to 65536"),
+        ("task.height=0", "[task] height must be an integer from 1 to 65536, not 0"),
+        ("task.kind=chess", '[task] kind must be "checkerboard", not the string "chess"'),
+        ("task.kind=checkerbord", 'did you mean "checkerboard"?'),
+        ("task.square=17", "[task] square: a square of 17 cells does not fit a grid of 16×16"),
+        ("task.loss_channels=[]", f"{LOSS} must be a list of 1 to 1000 integers from 0, not an"),
+        ("task.loss_channels=[-1]", f"{LOSS}[0] must be an integer from 0, not -1"),
+        ("task.loss_channels=[0, 8]", f"{LOSS}: no channel 8, as the automaton has 8: use 0 to 7"),
+        ("task.loss_channels=[1, 1]", f"{LOSS}: a channel is listed twice"),
+        ("perception.kernels=0", "[perception] kernels must be an integer from 1 to 65536, not 0"),
+        ("perception.wiring=uniqe", 'did you mean "unique"?'),
+        ("perception.gates=[7, 4, 2]", "[perception] gates, layer 0: wiring moore"),
+        ("perception.gates=[8, 3, 2]", "[perception] gates, layer 1: wiring unique: 3 gates"),
+        ("update.wiring=moore", '[update] wiring must be "unique" or "random", not the string'),
+        ("update.gates=[]", GATES + "an empty list"),
+        ("update.gates=8", GATES + "8"),
+        ("update.gates=[256, 0, 8]", GATE + "0"),
+        ("update.gates=[256, 128.0, 8]", GATE + "the float 128.0"),
+        ("update.gates=[256, true, 8]", GATE + "the boolean true"),
+        ("update.gates=[256, 128, 7]", "one gate per channel: 8 ([automaton] channels), not 7"),
+        ("update.gates=[131, 8]", "layer 0: wiring unique: 131 gates have 262 inputs and cannot"),
+        ("update.gates=[256, 8]", "[update] gates, layer 1: wiring unique: 8 gates have 16"),
+        ("evaluation.hard_every=0", "[evaluation] hard_every must be an integer from 1 to"),
+        ("evaluation.starts=1e3", "[evaluation] starts must be an integer from 1 to 65536"),
+        ("parallel.workers=0", WORKERS + "0"),
+        ("parallel.workers=true", WORKERS + "the boolean true"),
+        ("parallel.workers=2.0", WORKERS + "the float 2.0"),
+        ("parallel.workers=aut", WORKERS + 'the string "aut": did you mean "auto"?'),
+        ("parallel.lanes=17", LANES + "17"),
+        ("parallel.lanes=16.0", LANES + "the float 16.0"),
+        ("parallel.parallel_cells=1", "[parallel] parallel_cells must be true or false, not 1"),
+        ("parallel.parallel_cells=yes", 'must be true or false, not the string "yes"'),
+        ("parallel.chunk=0", '[parallel] chunk must be "auto" or an integer from 1 to 65536'),
+    ],
+)
+def test_values_that_cannot_be_used(override, says):
+    message = error(overrides=[override])
+    assert message.startswith(f"--set {override}"[:79])
+    assert says in message
+    assert "\n" not in message
+    assert len(message) < 300
+
+
+def test_all_problems_are_listed_with_their_place(write):
+    path = write(BASE.to_toml().replace("batch = 2", "batch = 0\nepoch = 3"))
+    message = error(path, ["automaton.steps=0", "nonsense"])
+    assert message.splitlines() == [
+        "4 problems in the configuration:",
+        "  --set nonsense: write it as section.key=value, such as training.epochs=50",
+        "  --set automaton.steps=0: [automaton] steps must be an integer from 1 to 1000000, not 0",
+        f"  {path}: [training] batch must be an integer from 1 to 65536, not 0",
+        f'  {path}: no key "epoch" in [training]: did you mean "epochs"?',
+    ]
+
+
+def test_a_bad_override_of_a_good_file_is_refused():
+    assert "nonsense" in error(overrides=["nonsense"])
+
+
+def test_values_that_disagree_are_blamed_on_all_that_could_be_at_fault():
+    message = error(overrides=["automaton.channels=7", "task.loss_channels=[7]"])
+    lines = message.splitlines()
+    assert lines[1].startswith("  --set task.loss_channels=[7]: [task] loss_channels: no channel 7")
+    assert "checkerboard.toml, --set automaton.channels=7, --set task" in lines[2]
+    assert "[update] gates: the last layer" in lines[2]
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("epochs = ", "epoch = "), 'no key "epoch" in [training]: did you mean "epochs"?'),
+        (("epochs = ", "epoch = "), '[training] needs a key "epochs", an integer from 1 to'),
+        (("[training]", "[trainin]"), 'no section [trainin]: did you mean "training"?'),
+        (("[training]", "[trainin]"), "the section [training] is missing: it needs epochs, batch"),
+        (("[update]", "[[update]]"), "[update] must be a section of keys, not a list of 1"),
+        (('name = "checkerboard-small"', ""), 'the top level needs a key "name", 1 to 64 letters'),
+        (('name = "', 'steps = 5\nname = "'), 'no key "steps" at the top level: it belongs in'),
+        (("[update]", "[update.more]\n[update]"), 'no key "more" in [update]: known: gates'),
+    ],
+)
+def test_wrong_files(write, change, says):
+    path = write(BASE.to_toml().replace(*change))
+    message = error(path)
+    assert str(path) in message
+    assert says in message
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("a = \n", "no valid TOML: Invalid value (at line 1, column 5)"),
+        ("[task]\nkind = 'x'\nkind = 'y'\n", "(at line 3, column"),
+        ("a = " + "9" * 5000, "no valid TOML"),
+        ("a = " + "[" * 100_000, "nested too deeply"),
+        (b"\x7fELF\x02\xff\xfe", "no text in UTF-8 (byte 5)"),
+        (b"PK\x03\x04\x00\x00", "no valid TOML"),
+        (b"\x00" * 100, "no valid TOML"),
+        (b"#" * (2**20 + 1), "larger than 1048576 bytes"),
+        ("", "the section [task] is missing"),
+    ],
+)
+def test_files_that_are_no_configuration(write, content, says):
+    path = write(content)
+    message = error(path)
+    assert str(path) in message
+    assert says in message
+
+
+def test_a_byte_order_mark_is_harmless(write):
+    assert load_config(write(b"\xef\xbb\xbf" + BASE.to_toml().encode())) == BASE
+
+
+def test_an_endless_file_is_refused():
+    assert "larger than" in error("/dev/zero")
+
+
+def test_missing_file(tmp_path):
+    path = tmp_path / "none.toml"
+    assert error(path) == (
+        f"{path}: no such file; shipped configurations: checkerboard, checkerboard-small"
+    )
+    assert error(str(path)) == error(path)
+    assert "no such file" in error("none.toml")
+
+
+def test_directory(tmp_path):
+    assert "is a directory" in error(tmp_path)
+
+
+def test_unknown_name():
+    assert error("checkerbord") == (
+        'no configuration "checkerbord": did you mean "checkerboard"? '
+        "(a file of your own is named by its path, such as my.toml)"
+    )
+    assert "known: checkerboard, checkerboard-small" in error("zzz")
+
+
+def test_a_file_in_the_working_directory_needs_no_suffix(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").write_text(BASE.to_toml())
+    assert load_config("mine") == BASE
+
+
+@pytest.mark.parametrize("path", ["nul\0byte.toml", "x" * 300 + ".toml", "a.toml/b.toml"])
+def test_paths_that_no_file_can_have(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.toml").write_text("")
+    assert "cannot be read" in error(path)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads everything")
+def test_unreadable_file(write):
+    path = write("")
+    path.chmod(0)
+    assert "may not be read" in error(path)
+
+
+def test_unreadable_file_by_simulation(write, monkeypatch):
+    path = write("")
+    monkeypatch.setattr(Path, "open", lambda *_: (_ for _ in ()).throw(PermissionError(13, "no")))
+    assert error(path) == f"{path}: may not be read: check the file's permissions"

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from difflogic.config import load_config
+from difflogic.tasks import make_task
+from difflogic.tasks.checkerboard import Checkerboard
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 4))
+def test_target(height, width, square):
+    task = Checkerboard(1, height, width, square, (0,))
+    _, target = task.sample(np.random.default_rng(0))
+    assert target.shape == (1, height, width)
+    for y in range(height):
+        for x in range(width):
+            assert target[0, y, x] == (x // square + y // square) % 2
+
+
+def test_every_loss_channel_has_the_target():
+    _, target = Checkerboard(8, 16, 16, 2, (0, 5)).sample(np.random.default_rng(0))
+    assert target.shape == (2, 16, 16)
+    np.testing.assert_array_equal(target[0], target[1])
+    assert target.sum() == 256
+
+
+def test_starts_are_fair_bits_in_all_channels():
+    task = Checkerboard(8, 16, 16)
+    starts = np.stack([task.sample(np.random.default_rng(seed))[0] for seed in range(50)])
+    assert starts.dtype == np.uint8
+    assert set(np.unique(starts)) == {0, 1}
+    means = starts.mean(axis=(0, 2, 3))
+    assert np.abs(means - 0.5).max() < 4 * 0.5 / np.sqrt(50 * 256)
+
+
+def test_the_generator_alone_decides():
+    task = Checkerboard(2, 3, 4)
+    first, second = (task.sample(np.random.default_rng(7))[0] for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_target_cannot_be_written():
+    _, target = Checkerboard(2, 3, 4).sample(np.random.default_rng(7))
+    with pytest.raises(ValueError, match="read-only"):
+        target[0, 0, 0] = 1
+
+
+def test_from_config():
+    config = load_config("checkerboard", ["task.height=5", "task.width=7", "task.square=3"])
+    assert make_task(config) == Checkerboard(8, 5, 7, 3, (0,))
+    assert make_task(config).name == "checkerboard"
+    assert make_task(config).loss_channels == (0,)

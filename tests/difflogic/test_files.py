@@ -1,0 +1,112 @@
+import errno
+import os
+import stat
+
+import pytest
+
+from difflogic import files
+from difflogic.errors import RunDirectoryError
+from difflogic.files import write_whole
+
+
+def fail_with(error):
+    def writer(file):
+        file.write(b"half of it")
+        raise error
+
+    return writer
+
+
+def test_it_writes_and_replaces(tmp_path):
+    path = tmp_path / "file"
+    for content in (b"first", b"second"):
+        write_whole(path, lambda file, content=content: file.write(content))
+        assert path.read_bytes() == content
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_the_file_is_as_public_as_others(tmp_path):
+    (tmp_path / "plain").write_text("")
+    write_whole(tmp_path / "whole", lambda file: file.write(b""))
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "whole")]
+    assert modes[0] == modes[1]
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), SystemExit(3)])
+@pytest.mark.parametrize("earlier", [True, False])
+def test_whatever_the_writer_raises_nothing_changes(tmp_path, error, earlier):
+    path = tmp_path / "file"
+    if earlier:
+        path.write_bytes(b"earlier")
+    with pytest.raises(type(error)):
+        write_whole(path, fail_with(error))
+    assert os.listdir(tmp_path) == (["file"] if earlier else [])
+    assert not earlier or path.read_bytes() == b"earlier"
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        (errno.ENOSPC, "no space left on device: free some space"),
+        (errno.EDQUOT, "quota"),
+        (errno.EACCES, "permission denied: check the directory's permissions"),
+        (errno.EROFS, "not read-only"),
+        (errno.EIO, "check the disk"),
+    ],
+)
+@pytest.mark.parametrize("where", ["writer", "fsync", "replace"])
+def test_what_the_system_refuses(tmp_path, monkeypatch, code, remedy, where):
+    path = tmp_path / "file"
+    path.write_bytes(b"earlier")
+    error = OSError(code, os.strerror(code))
+
+    def refuse(*_):
+        raise error
+
+    writer = fail_with(error) if where == "writer" else lambda file: file.write(b"new")
+    if where == "fsync":
+        monkeypatch.setattr(files.os, "fsync", refuse)
+    if where == "replace":
+        monkeypatch.setattr(files.Path, "replace", refuse)
+    with pytest.raises(RunDirectoryError) as caught:
+        write_whole(path, writer)
+    assert str(caught.value).startswith(f"{path}: cannot be written: ")
+    assert remedy in str(caught.value)
+    assert os.listdir(tmp_path) == ["file"]
+    assert path.read_bytes() == b"earlier"
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("missing/file", "create the directory first"),
+        ("plain/file", "a part of the path is a file"),
+        ("directory", "is a directory"),
+    ],
+)
+def test_places_where_no_file_can_be(tmp_path, place, says):
+    (tmp_path / "plain").write_text("")
+    (tmp_path / "directory").mkdir()
+    with pytest.raises(RunDirectoryError, match=says):
+        write_whole(tmp_path / place, lambda file: file.write(b""))
+    assert sorted(os.listdir(tmp_path)) == ["directory", "plain"]
+    assert os.listdir(tmp_path / "directory") == []
+
+
+def test_a_name_as_long_as_can_be(tmp_path):
+    write_whole(tmp_path / ("x" * 255), lambda file: file.write(b""))
+    with pytest.raises(RunDirectoryError, match="shorter"):
+        write_whole(tmp_path / ("x" * 256), lambda file: file.write(b""))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
+def test_a_full_device_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.Path, "with_name", lambda *_: tmp_path / "aside")
+    real_open = files.Path.open
+    monkeypatch.setattr(
+        files.Path, "open", lambda *_: real_open(files.Path("/dev/full"), "wb", buffering=0)
+    )
+    with pytest.raises(RunDirectoryError, match="free some space"):
+        write_whole(tmp_path / "file", lambda file: file.write(b"x" * 10_000))
+    assert os.listdir(tmp_path) == []
