@@ -1,0 +1,127 @@
+"""The reference: plain NumPy in float64, one gate after the other, written to be read.
+
+Nothing here is shared with the kernels but the netlist. Everything else is compared with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic import gates
+from difflogic.grid import OUTSIDE, Boundary, neighbors
+from difflogic.netlist import Netlist
+
+Array = npt.NDArray[np.float64]
+
+
+def perceive(state: Array, boundary: Boundary) -> Array:
+    """Return the inputs of every cell's circuit, shape (9·C, cells), from a state (C, H, W)."""
+    channels, height, width = state.shape
+    flat = state.reshape(channels, -1)
+    rows = []
+    for places in neighbors(height, width, boundary):
+        seen = flat[:, places]
+        seen[:, places == OUTSIDE] = 0.0
+        rows.append(seen)
+    return np.concatenate(rows)
+
+
+def evaluate(netlist: Netlist, coefficients: Array, inputs: Array) -> Array:
+    """Return the value of every row of the netlist, shape (rows, cells)."""
+    values = np.empty((netlist.rows, inputs.shape[1]))
+    values[: netlist.inputs] = inputs
+    for gate in range(netlist.gates):
+        a, b = values[netlist.a[gate]], values[netlist.b[gate]]
+        c0, c1, c2, c3 = coefficients[netlist.param[gate]]
+        values[netlist.inputs + gate] = c0 + c1 * a + c2 * b + c3 * a * b
+    return values
+
+
+def rollout(
+    netlist: Netlist,
+    coefficients: Array,
+    start: npt.NDArray,
+    steps: int,
+    boundary: Boundary,
+    mask: npt.NDArray | None = None,
+) -> list[Array]:
+    """Return the states (C, H, W) of all steps, the start first.
+
+    `mask` (steps, H, W) is 1 where a cell takes its new state in that step.
+    """
+    states = [start.astype(np.float64)]
+    for step in range(steps):
+        old = states[-1]
+        values = evaluate(netlist, coefficients, perceive(old, boundary))
+        new = values[netlist.outputs].reshape(old.shape)
+        states.append(new if mask is None else np.where(mask[step], new, old))
+    return states
+
+
+def loss(state: Array, target: Array, channels: Sequence[int]) -> float:
+    """Return the sum of squared errors over the cells of the loss channels."""
+    return float(((state[list(channels)] - target) ** 2).sum())
+
+
+def loss_gradient(state: Array, target: Array, channels: Sequence[int]) -> Array:
+    """Return dL/d(state), shape (C, H, W)."""
+    gradient = np.zeros_like(state)
+    gradient[list(channels)] = 2.0 * (state[list(channels)] - target)
+    return gradient
+
+
+def coefficient_gradients(
+    netlist: Netlist,
+    coefficients: Array,
+    states: list[Array],
+    gradient: Array,
+    boundary: Boundary,
+    mask: npt.NDArray | None = None,
+) -> Array:
+    """Return dL/d(coefficients), shape (parameters, 4), given dL/d(last state)."""
+    total = np.zeros((netlist.parameters, 4))
+    for step in range(len(states) - 2, -1, -1):
+        old = states[step]
+        channels, height, width = old.shape
+        values = evaluate(netlist, coefficients, perceive(old, boundary))
+        grad = np.zeros_like(values)
+        updated = np.ones((height, width)) if mask is None else mask[step].astype(np.float64)
+        grad[netlist.outputs] = (gradient * updated).reshape(channels, -1)
+        for gate in range(netlist.gates - 1, -1, -1):
+            row_a, row_b, param = netlist.a[gate], netlist.b[gate], netlist.param[gate]
+            g, a, b = grad[netlist.inputs + gate], values[row_a], values[row_b]
+            _, c1, c2, c3 = coefficients[param]
+            grad[row_a] += g * (c1 + c3 * b)
+            grad[row_b] += g * (c2 + c3 * a)
+            total[param] += (g.sum(), (g * a).sum(), (g * b).sum(), (g * a * b).sum())
+        # Every cell hands its inputs' gradient to the neighbours it saw.
+        before = np.zeros((channels, height * width))
+        for n, places in enumerate(neighbors(height, width, boundary)):
+            seen = places != OUTSIDE
+            for channel in range(channels):
+                row = grad[n * channels + channel]
+                np.add.at(before[channel], places[seen], row[seen])
+        gradient = before.reshape(old.shape) + gradient * (1.0 - updated)
+    return total
+
+
+def logit_gradients(
+    netlist: Netlist,
+    logits: Array,
+    start: npt.NDArray,
+    target: Array,
+    channels: Sequence[int],
+    steps: int,
+    boundary: Boundary,
+    mask: npt.NDArray | None = None,
+) -> tuple[float, Array]:
+    """Return the loss of one sample and dL/dlogits (parameters, 16)."""
+    probabilities = gates.softmax(logits)
+    coefficients = gates.mix(probabilities)
+    states = rollout(netlist, coefficients, start, steps, boundary, mask)
+    upstream = loss_gradient(states[-1], target, channels)
+    gradient = coefficient_gradients(netlist, coefficients, states, upstream, boundary, mask)
+    return loss(states[-1], target, channels), gates.mix_gradient(probabilities, gradient)

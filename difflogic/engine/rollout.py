@@ -1,0 +1,277 @@
+"""Rollouts of a soft automaton over tiles, forward and backward.
+
+`Engine` is the driver: it owns the buffers, runs the compiled kernels on its workers, and reduces
+in a fixed order. `sample_gradients` and `tile_gradients` are the same computation as pure
+functions, for tests and for readers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.engine import kernels as k
+from difflogic.engine.layout import (
+    Grid,
+    aligned,
+    automatic_lanes,
+    make_layout,
+    samples_per_group,
+    stride,
+)
+from difflogic.engine.program import Program, compile_program
+from difflogic.engine.workers import Workers, plan_team
+from difflogic.netlist import Netlist
+
+Array = npt.NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How work is shared; see [parallel] in the configuration. None chooses by itself.
+
+    Nothing here changes a result, but for the tiling: `lanes` and `chunk` set the order in which
+    gradients are summed, and so their last bits.
+    """
+
+    workers: int = 1
+    parallel_batch: bool = True
+    parallel_cells: bool = True
+    lanes: int | None = None
+    chunk: int | None = None
+
+
+SEQUENTIAL = Sharing(workers=1, parallel_batch=False, parallel_cells=False)
+"""The same kernels on one worker, sample after sample."""
+
+
+class Engine:
+    """Runs a netlist on a batch of grids for a number of steps, and differentiates it.
+
+    Use it in a `with`, which keeps the workers' threads alive.
+    """
+
+    def __init__(
+        self,
+        netlist: Netlist,
+        grid: Grid,
+        steps: int,
+        batch: int,
+        dtype: npt.DTypeLike = np.float32,
+        sharing: Sharing = SEQUENTIAL,
+    ) -> None:
+        """Raises ValueError for sizes below one."""
+        if steps < 1 or batch < 1 or grid.cells < 1 or sharing.workers < 1:
+            raise ValueError("steps, batch, cells and workers must be at least 1")
+        self.netlist, self.grid = netlist, grid
+        self.steps, self.batch, self.dtype = steps, batch, np.dtype(dtype)
+        self.program: Program = compile_program(netlist)
+        self._code = k.ProgramCode(
+            self.program.forward, self.program.backward, self.program.zero_rows
+        )
+        rows = self.program.backward_rows
+        lanes = sharing.lanes or automatic_lanes(grid, rows, self.dtype.itemsize)
+        self.layout = make_layout(grid, lanes, sharing.chunk)
+        self._samples = samples_per_group(grid)
+        self._groups = -(-batch // self._samples)
+        self.team = plan_team(
+            sharing.workers, self._groups, sharing.parallel_batch, sharing.parallel_cells
+        )
+        self._workers = Workers(self.team.workers)
+        self.stolen = 0
+        self._allocate()
+
+    def _allocate(self) -> None:
+        channels, length = self.netlist.channels, stride(self.layout)
+        groups, chunks = self._groups, len(self.layout.chunk_start) - 1
+        self._states = aligned((groups, self.steps + 1, channels, length), self.dtype)
+        self._input_gradients = aligned((groups, 2, 9 * channels, length), self.dtype)
+        self._loss_gradients = aligned((groups, channels, length), self.dtype)
+        self._sums = aligned((groups, chunks, self.netlist.parameters * 4), self.dtype)
+        self._masks = np.zeros((groups, self.steps, 0), dtype=np.uint8)
+        self._coefficients = aligned((self.netlist.parameters * 4,), self.dtype)
+        rounds = -(-(groups - self.team.whole) // self.team.abreast)
+        stages = 1 + rounds * self.steps
+        self._control = aligned((k.TICKETS + stages * self.team.workers,), np.int64)
+        self._workspaces = [
+            workspace(self.program, channels, self.dtype) for _ in range(self.team.workers)
+        ]
+
+    def __enter__(self) -> Engine:
+        self._workers.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._workers.__exit__(kind, error, trace)
+
+    @property
+    def bytes_per_worker(self) -> int:
+        """Memory of one worker's tiles."""
+        return sum(buffer.nbytes for buffer in self._workspaces[0])
+
+    @property
+    def bytes_shared(self) -> int:
+        """Memory of what all workers share: the grids of every step, gradients and slots."""
+        buffers = (
+            self._states, self._input_gradients, self._loss_gradients, self._sums, self._masks,
+            self._coefficients, self._control,
+        )  # fmt: skip
+        return sum(buffer.nbytes for buffer in buffers)
+
+    def forward(
+        self,
+        coefficients: Array,
+        starts: npt.NDArray,
+        masks: npt.NDArray[np.uint8] | None = None,
+    ) -> Array:
+        """Roll out a batch. Returns the last states, shape (batch, C, H, W).
+
+        `coefficients` (parameters, 4), `starts` (batch, C, H, W) and, for an asynchronous run,
+        `masks` (batch, steps, H, W), 1 where a cell takes its new state. A batch smaller than
+        the engine's is allowed.
+        """
+        self._coefficients[:] = coefficients.ravel()
+        self._in_use = len(starts)
+        self._spread(starts, self._states[:, 0])
+        if masks is not None:
+            cells = self.grid.cells
+            if not self._masks.shape[2]:
+                shape = (self._groups, self.steps, self.layout.cells)
+                self._masks = np.zeros(shape, dtype=np.uint8)
+            for s, mask in enumerate(masks):
+                group, place = divmod(s, self._samples)
+                columns = slice(place * cells, (place + 1) * cells)
+                self._masks[group, :, columns] = mask.reshape(self.steps, cells)
+        elif self._masks.shape[2]:
+            self._masks = np.zeros((self._groups, self.steps, 0), dtype=np.uint8)
+        self._run(k.forward_worker, (self._states, self._masks), values_only=True)
+        return self._collect(self._states[:, -1])
+
+    def backward(self, loss_gradients: Array) -> Array:
+        """Take dL/d(last states), shape (batch, C, H, W), back through the last `forward`.
+
+        Returns dL/d(coefficients), shape (parameters, 4), summed over batch, cells and steps.
+        """
+        self.run_backward(loss_gradients)
+        return self.reduce(np.zeros((self.netlist.parameters, 4), self.dtype))
+
+    def run_backward(self, loss_gradients: Array) -> None:
+        """The parallel part of `backward`: fills the slots."""
+        self._loss_gradients[:] = 0.0
+        self._spread(loss_gradients, self._loss_gradients)
+        buffers = (
+            self._states, self._masks, self._loss_gradients, self._input_gradients, self._sums,
+        )  # fmt: skip
+        self._run(k.backward_worker, buffers, values_only=False)
+
+    def reduce(self, total: Array) -> Array:
+        """Add the slots to `total` (parameters, 4), in the order of samples and cells."""
+        k.reduce_sums(self._sums, total.reshape(-1))
+        return total
+
+    def states(self) -> Array:
+        """States of all steps of the last `forward`, shape (batch, steps + 1, C, H, W)."""
+        steps = [self._collect(self._states[:, t]) for t in range(self.steps + 1)]
+        return np.stack(steps, axis=1)
+
+    def _run(self, kernel: object, buffers: tuple, values_only: bool) -> None:
+        self._control[:] = 0
+        calls = []
+        for worker, space in enumerate(self._workspaces):
+            shared = (worker, self.team, self._control, self._code, self._coefficients)
+            calls.append((*shared, self.layout, *buffers, space))
+        self._workers.run(kernel, calls)  # type: ignore[arg-type]
+        self.stolen += int(self._control[k.STOLEN])
+
+    def _cells(self, states: Array) -> Array:
+        """View (groups, C, stride) as (groups, samples, C, cells of one sample)."""
+        first = self.layout.lead
+        cells = states[:, :, first : first + self.layout.cells]
+        shape = (*cells.shape[:2], self._samples, self.grid.cells)
+        return cells.reshape(shape).swapaxes(1, 2)
+
+    def _spread(self, batch: npt.NDArray, states: Array) -> None:
+        first, cells = self.layout.lead, self.grid.cells
+        for s, sample in enumerate(batch):
+            group, place = divmod(s, self._samples)
+            columns = slice(first + place * cells, first + (place + 1) * cells)
+            states[group, :, columns] = sample.reshape(len(sample), cells)
+
+    def _collect(self, states: Array) -> Array:
+        first, cells = self.layout.lead, self.grid.cells
+        shape = (self._in_use, self.netlist.channels, self.grid.height, self.grid.width)
+        batch = np.empty(shape, self.dtype)
+        for s in range(self._in_use):
+            group, place = divmod(s, self._samples)
+            columns = slice(first + place * cells, first + (place + 1) * cells)
+            batch[s] = states[group, :, columns].reshape(shape[1:])
+        return batch
+
+
+def workspace(program: Program, channels: int, dtype: npt.DTypeLike) -> k.Workspace:
+    """Allocate one worker's buffers: a tile of values, one of gradients, and little else."""
+    itemsize = np.dtype(dtype).itemsize
+    rows = max(program.forward_rows, program.backward_rows)
+    return k.Workspace(
+        values=aligned((rows * k.MAX_LANES,), dtype),
+        gradients=aligned((program.gradient_rows * k.MAX_LANES,), dtype),
+        kept=aligned((channels * k.MAX_LANES,), dtype),
+        scratch=aligned((28 * k.LINE // itemsize,), dtype),
+    )
+
+
+def sample_gradients(
+    netlist: Netlist,
+    coefficients: Array,
+    start: npt.NDArray,
+    loss_gradient: Array,
+    steps: int,
+    grid: Grid,
+    mask: npt.NDArray[np.uint8] | None = None,
+) -> Array:
+    """Return dL/d(coefficients), shape (parameters, 4), of one sample. Changes no argument.
+
+    `start` and `loss_gradient`, dL/d(last state), have shape (C, H, W); `mask` (steps, H, W).
+    The type of `coefficients` (parameters, 4) is the precision.
+    """
+    with Engine(netlist, grid, steps, batch=1, dtype=coefficients.dtype) as engine:
+        engine.forward(coefficients, start[None], None if mask is None else mask[None])
+        return engine.backward(loss_gradient[None])
+
+
+def tile_gradients(
+    netlist: Netlist, coefficients: Array, inputs: Array, output_gradients: Array
+) -> tuple[Array, Array]:
+    """Return one step's gradients for one tile of cells. Changes no argument.
+
+    `inputs` (9·C, cells) are the neighbourhoods, `output_gradients` (C, cells) is dL/d(next
+    state); at most MAX_LANES cells. Returns dL/d(inputs) (9·C, cells) and dL/d(coefficients)
+    (parameters, 4). Raises ValueError if there are too many cells.
+    """
+    cells = inputs.shape[1]
+    lanes = next((lanes for lanes in k.LANES if lanes >= cells), None)
+    if lanes is None:
+        raise ValueError(f"a tile has at most {k.MAX_LANES} cells, not {cells}")
+    program = compile_program(netlist)
+    dtype = coefficients.dtype
+    space = workspace(program, netlist.channels, dtype)
+    values = space.values[: program.backward_rows * lanes].reshape(-1, lanes)
+    gradients = space.gradients[: program.gradient_rows * lanes].reshape(-1, lanes)
+    values[: program.inputs, :cells] = inputs
+    flat = aligned((coefficients.size,), dtype)
+    flat[:] = coefficients.ravel()
+    sums = aligned((coefficients.size,), dtype)
+    k.run_forward(program.backward, flat, space.values, lanes)
+    gradients[program.backward.grad_outputs, :cells] = output_gradients
+    k.run_backward(
+        program.backward, flat, space.values, space.gradients, sums, space.scratch, lanes
+    )
+    return gradients[: program.inputs, :cells].copy(), sums.reshape(coefficients.shape)

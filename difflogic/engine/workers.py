@@ -1,0 +1,147 @@
+"""Threads for the kernels, through joblib, and how they share a batch.
+
+A call of joblib.Parallel costs at least 10 ms with joblib's own backends, since it polls for
+results with a sleep of that length; a whole training step takes less. The backend below hands
+results over as futures and costs about 0.1 ms.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any
+
+import joblib
+from joblib.parallel import ParallelBackendBase
+
+from difflogic.engine.kernels import Team
+
+BACKEND = "dct-threads"
+
+
+class CallerAndThreads(ParallelBackendBase):
+    """A joblib backend over a thread pool that waits for results instead of polling.
+
+    The calling thread does the first task itself when it asks for its result. So one thread less
+    has to wake up, and the others find its core taken: woken together after a pause, two threads
+    can share a core for milliseconds (measured: steps of 11 ms instead of 8).
+
+    `supports_retrieve_callback` stays False: then joblib asks `retrieve_result` for each result
+    in turn, which blocks until it is there.
+    """
+
+    supports_retrieve_callback = False
+    uses_threads = True
+    supports_sharedmem = True
+    _pool: ThreadPoolExecutor | None = None
+    _caller_is_free = False
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        return n_jobs
+
+    def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
+        self.parallel = parallel
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max(1, n_jobs - 1), thread_name_prefix="dct-worker")
+        return n_jobs
+
+    def start_call(self) -> None:
+        self._caller_is_free = True
+
+    def submit(self, func: Callable, callback: Callable | None = None) -> Future:
+        assert self._pool is not None, "configure() first"
+        if self._caller_is_free:
+            self._caller_is_free = False
+            future: Future = _OwnTask(func)
+        else:
+            future = self._pool.submit(func)
+        if callback is not None:
+            future.add_done_callback(callback)
+        return future
+
+    def retrieve_result(self, out: Future, timeout: float | None = None) -> Any:
+        if isinstance(out, _OwnTask):
+            out.run()
+        return out.result(timeout)
+
+    def terminate(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
+class _OwnTask(Future):
+    """A task that the thread which asks for its result does itself."""
+
+    def __init__(self, task: Callable) -> None:
+        super().__init__()
+        self._task = task
+
+    def run(self) -> None:
+        try:
+            result = self._task()
+        except BaseException as error:
+            self.set_exception(error)
+        else:
+            self.set_result(result)
+
+
+joblib.register_parallel_backend(BACKEND, CallerAndThreads)
+
+
+class Workers:
+    """A team of `count` threads that stays together for a whole run. Use it in a `with`."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._parallel = joblib.Parallel(
+            n_jobs=count, backend=BACKEND, batch_size=1, pre_dispatch="all"
+        )
+
+    def __enter__(self) -> Workers:
+        self._parallel.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._parallel.__exit__(kind, error, trace)
+
+    def run(self, kernel: Callable[..., Any], arguments: list[tuple]) -> None:
+        """Run kernel(*arguments[w]) for every worker w at the same time; wait for all.
+
+        There are exactly as many threads as calls, the caller's included, so calls may wait for
+        each other.
+        """
+        if len(arguments) != self.count:
+            raise ValueError(f"{len(arguments)} calls for {self.count} workers")
+        self._parallel(joblib.delayed(kernel)(*call) for call in arguments)
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def plan_team(workers: int, groups: int, parallel_batch: bool, parallel_cells: bool) -> Team:
+    """Decide how `workers` share `groups` of samples: whole groups first, then cells.
+
+    As many groups as divide evenly go to one worker each, without any waiting; of the rest all
+    workers share the cells, which costs a barrier per step. `parallel_batch` off: one group after
+    the other; `parallel_cells` off: a group is never shared; both off: one worker does it all.
+    """
+    if not parallel_batch and not parallel_cells:
+        return Team(workers=1, whole=groups, abreast=1)
+    if not parallel_cells:
+        return Team(workers=workers, whole=groups, abreast=1)
+    if not parallel_batch:
+        return Team(workers=workers, whole=0, abreast=1)
+    whole = groups - groups % workers
+    return Team(workers=workers, whole=whole, abreast=max(1, groups - whole))
