@@ -1,0 +1,81 @@
+"""Soft gates from logits, and AdamW back to them, each in one pass over the parameters.
+
+Logits are kept transposed here, (16, parameters), for the sake of the kernels' vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.config import TrainingConfig
+from difflogic.engine import kernels as k
+from difflogic.gates import COEFFICIENTS, OPS
+
+Array = npt.NDArray[Any]
+
+
+class SoftGates:
+    """Mixtures of ops from logits. Holds its buffers; `mix` overwrites what it returned before.
+
+    The formulas in plain NumPy are softmax, mix and harden in `gates.py`.
+    """
+
+    def __init__(self, parameters: int, dtype: npt.DTypeLike) -> None:
+        self.probabilities: Array = np.empty((OPS, parameters), dtype)
+        self.coefficients: Array = np.empty((parameters, COEFFICIENTS.shape[1]), dtype)
+        self.ops: npt.NDArray[np.uint8] = np.empty(parameters, np.uint8)
+        self._basis = COEFFICIENTS.astype(dtype)
+
+    def mix(self, logits: Array) -> Array:
+        """Return the coefficients (parameters, 4) of `logits` (16, parameters).
+
+        Sets `probabilities`, of the logits' shape, and the hard `ops` (parameters,).
+        """
+        k.shift_and_harden(logits, self.probabilities, self.ops)
+        # NumPy's exponential is vectorised; the compiler's is not.
+        np.exp(self.probabilities, out=self.probabilities)
+        k.normalize_and_mix(self.probabilities, self._basis, self.coefficients)
+        return self.coefficients
+
+
+class AdamW:
+    """AdamW with decoupled weight decay, after clipping each element of the gradient.
+
+    Source: Loshchilov and Hutter 2019, algorithm 2, with a constant schedule.
+    """
+
+    def __init__(self, logits: Array, config: TrainingConfig) -> None:
+        """`logits` (16, parameters) will be changed in place."""
+        self.logits = logits
+        self.steps = 0
+        self.first = np.zeros_like(logits)
+        self.second = np.zeros_like(logits)
+        self._config = config
+        self._basis = COEFFICIENTS.astype(logits.dtype)
+
+    def step(self, probabilities: Array, coefficient_gradients: Array) -> None:
+        """Take a step, given `probabilities` (16, parameters) and dL/d(coefficients)."""
+        config = self._config
+        self.steps += 1
+        rates = np.array(
+            [
+                config.gradient_clip,
+                config.beta1,
+                1 - config.beta1,
+                config.beta2,
+                1 - config.beta2,
+                1 / (1 - config.beta1**self.steps),
+                1 / (1 - config.beta2**self.steps),
+                config.epsilon,
+                config.learning_rate,
+                1 - config.learning_rate * config.weight_decay,
+            ],
+            dtype=self.logits.dtype,
+        )
+        k.adamw_step(
+            self.logits, self.first, self.second, probabilities, self._basis,
+            coefficient_gradients, rates,
+        )  # fmt: skip

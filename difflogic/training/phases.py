@@ -1,0 +1,29 @@
+"""Where the time of a training run goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+PHASES = (
+    "sample", "forward", "loss", "backward", "reduce", "optimizer", "hard", "checkpoint", "other",
+)  # fmt: skip
+"""In the order of a training step; "other" is what the caller does between steps."""
+
+
+class PhaseTimer:
+    """Adds up wall-clock seconds by phase; compilation is kept apart."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(PHASES, 0.0)
+        self.compile_seconds = 0.0
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[None]:
+        """Time a block as `phase`, one of PHASES."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[phase] += time.perf_counter() - start

@@ -1,0 +1,93 @@
+"""A training step in plain NumPy and float64: the oracle, AdamW as the paper writes it.
+
+It shares with the trainer the configuration, the samples and the netlist, and no arithmetic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic import gates
+from difflogic.config import Config
+from difflogic.engine import oracle
+from difflogic.model import Model
+from difflogic.tasks import draw_batch, draw_masks, make_task
+from difflogic.training.phases import PhaseTimer
+from difflogic.training.trainer import StepResult
+
+Array = npt.NDArray[Any]
+
+
+class ReferenceTrainer:
+    """Trains like `Trainer`, thousands of times slower, one sample and one gate at a time."""
+
+    def __init__(self, config: Config, model: Model | None = None) -> None:
+        """Start from `model`, or from an untrained one wired from the configuration's seed."""
+        self.config = config
+        start = model or Model.create(config)
+        self.model = replace(start, logits=start.logits.astype(np.float64))
+        self.epoch = 0
+        self.phases = PhaseTimer()
+        self.gradients = np.zeros_like(self.model.logits)
+        self._first = np.zeros_like(self.model.logits)
+        self._second = np.zeros_like(self.model.logits)
+        self._task = make_task(config)
+
+    def step(self) -> StepResult:
+        """Train for one epoch."""
+        config, phase = self.config, self.phases
+        training, automaton, task = config.training, config.automaton, config.task
+        netlist, channels = self.model.netlist, list(self._task.loss_channels)
+        steps, boundary = automaton.steps, automaton.boundary
+        with phase("sample"):
+            starts, targets = draw_batch(self._task, training.seed, self.epoch, training.batch)
+            masks = draw_masks(
+                training.seed, self.epoch, training.batch, steps, task.height, task.width,
+                automaton.fire_rate,
+            )  # fmt: skip
+        with phase("forward"):
+            probabilities = gates.softmax(self.model.logits.astype(np.float64))
+            soft = gates.mix(probabilities)
+        hard = gates.one_hot(gates.harden(self.model.logits))
+        gradient = np.zeros_like(soft)
+        soft_loss = hard_loss = 0.0
+        wrong = 0
+        grid = None
+        for index, (start, target) in enumerate(zip(starts, targets, strict=True)):
+            mask = None if masks is None else masks[index]
+            with phase("forward"):
+                states = oracle.rollout(netlist, soft, start, steps, boundary, mask)
+            with phase("loss"):
+                soft_loss += oracle.loss(states[-1], target, channels)
+                upstream = oracle.loss_gradient(states[-1], target, channels)
+            with phase("backward"):
+                gradient += oracle.coefficient_gradients(
+                    netlist, soft, states, upstream, boundary, mask
+                )
+            with phase("hard"):
+                last = oracle.rollout(netlist, hard, start, steps, boundary, mask)[-1][channels]
+                hard_loss += float(((last - target) ** 2).sum())
+                wrong += int((np.abs(last - target) > 0.5).sum())
+                grid = last.astype(np.uint8) if grid is None else grid
+        with phase("optimizer"):
+            self.gradients = gates.mix_gradient(probabilities, gradient)
+            self._update(self.gradients)
+        self.epoch += 1
+        accuracy = 1.0 - wrong / targets.size
+        return StepResult(self.epoch, soft_loss, hard_loss, accuracy, grid)
+
+    def _update(self, gradients: Array) -> None:
+        """Loshchilov and Hutter 2019, algorithm 2, after clipping each element."""
+        training, logits = self.config.training, self.model.logits
+        g = np.clip(gradients, -training.gradient_clip, training.gradient_clip)
+        self._first = training.beta1 * self._first + (1 - training.beta1) * g
+        self._second = training.beta2 * self._second + (1 - training.beta2) * g**2
+        first = self._first / (1 - training.beta1 ** (self.epoch + 1))
+        second = self._second / (1 - training.beta2 ** (self.epoch + 1))
+        decay = training.weight_decay * logits
+        change = first / (np.sqrt(second) + training.epsilon) + decay
+        self.model = replace(self.model, logits=logits - training.learning_rate * change)

@@ -1,0 +1,216 @@
+"""The training loop: sample, forward, loss, backward, reduce, update."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.config import Config
+from difflogic.engine.compilation import is_cached
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.layout import Grid, samples_per_group
+from difflogic.engine.rollout import Engine, Sharing
+from difflogic.engine.workers import available_cores
+from difflogic.errors import TrainingError
+from difflogic.model import Model
+from difflogic.tasks import draw_batch, draw_masks, make_task
+from difflogic.training.optimizer import AdamW, SoftGates
+from difflogic.training.phases import PhaseTimer
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What one epoch (one optimizer step) measured, before its update."""
+
+    epoch: int
+    """Count of finished epochs, from 1."""
+    soft_loss: float
+    """Sum of squared errors over batch, cells and loss channels."""
+    hard_loss: float | None
+    """The same with every gate replaced by its most probable op; None if not evaluated."""
+    accuracy: float | None
+    """Share of right cells of the hard circuit, 0 to 1."""
+    hard_grid: npt.NDArray[np.uint8] | None
+    """Last hard state of the first sample's loss channels, (loss channels, height, width)."""
+
+
+class Trainer:
+    """Trains a model. Use it in a `with`, which keeps the workers' threads alive.
+
+    A run is determined by its configuration alone: the number of workers, and how they share
+    the work, do not change a bit of it.
+    """
+
+    def __init__(self, config: Config, model: Model | None = None) -> None:
+        """Start from `model`, or from an untrained one wired from the configuration's seed."""
+        self.config = config
+        training, automaton = config.training, config.automaton
+        start = model or Model.create(config)
+        self._start = start
+        # Transposed, as the optimizer wants it.
+        self._logits = np.array(start.logits.T, dtype=training.precision, order="C")
+        self.epoch = 0
+        self.phases = PhaseTimer()
+        self._task = make_task(config)
+        self._channels = list(self._task.loss_channels)
+        self._soft = SoftGates(self._logits.shape[1], training.precision)
+        self._optimizer = AdamW(self._logits, training)
+        grid = grid_of(config)
+        sharing = sharing_of(config)
+        self.workers = sharing.workers
+        self._wave = samples_in_flight(config, grid)
+        self.engine = Engine(
+            start.netlist, grid, automaton.steps, self._wave, training.precision, sharing
+        )
+        self._hard = HardSimulator(start.netlist, grid, training.batch)
+
+    def __enter__(self) -> Trainer:
+        self.engine.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.engine.__exit__(kind, error, trace)
+
+    @property
+    def model(self) -> Model:
+        """The model as it is now; a copy, which further steps leave alone."""
+        return replace(self._start, logits=np.ascontiguousarray(self._logits.T))
+
+    @property
+    def cold(self) -> bool:
+        """Whether the kernels have yet to be compiled on this machine, which takes a while."""
+        return not is_cached(self.config.training.precision)
+
+    def warm_up(self) -> float:
+        """Compile or load the kernels and start the threads; return the seconds it took.
+
+        Nothing of the training is touched.
+        """
+        start = time.perf_counter()
+        logits, automaton = self._logits.copy(), self.config.automaton
+        soft = SoftGates(logits.shape[1], logits.dtype)
+        shape = (automaton.channels, self.engine.grid.height, self.engine.grid.width)
+        starts = np.zeros((1, *shape), np.uint8)
+        last = self.engine.forward(soft.mix(logits), starts)
+        gradients = self.engine.backward(np.zeros_like(last))
+        AdamW(logits, self.config.training).step(soft.probabilities, gradients)
+        simulator = HardSimulator(self.engine.netlist, self.engine.grid, 1)
+        simulator.load(soft.ops)
+        simulator.rollout(starts, 1)
+        seconds = time.perf_counter() - start
+        self.phases.compile_seconds += seconds
+        return seconds
+
+    def step(self) -> StepResult:
+        """Train for one epoch. Raises TrainingError if the loss or a gradient is not finite."""
+        phase = self.phases
+        with phase("sample"):
+            starts, targets, masks = self._sample()
+        with phase("forward"):
+            coefficients = self._soft.mix(self._logits)
+        gradients = np.zeros_like(coefficients)
+        losses: list[float] = []
+        # In waves, to bound memory; usually one. Slots are added in the same order either way.
+        for first in range(0, len(starts), self._wave):
+            wave = slice(first, first + self._wave)
+            with phase("forward"):
+                wave_masks = None if masks is None else masks[wave]
+                last = self.engine.forward(coefficients, starts[wave], wave_masks)
+            with phase("loss"):
+                wave_losses, loss_gradients = self._loss(last, targets[wave])
+                losses.extend(wave_losses)
+            with phase("backward"):
+                self.engine.run_backward(loss_gradients)
+            with phase("reduce"):
+                self.engine.reduce(gradients)
+        soft_loss = self._finite(sum(losses), gradients)
+        with phase("hard"):
+            scores = self._evaluate_hard(starts, targets, masks)
+        with phase("optimizer"):
+            self._optimizer.step(self._soft.probabilities, gradients)
+        self.epoch += 1
+        return StepResult(self.epoch, soft_loss, *scores)
+
+    def _sample(self) -> tuple[npt.NDArray[np.uint8], Array, npt.NDArray[np.uint8] | None]:
+        training, automaton, task = self.config.training, self.config.automaton, self.config.task
+        starts, targets = draw_batch(self._task, training.seed, self.epoch, training.batch)
+        masks = draw_masks(
+            training.seed, self.epoch, training.batch, automaton.steps, task.height, task.width,
+            automaton.fire_rate,
+        )  # fmt: skip
+        return starts, targets, masks
+
+    def _loss(self, last: Array, targets: Array) -> tuple[list[float], Array]:
+        """Return each sample's sum of squared errors and dL/d(last states), like `last`."""
+        errors = last[:, self._channels] - targets.astype(last.dtype)
+        gradients = np.zeros_like(last)
+        gradients[:, self._channels] = 2 * errors
+        losses = (errors.astype(np.float64) ** 2).sum(axis=(1, 2, 3))
+        return losses.tolist(), gradients
+
+    def _finite(self, loss: float, gradients: Array) -> float:
+        if np.isfinite(loss) and np.isfinite(gradients).all():
+            return loss
+        what = f"the soft loss is {loss}" if not np.isfinite(loss) else "a gradient is not finite"
+        raise TrainingError(
+            f"epoch {self.epoch + 1}: {what}: training cannot go on. Lower [training] "
+            f"learning_rate (now {self.config.training.learning_rate}), or train in float64 with "
+            f"--set training.precision=float64"
+        )
+
+    def _evaluate_hard(
+        self, starts: Array, targets: Array, masks: npt.NDArray[np.uint8] | None
+    ) -> tuple[float | None, float | None, npt.NDArray[np.uint8] | None]:
+        """Return hard loss, accuracy and the first sample's grid, on the soft loss's own batch."""
+        if self.epoch % self.config.evaluation.hard_every:
+            return None, None, None
+        self._hard.load(self._soft.ops)
+        states = self._hard.rollout(starts, self.config.automaton.steps, masks)
+        shown = states[:, self._channels]
+        errors = (shown - targets) ** 2
+        wrong = (errors > 0.25).sum()
+        return float(errors.sum()), 1.0 - float(wrong) / errors.size, shown[0].copy()
+
+
+def grid_of(config: Config) -> Grid:
+    """Return the cells of one sample."""
+    return Grid(config.task.height, config.task.width, config.automaton.boundary)
+
+
+def sharing_of(config: Config) -> Sharing:
+    """Resolve the [parallel] section on this machine."""
+    parallel = config.parallel
+    workers = available_cores() if parallel.workers == "auto" else parallel.workers
+    if not parallel.parallel_batch and not parallel.parallel_cells:
+        workers = 1
+    return Sharing(
+        workers=workers,
+        parallel_batch=parallel.parallel_batch,
+        parallel_cells=parallel.parallel_cells,
+        lanes=None if parallel.lanes == "auto" else parallel.lanes,
+        chunk=None if parallel.chunk == "auto" else parallel.chunk,
+    )
+
+
+def samples_in_flight(config: Config, grid: Grid) -> int:
+    """Samples that are rolled out before the first one's backward pass.
+
+    A whole number of groups (see engine/layout.py), so that gate sums meet in the same order.
+    """
+    most, batch = config.parallel.max_parallel_samples, config.training.batch
+    if most == "auto" or most >= batch:
+        return batch
+    per_group = samples_per_group(grid)
+    return min(batch, -(-most // per_group) * per_group)

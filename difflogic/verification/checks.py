@@ -1,0 +1,273 @@
+"""Each check compares two ways to compute the same thing, and says how far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic import gates
+from difflogic.config import Config
+from difflogic.engine import oracle
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing, sample_gradients
+from difflogic.engine.workers import available_cores
+from difflogic.streams import Purpose, stream
+from difflogic.training.reference import ReferenceTrainer
+from difflogic.training.trainer import Trainer
+from difflogic.verification.cases import Case, awkward_cases, case_of
+
+Array = npt.NDArray[np.floating]
+
+EXACT = 0.0
+KERNEL_TOLERANCE = 1e-9
+"""float64 kernels against the oracle: both round, in different orders."""
+DIFFERENCE_TOLERANCE = 1e-6
+"""Oracle against central differences: their own error is of the order of the step's square."""
+SINGLE_TOLERANCE = 1e-5
+"""float32 against float64, relative to the largest value: an operation rounds by 2^-24 = 6e-8, and
+hundreds follow each other. Measured: at most 3e-7."""
+TRAINED_TOLERANCE = 1e-6
+"""float64 trainer against the reference trainer: AdamW's division by a small second moment
+magnifies what the kernels round differently."""
+EPOCHS = 5
+"""Epochs of the training checks."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One comparison: what, with what, on what, and the largest difference against the bound."""
+
+    what: str
+    against: str
+    where: str
+    difference: float
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the difference is within the tolerance; NaN is not."""
+        return self.difference <= self.tolerance
+
+
+def equivalence(config: Config) -> Iterator[Finding]:
+    """Yield the findings of all checks, on awkward small cases and on the circuit of `config`."""
+    cases = awkward_cases()
+    for case in [*cases, case_of(config, steps=4, batch=3)]:
+        yield from sharing_changes_nothing(case)
+    yield from training_is_the_same_at_any_worker_count(config)
+    for case in [*cases, case_of(config, steps=2, batch=1)]:
+        yield from kernels_agree_with_the_oracle(case)
+    yield from trainer_agrees_with_the_reference(config)
+    for case in cases:
+        yield oracle_agrees_with_finite_differences(case)
+    for case in [*cases, case_of(config, steps=config.automaton.steps, batch=2)]:
+        yield from single_precision_is_close(case)
+    for case in cases:
+        yield from hard_paths_agree(case)
+
+
+def worker_counts() -> tuple[int, ...]:
+    """Worker counts to try: fewer, as many and more than this machine's cores."""
+    return tuple(sorted({2, 3, available_cores(), available_cores() + 3}))
+
+
+def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
+    """Compare all ways to share the work with the sequential one, bit for bit."""
+    coefficients = gates.mix(gates.softmax(case.logits)).astype(np.float32)
+    states, gradients = _run(case, coefficients, SEQUENTIAL)
+    for name, batch, cells in (
+        ("batch-parallel", True, False),
+        ("cell-parallel", False, True),
+        ("batch- and cell-parallel", True, True),
+    ):
+        worst = 0.0
+        for workers in worker_counts():
+            sharing = Sharing(workers, parallel_batch=batch, parallel_cells=cells)
+            other_states, other_gradients = _run(case, coefficients, sharing)
+            worst = max(
+                worst, _distance(states, other_states), _distance(gradients, other_gradients)
+            )
+        counts = ", ".join(map(str, worker_counts()))
+        yield Finding(f"{name}, {counts} workers", "sequential", case.name, worst, EXACT)
+
+
+def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding]:
+    """Compare losses and logits after several epochs of real training, bit for bit."""
+    expected = _train(config, workers=1, batch=False, cells=False)
+    ways: list[tuple[int, bool, bool, int | None]]
+    ways = [(workers, True, True, None) for workers in worker_counts()]
+    ways += [(2, True, False, None), (2, False, True, None), (2, True, True, 1)]
+    for workers, batch, cells, in_flight in ways:
+        found = _train(config, workers, batch, cells, in_flight)
+        worst = max(_distance(x, y) for x, y in zip(expected, found, strict=True))
+        way = f"training with {workers} workers"
+        way += "" if batch else ", cells only"
+        way += "" if cells else ", batch only"
+        way += f", {in_flight} sample in flight" if in_flight else ""
+        where = f"{config.name}, losses and logits of {EPOCHS} epochs"
+        yield Finding(way, "sequential", where, worst, EXACT)
+
+
+def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
+    """Compare states of all steps and gradients with the plain NumPy of the oracle."""
+    coefficients = gates.mix(gates.softmax(case.logits))
+    boundary = case.grid.boundary
+    with Engine(case.netlist, case.grid, case.steps, case.batch, np.float64) as engine:
+        engine.forward(coefficients, case.starts, case.masks)
+        states, gradients = engine.states(), engine.backward(case.loss_gradients)
+    expected_states, expected = [], np.zeros_like(gradients)
+    for sample, start in enumerate(case.starts):
+        rollout = oracle.rollout(
+            case.netlist, coefficients, start, case.steps, boundary, case.mask(sample)
+        )
+        expected_states.append(rollout)
+        expected += oracle.coefficient_gradients(
+            case.netlist, coefficients, rollout, case.loss_gradients[sample], boundary,
+            case.mask(sample),
+        )  # fmt: skip
+    difference = max(_relative(states, np.array(expected_states)), _relative(gradients, expected))
+    yield Finding("float64 kernels", "oracle", case.name, difference, KERNEL_TOLERANCE)
+
+    # One sample alone, by the pure function.
+    alone = sample_gradients(
+        case.netlist, coefficients, case.starts[0], case.loss_gradients[0], case.steps, case.grid,
+        case.mask(0),
+    )  # fmt: skip
+    expected = oracle.coefficient_gradients(
+        case.netlist, coefficients, expected_states[0], case.loss_gradients[0], boundary,
+        case.mask(0),
+    )  # fmt: skip
+    difference = _relative(alone, expected)
+    yield Finding("gradients of one sample", "oracle", case.name, difference, KERNEL_TOLERANCE)
+
+
+def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
+    """Compare epochs of real training, fewer automaton steps, with plain NumPy training."""
+    epochs = 2
+    double = _with(config, training={"precision": "float64", "batch": 1}, automaton={"steps": 2})
+    reference = ReferenceTrainer(double)
+    where = f"{config.name}, 2 steps, {epochs} epochs"
+    with Trainer(double) as trainer:
+        for _ in range(epochs):
+            found, expected = trainer.step(), reference.step()
+        loss = abs(found.soft_loss - expected.soft_loss) / expected.soft_loss
+        hard = abs((found.hard_loss or 0.0) - (expected.hard_loss or 0.0))
+        logits = _relative(trainer.model.logits, reference.model.logits)
+    yield Finding("soft loss, float64", "reference trainer", where, loss, KERNEL_TOLERANCE)
+    yield Finding("hard loss", "reference trainer", where, hard, EXACT)
+    yield Finding("logits, float64", "reference trainer", where, logits, TRAINED_TOLERANCE)
+
+
+def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Finding:
+    """Compare the oracle's logit gradient with central differences, at sampled logits."""
+    step = 1e-4
+    channels = list(range(case.netlist.channels))
+    target = np.zeros(case.starts.shape[1:])
+
+    def loss(logits: npt.NDArray[np.float64]) -> float:
+        coefficients = gates.mix(gates.softmax(logits))
+        states = oracle.rollout(
+            case.netlist, coefficients, case.starts[0], case.steps, case.grid.boundary,
+            case.mask(0),
+        )  # fmt: skip
+        return oracle.loss(states[-1], target, channels)
+
+    _, gradient = oracle.logit_gradients(
+        case.netlist, case.logits, case.starts[0], target, channels, case.steps,
+        case.grid.boundary, case.mask(0),
+    )  # fmt: skip
+    rng = stream(case.seed, Purpose.HELD_OUT_START)
+    worst = 0.0
+    for _ in range(samples):
+        place = (rng.integers(case.netlist.parameters), rng.integers(gates.OPS))
+        above, below = case.logits.copy(), case.logits.copy()
+        above[place] += step
+        below[place] -= step
+        difference = (loss(above) - loss(below)) / (2 * step)
+        worst = max(worst, abs(difference - gradient[place]) / np.abs(gradient).max())
+    where = f"{case.name}, {samples} logits"
+    return Finding("oracle", "central differences", where, float(worst), DIFFERENCE_TOLERANCE)
+
+
+def single_precision_is_close(case: Case) -> Iterator[Finding]:
+    """Compare float32 kernels with float64 ones."""
+    coefficients = gates.mix(gates.softmax(case.logits))
+    states, gradients = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
+    double_states, double_gradients = _run(case, coefficients, SEQUENTIAL)
+    difference = _relative(states, double_states)
+    yield Finding("float32 states", "float64", case.name, difference, SINGLE_TOLERANCE)
+    difference = _relative(gradients, double_gradients)
+    yield Finding("float32 gradients", "float64", case.name, difference, SINGLE_TOLERANCE)
+
+
+def hard_paths_agree(case: Case) -> Iterator[Finding]:
+    """Compare the bit-packed simulator with the oracle and with the soft kernels, exactly."""
+    # All 16 ops, not only those that random logits favour.
+    rng = stream(case.seed, Purpose.HELD_OUT_START)
+    ops = rng.integers(0, gates.OPS, case.netlist.parameters).astype(np.uint8)
+    coefficients = gates.one_hot(ops)
+    simulator = HardSimulator(case.netlist, case.grid, case.batch)
+    simulator.load(ops)
+    bits = simulator.rollout(case.starts, case.steps, case.masks)
+    expected = [
+        oracle.rollout(
+            case.netlist, coefficients, start, case.steps, case.grid.boundary, case.mask(sample)
+        )[-1]
+        for sample, start in enumerate(case.starts)
+    ]
+    difference = _distance(bits, np.array(expected))
+    yield Finding("bit-packed simulator", "oracle, argmax gates", case.name, difference, EXACT)
+    states, _ = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
+    difference = _distance(bits, states)
+    yield Finding(
+        "bit-packed simulator", "soft kernel, one-hot gates", case.name, difference, EXACT
+    )
+
+
+def _run(case: Case, coefficients: Array, sharing: Sharing) -> tuple[Array, Array]:
+    """Return the last states and dL/d(coefficients)."""
+    dtype = coefficients.dtype
+    with Engine(case.netlist, case.grid, case.steps, case.batch, dtype, sharing) as engine:
+        last = engine.forward(coefficients, case.starts, case.masks)
+        return last, engine.backward(case.loss_gradients.astype(dtype))
+
+
+def _train(
+    config: Config, workers: int, batch: bool, cells: bool, in_flight: int | None = None
+) -> tuple[Array, ...]:
+    """Return soft and hard losses of a few epochs, and the logits after them."""
+    parallel = {
+        "workers": workers,
+        "parallel_batch": batch,
+        "parallel_cells": cells,
+        "max_parallel_samples": in_flight or "auto",
+    }
+    # Three samples: they divide evenly among no number of workers tried but three.
+    with Trainer(_with(config, parallel=parallel, training={"batch": 3})) as trainer:
+        results = [trainer.step() for _ in range(EPOCHS)]
+        losses = np.array([[r.soft_loss, r.hard_loss or 0.0] for r in results])
+        return losses, trainer.model.logits
+
+
+def _with(config: Config, **sections: dict) -> Config:
+    """Return the configuration with some keys of some sections replaced."""
+    changed = {
+        name: getattr(config, name).model_copy(update=keys) for name, keys in sections.items()
+    }
+    return config.model_copy(update=changed)
+
+
+def _distance(x: npt.NDArray, y: npt.NDArray) -> float:
+    """Largest absolute difference; infinite unless it is a number, and for unlike shapes."""
+    if x.shape != y.shape:
+        return float("inf")
+    distance = float(np.abs(x.astype(np.float64) - y.astype(np.float64)).max())
+    return distance if np.isfinite(distance) else float("inf")
+
+
+def _relative(x: npt.NDArray, y: npt.NDArray) -> float:
+    """Largest difference relative to the largest magnitude of `y`."""
+    return _distance(x, y) / max(float(np.abs(y).max()), np.finfo(np.float64).tiny)

@@ -1,0 +1,147 @@
+import csv
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from difflogic.config import load_config
+from difflogic.errors import RunDirectoryError
+from difflogic.model import Model
+from difflogic.training import run_directory
+from difflogic.training.metrics import MetricsRow
+from difflogic.training.run_directory import RunDirectory, run_name
+
+NOW = datetime(2026, 3, 4, 5, 6, 7)
+CONFIG = load_config("checkerboard-small")
+
+
+def test_name():
+    assert run_name(CONFIG) == "checkerboard-small-seed23"
+
+
+def test_every_run_has_a_directory_of_its_own(tmp_path):
+    root = tmp_path / "deep" / "runs"
+    made = [RunDirectory.create(root, run_name(CONFIG), now=NOW).path for _ in range(3)]
+    assert [path.name for path in made] == [
+        "20260304-050607-checkerboard-small-seed23",
+        "20260304-050607-checkerboard-small-seed23-2",
+        "20260304-050607-checkerboard-small-seed23-3",
+    ]
+    assert all(path.parent == root and path.is_dir() for path in made)
+
+
+def test_the_default_is_runs_in_the_working_directory_at_this_time(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = datetime.now().replace(microsecond=0)
+    path = RunDirectory.create(name="x").path
+    assert path.parent == Path("runs")
+    assert before <= datetime.strptime(path.name, "%Y%m%d-%H%M%S-x") <= datetime.now()
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_requested_directory_is_used_as_it_is(tmp_path, exists):
+    path = tmp_path / "a" / "b"
+    if exists:
+        path.mkdir(parents=True)
+    assert RunDirectory.create(requested=path).path == path
+    assert path.is_dir()
+
+
+def test_a_directory_that_holds_something_is_refused(tmp_path):
+    (tmp_path / ".hidden").write_text("")
+    with pytest.raises(RunDirectoryError, match="is not empty, and a run is never overwritten"):
+        RunDirectory.create(requested=tmp_path)
+    assert os.listdir(tmp_path) == [".hidden"]
+
+
+def test_files_where_directories_should_be(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(RunDirectoryError, match="is a file, not a directory"):
+        RunDirectory.create(requested=file)
+    with pytest.raises(RunDirectoryError, match="is a file, where the directory of all runs"):
+        RunDirectory.create(file, "x")
+    with pytest.raises(RunDirectoryError, match="a part of the path is a file"):
+        RunDirectory.create(requested=file / "below")
+    with pytest.raises(RunDirectoryError, match="a part of the path is a file"):
+        RunDirectory.create(file / "below", "x")
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("how", [{"requested": Path("new")}, {"root": "runs", "name": "x"}])
+def test_what_the_system_refuses(tmp_path, monkeypatch, how):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_directory.Path, "mkdir", refuse)
+    with pytest.raises(RunDirectoryError, match="permission denied: check the directory's perm"):
+        RunDirectory.create(**how)
+
+
+def test_files(tmp_path):
+    run = RunDirectory.create(tmp_path, "x", now=NOW)
+    rows = [MetricsRow(1, 231.0, 256.0, 0.5), MetricsRow(2, 230.0)]
+    model = Model.create(CONFIG)
+    assert run.write_config(CONFIG).name == "config.toml"
+    assert run.write_metrics(rows[:1]).name == "metrics.csv"
+    assert run.write_metrics(rows).name == "metrics.csv"
+    assert run.write_model(model).name == "model.npz"
+    assert run.write_summary({"ä": 1}).name == "summary.json"
+
+    assert sorted(os.listdir(run.path)) == [
+        "config.toml", "metrics.csv", "model.npz", "summary.json",
+    ]  # fmt: skip
+    assert load_config(run.path / "config.toml") == CONFIG
+    with (run.path / "metrics.csv").open(newline="") as file:
+        assert [row["epoch"] for row in csv.DictReader(file)] == ["1", "2"]
+    np.testing.assert_array_equal(Model.load(run.path / "model.npz").logits, model.logits)
+    assert json.loads((run.path / "summary.json").read_text("utf-8")) == {"ä": 1}
+
+
+def test_a_summary_of_any_numbers_is_strict_json(tmp_path):
+    run = RunDirectory(tmp_path)
+    run.write_summary(
+        {
+            "float32": np.float32(0.5),
+            "int64": np.int64(3),
+            "bool": np.bool_(True),
+            "array": np.array([[1.0, np.nan]]),
+            "infinite": float("inf"),
+            "path": Path("a") / "b",
+            "nested": {"none": None, "list": (1, "two", float("nan"))},
+        }
+    )
+
+    def no_constant(name):
+        raise AssertionError(name)
+
+    text = (tmp_path / "summary.json").read_text()
+    assert json.loads(text, parse_constant=no_constant) == {
+        "float32": 0.5,
+        "int64": 3,
+        "bool": True,
+        "array": [[1.0, None]],
+        "infinite": None,
+        "path": os.path.join("a", "b"),
+        "nested": {"none": None, "list": [1, "two", None]},
+    }
+
+
+def test_a_summary_that_cannot_be_written_leaves_the_earlier_one(tmp_path):
+    run = RunDirectory(tmp_path)
+    run.write_summary({"first": 1})
+    with pytest.raises(TypeError):
+        run.write_summary({"second": object()})
+    assert os.listdir(tmp_path) == ["summary.json"]
+    assert json.loads((tmp_path / "summary.json").read_text()) == {"first": 1}
+
+
+def test_a_directory_that_vanished(tmp_path):
+    run = RunDirectory.create(requested=tmp_path / "run")
+    run.path.rmdir()
+    with pytest.raises(RunDirectoryError, match="create the directory first"):
+        run.write_config(CONFIG)
