@@ -1,0 +1,146 @@
+"""The `dct` command: its sub-commands, loaded only when they run, and the way errors end it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import typer
+from typer.core import TyperGroup
+
+from cli.errors import explained, require_own_difflogic
+
+PLAIN: dict[str, Any] = {
+    # Rich help would import rich, which costs more time than everything else here together.
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "add_completion": False,
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a command lives, and what the list of commands says about it.
+
+    `target` is a function that Typer turns into a command, or a Typer app with sub-commands.
+    """
+
+    module: str
+    target: str
+    summary: str
+
+
+class LazyGroup(TyperGroup):
+    """A group that imports a command's module only when that command is asked for."""
+
+    entries: ClassVar[dict[str, Entry]] = {}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.entries)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        entry = self.entries.get(cmd_name)
+        if entry is None:
+            return None
+        target = getattr(importlib.import_module(entry.module), entry.target)
+        if not isinstance(target, typer.Typer):
+            function, target = target, typer.Typer(**PLAIN)
+            target.command(cmd_name)(function)
+        return typer.main.get_command(target)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in self.entries.items()])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if name not in self.entries and not name.startswith("-"):
+            from difflogic.errors import did_you_mean
+
+            ctx.fail(f'no command "{name}": {did_you_mean(name, self.entries)}')
+        return super().resolve_command(ctx, args)
+
+
+class Root(LazyGroup):
+    """`dct` itself. Errors of all commands end here."""
+
+    entries: ClassVar[dict[str, Entry]] = {
+        "train-checkerboard": Entry(
+            "cli.train", "train_checkerboard", "Train an automaton that grows a checkerboard."
+        ),
+        "bench": Entry("cli.bench", "bench", "Measure training steps, phase by phase."),
+        "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
+        "config": Entry("cli.app", "config", "Look at configurations."),
+    }
+
+    def invoke(self, ctx: Any) -> Any:
+        require_own_difflogic()
+        with explained():
+            return super().invoke(ctx)
+
+
+class Verify(LazyGroup):
+    """`dct verify`."""
+
+    entries: ClassVar[dict[str, Entry]] = {
+        "equivalence": Entry(
+            "cli.verify",
+            "equivalence",
+            "Compare all ways to compute a training step, and the NumPy oracle.",
+        ),
+    }
+
+
+class Config(LazyGroup):
+    """`dct config`."""
+
+    entries: ClassVar[dict[str, Entry]] = {
+        "show": Entry("cli.config", "show", "Print a resolved configuration with comments."),
+    }
+
+
+def _group(cls: type[LazyGroup], help_text: str) -> typer.Typer:
+    # Without a callback, Typer would take a group of one command for that command.
+    return typer.Typer(
+        cls=cls, callback=lambda: None, help=help_text, no_args_is_help=True, **PLAIN
+    )
+
+
+verify = _group(Verify, "Prove that the fast paths compute what they should.")
+config = _group(Config, "Look at configurations.")
+app = typer.Typer(name="dct", cls=Root, no_args_is_help=True, **PLAIN)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        require_own_difflogic()
+        from difflogic import __version__
+
+        typer.echo(f"dct {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def dct(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Train differentiable logic cellular automata fast, on CPU cores.
+
+    Try: dct train-checkerboard --small --epochs 50
+    """
+
+
+def main() -> None:
+    """Run the command that the process was started with, and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a sign gets a question mark, not a traceback.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    app(prog_name="dct")

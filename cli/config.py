@@ -1,0 +1,50 @@
+"""`dct config show`: the resolved configuration, with comments."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+SHIPPED = "checkerboard"
+SHIPPED_SMALL = "checkerboard-small"
+
+SMALL = typer.Option("--small", help="The small experiment: a shorter update circuit.")
+SET = typer.Option(
+    "--set", metavar="SECTION.KEY=VALUE", help="Override one value; may be given again."
+)
+
+
+def show(
+    config: Annotated[
+        str | None,
+        typer.Argument(
+            help=f"Name of a shipped configuration, or a TOML file [default: {SHIPPED}].",
+            show_default=False,
+        ),
+    ] = None,
+    small: Annotated[bool, SMALL] = False,
+    overrides: Annotated[list[str] | None, SET] = None,
+) -> None:
+    """Print a resolved configuration as TOML, with the meaning, unit and range of every key.
+
+    The output can be used as a configuration: dct config show > my.toml
+    """
+    from difflogic.config import describe, load_config
+
+    settings = load_config(source(config, small, "CONFIG"), overrides or [])
+    typer.echo(describe(settings), nl=False)
+
+
+def source(config: str | None, small: bool, name: str) -> str:
+    """Return the configuration that is meant; `name` is what `config` is called for the user."""
+    from difflogic.errors import ConfigError
+
+    if config is not None and small:
+        raise ConfigError(
+            f"--small and {name} both choose a configuration: give one of them "
+            f"({SHIPPED_SMALL} is the name of the small one)"
+        )
+    if small:
+        return SHIPPED_SMALL
+    return SHIPPED if config is None else config

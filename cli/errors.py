@@ -1,0 +1,101 @@
+"""From exceptions to messages and exit codes.
+
+A usage or input error exits 2, a failure 1, an interruption 130. Set DCT_DEBUG=1 to see the
+traceback of an error that is otherwise shown as one line.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+FAILURE = 1
+USAGE = 2
+INTERRUPTED = 130
+
+
+def note(message: str) -> None:
+    """Write a line to stderr, where everything but results goes; never fail over it."""
+    try:
+        print(message, file=sys.stderr, flush=True)
+    except OSError:
+        # Nobody reads stderr any more; that is no reason to lose a run.
+        return
+
+
+def require_own_difflogic() -> None:
+    """Exit with a message if the package `difflogic` is not ours but PyPI's of the same name."""
+    try:
+        import difflogic
+    except ImportError as error:
+        # The other package imports torch, which may be missing; ours imports nothing.
+        _refuse_difflogic(f"importing it failed: {error}")
+    else:
+        if getattr(difflogic, "PROJECT", None) != "dct":
+            _refuse_difflogic(f"found: {getattr(difflogic, '__file__', None) or 'no file'}")
+
+
+def _refuse_difflogic(found: str) -> None:
+    _show_traceback()
+    note(
+        "error: the Python package `difflogic` here is not the one that belongs to dct "
+        f"({found}).\nAnother package of that name is on PyPI. Install dct into an environment "
+        "of its own, with `pipx install .` or `make demo` in dct's directory."
+    )
+    raise typer.Exit(FAILURE)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn every foreseeable exception into a message on stderr and an exit code."""
+    try:
+        yield
+        # Here, not at the interpreter's end, where a closed pipe cannot be handled any more.
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        note("interrupted")
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        _discard_stdout()
+        raise typer.Exit(FAILURE) from None
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(f"{place}{error.strerror or error}", FAILURE)
+    except MemoryError:
+        _fail(
+            "out of memory: use fewer workers, a smaller batch, or a smaller grid",
+            FAILURE,
+        )
+    except Exception as error:
+        from difflogic.errors import DctError, TrainingError
+
+        if not isinstance(error, DctError):
+            raise
+        _fail(str(error), FAILURE if isinstance(error, TrainingError) else USAGE)
+
+
+def _fail(message: str, code: int) -> None:
+    _show_traceback()
+    note(f"error: {message}")
+    raise typer.Exit(code) from None
+
+
+def _show_traceback() -> None:
+    if os.environ.get("DCT_DEBUG", "") not in ("", "0"):
+        note(traceback.format_exc().rstrip())
+
+
+def _discard_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
+    finally:
+        os.close(nowhere)

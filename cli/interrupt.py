@@ -1,0 +1,37 @@
+"""Ctrl-C as a request to stop, so that a step and the saving after it finish."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any
+
+
+class Interruption:
+    """While entered, Ctrl-C sets `requested` and interrupts nothing.
+
+    A compiled kernel cannot be stopped anyway, and a second press must not cut short the saving
+    that follows the first. Outside the main thread it does nothing: signals go to the main one.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._previous: Any = None
+
+    def __enter__(self) -> Interruption:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._request)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _request(self, signum: int, frame: FrameType | None) -> None:
+        self.requested = True

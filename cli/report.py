@@ -1,0 +1,99 @@
+"""What is left of a training run when it is over: a summary for machines and one for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cli import display, machine
+from cli.display import Progress
+
+if TYPE_CHECKING:
+    from difflogic.training.trainer import Trainer
+
+PHASE_NAMES = {"hard": "hard evaluation"}
+
+
+def summarize(
+    trainer: Trainer, progress: Progress, held_out: Mapping[str, Any], interrupted: bool
+) -> dict[str, Any]:
+    """Return what summary.json holds: scores, seconds per phase, versions, machine."""
+    config, phases = trainer.config, trainer.phases
+    return {
+        "experiment": config.name,
+        "seed": config.training.seed,
+        "workers": trainer.workers,
+        "epochs": progress.epoch,
+        "epochs_requested": config.training.epochs,
+        "interrupted": interrupted,
+        "scores": {
+            "soft_loss": progress.soft_loss,
+            "hard_loss": progress.hard_loss,
+            "accuracy": progress.accuracy,
+            "best_hard_loss": progress.best_hard_loss,
+            "best_accuracy": progress.best_accuracy,
+            "best_epoch": progress.best_epoch,
+            "held_out": dict(held_out),
+        },
+        "seconds": {
+            "training": sum(phases.seconds.values()),
+            "compilation": phases.compile_seconds,
+            "phases": dict(phases.seconds),
+        },
+        "versions": machine.versions(),
+        "cpu": {"name": machine.cpu_name(), "count": machine.cpu_count()},
+    }
+
+
+def render(summary: Mapping[str, Any], directory: str) -> str:
+    """Return the summary as text: time per phase, scores, where the run is, what to try next."""
+    paragraphs = [
+        _timing(summary["seconds"], summary["epochs"]),
+        _scores(summary["scores"]),
+        [f"run        {directory}", f"next       {_next_command(summary, directory)}"],
+    ]
+    return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs)
+
+
+def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
+    total = seconds["training"]
+    lines = [f"{'phase':<17}{'seconds':>9}{'share':>9}{'ms/epoch':>11}"]
+    rows = [(PHASE_NAMES.get(name, name), spent) for name, spent in seconds["phases"].items()]
+    for name, spent in [*rows, ("all", total)]:
+        share = 100 * spent / total if total else 0.0
+        lines.append(f"{name:<17}{spent:>9.3f}{share:>7.1f} %{1000 * spent / epochs:>11.3f}")
+    lines.append(f"{'compilation':<17}{seconds['compilation']:>9.3f}   (apart, not in the above)")
+    return lines
+
+
+def _scores(scores: Mapping[str, Any]) -> list[str]:
+    held_out = scores["held_out"]
+    lines = [
+        f"training   soft loss {display.loss(scores['soft_loss'])}, "
+        f"hard loss {display.loss(scores['hard_loss'])}, "
+        f"accuracy {display.percent(scores['accuracy'])}, "
+        f"best hard loss {display.loss(scores['best_hard_loss'])} "
+        f"at epoch {scores['best_epoch'] or '-'}",
+    ]
+    cells = held_out["cells"]
+    for label, step, wrong in (
+        ("held out", held_out["step"], held_out["wrong_cells"]),
+        ("", held_out["later_step"], held_out["wrong_cells_later"]),
+    ):
+        lines.append(
+            f"{label:<11}{display.percent(1 - wrong / cells)} of the cells right at step {step}: "
+            f"{wrong} wrong of {cells} in {held_out['starts']} random starts"
+        )
+    if held_out["exact"]:
+        lines.append(f"{'':<11}exact: no cell is wrong")
+    return lines
+
+
+def _next_command(summary: Mapping[str, Any], directory: str) -> str:
+    if summary["interrupted"]:
+        return f"dct train-checkerboard --config {directory}/config.toml   (the whole run again)"
+    if summary["experiment"].endswith("-small"):
+        return "dct train-checkerboard   (the full experiment)"
+    if summary["scores"]["held_out"]["exact"]:
+        return "dct bench   (how fast is a training step here?)"
+    return f"dct train-checkerboard --seed {summary['seed'] + 1}   (one seed is not a result)"

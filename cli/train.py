@@ -1,0 +1,203 @@
+"""`dct train-checkerboard`: trains, shows, and leaves a run directory."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli import config as config_command
+from cli import display, report
+from cli.errors import INTERRUPTED, note
+from cli.interrupt import Interruption
+from difflogic.errors import TrainingError
+from difflogic.training.metrics import MetricsRow
+
+if TYPE_CHECKING:
+    from difflogic.config import Config
+    from difflogic.training.run_directory import RunDirectory
+    from difflogic.training.trainer import StepResult, Trainer
+
+RUNS = "runs"
+
+SAVE_SECONDS = 10.0
+"""Time between two saves while the run goes on: what a killed run loses at most."""
+
+
+def _workers(text: str) -> str:
+    """Check a number of workers as far as can be done without the configuration."""
+    if text != "auto" and not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise typer.BadParameter(f'"{text}" is neither "auto" nor a whole number above 0')
+    return text
+
+
+def train_checkerboard(
+    small: Annotated[bool, config_command.SMALL] = False,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Training steps.", show_default=False)
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Names all random streams.")
+    ] = None,
+    workers: Annotated[
+        str | None,
+        typer.Option(
+            parser=_workers, metavar="N", help='Worker threads: a number, or "auto": one per core.'
+        ),
+    ] = None,
+    config: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A TOML file, or the name of a shipped configuration."),
+    ] = None,
+    overrides: Annotated[list[str] | None, config_command.SET] = None,
+    run_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help=f"Write there instead of {RUNS}/…; new or empty."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary as one JSON object.")
+    ] = False,
+) -> None:
+    """Train an automaton that grows a checkerboard from random cells.
+
+    A flag goes before --set, and both before the configuration's file: `dct config show` prints
+    what comes out. Ctrl-C finishes the step and saves the run.
+    """
+    from difflogic.config import load_config
+    from difflogic.training.run_directory import RunDirectory, run_name
+
+    flags = {"training.epochs": epochs, "training.seed": seed, "parallel.workers": workers}
+    given = [f"{key}={value}" for key, value in flags.items() if value is not None]
+    source = config_command.source(config, small, "--config")
+    settings = load_config(source, [*(overrides or []), *given])
+    made = run_dir is None or not run_dir.exists()
+    run = RunDirectory.create(RUNS, run_name(settings), run_dir)
+    try:
+        summary = _train(settings, run, quiet)
+    except BaseException:
+        _discard_if_nothing_to_keep(run.path, made)
+        raise
+    _print_results(summary, run, as_json)
+    if summary["interrupted"]:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _train(settings: Config, run: RunDirectory, quiet: bool) -> dict[str, Any]:
+    """Train, save, and return the summary."""
+    run.write_config(settings)
+    from difflogic.training.trainer import Trainer
+
+    with Trainer(settings) as trainer:
+        _warm_up(trainer, quiet)
+        return Session(trainer, run, quiet).train()
+
+
+def _warm_up(trainer: Trainer, quiet: bool) -> None:
+    """Compile or load the kernels, and say so if it takes a while."""
+    announced = trainer.cold and not quiet
+    if announced:
+        note("compiling the kernels, once: this may take half a minute …")
+    seconds = trainer.warm_up()
+    if announced:
+        note(f"compiled in {seconds:.1f} s")
+
+
+class Session:
+    """A run that goes on: it steps, shows, records and saves."""
+
+    def __init__(self, trainer: Trainer, run: RunDirectory, quiet: bool) -> None:
+        self.trainer = trainer
+        self.run = run
+        self.timer = trainer.phases
+        self.rows: list[MetricsRow] = []
+        config = trainer.config
+        self.title = (
+            f"{config.name} · seed {config.training.seed} · {trainer.workers} "
+            f"worker{'' if trainer.workers == 1 else 's'}"
+        )
+        self.quiet = quiet
+        self.progress = display.Progress(
+            config.training.epochs, channel=config.task.loss_channels[0]
+        )
+
+    def train(self) -> dict[str, Any]:
+        """Train to the last epoch or to Ctrl-C, save everything, and return the summary."""
+        from difflogic.training.evaluation import held_out
+
+        with Interruption() as interruption:
+            self._loop(interruption)
+            self._save()
+            scores = held_out(self.trainer.model)
+            summary = report.summarize(
+                self.trainer, self.progress, scores, interrupted=interruption.requested
+            )
+            self.run.write_summary(summary)
+        return summary
+
+    def _loop(self, interruption: Interruption) -> None:
+        shown = display.choose(self.title, self.quiet)
+        try:
+            self._steps(shown, interruption)
+        except TrainingError as error:
+            if not self.rows:
+                raise
+            # The model of a broken run is worth nothing; its history may tell what broke it.
+            path = self.run.write_metrics(self.rows)
+            raise TrainingError(f"{error}\nThe epochs until then are in {path}") from error
+        finally:
+            shown.close(self.progress)
+
+    def _steps(self, shown: display.Display, interruption: Interruption) -> None:
+        trainer, progress, timer = self.trainer, self.progress, self.timer
+        before = dict(timer.seconds)
+        next_save = time.monotonic() + SAVE_SECONDS
+        while trainer.epoch < progress.epochs and not interruption.requested:
+            result = trainer.step()
+            with timer("other"):
+                progress.add(result)
+                shown.update(progress)
+            now = dict(timer.seconds)
+            self._record(result, {phase: now[phase] - before[phase] for phase in now})
+            before = now
+            if time.monotonic() >= next_save:
+                self._save()
+                next_save = time.monotonic() + SAVE_SECONDS
+
+    def _record(self, result: StepResult, seconds: dict[str, float]) -> None:
+        self.rows.append(
+            MetricsRow(result.epoch, result.soft_loss, result.hard_loss, result.accuracy, seconds)
+        )
+
+    def _save(self) -> None:
+        with self.timer("checkpoint"):
+            self.run.write_metrics(self.rows)
+            self.run.write_model(self.trainer.model)
+
+
+def _discard_if_nothing_to_keep(path: Path, made: bool) -> None:
+    """Clear the directory of a run that ended before its first save, so that it can be used again.
+
+    The directory itself goes too if this run has `made` it.
+    """
+    with suppress(OSError):
+        if {entry.name for entry in path.iterdir()} <= {"config.toml"}:
+            (path / "config.toml").unlink(missing_ok=True)
+            if made:
+                path.rmdir()
+
+
+def _print_results(summary: dict[str, Any], run: RunDirectory, as_json: bool) -> None:
+    if summary["interrupted"]:
+        note(
+            f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; saved "
+            f"config.toml, metrics.csv, model.npz and summary.json in {run.path}"
+        )
+    if as_json:
+        typer.echo(json.dumps({**summary, "run_directory": str(run.path)}, indent=2))
+    else:
+        typer.echo(report.render(summary, str(run.path)))

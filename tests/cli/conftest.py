@@ -1,0 +1,73 @@
+"""Fixtures of the command line's tests: a runner, a tiny experiment, a trainer that misbehaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.app import app
+
+TINY = (
+    "task.height=4", "task.width=4", "automaton.channels=2", "automaton.steps=2",
+    "perception.kernels=2", "update.gates=[8,4,2]", "evaluation.starts=4",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def tiny() -> list[str]:
+    """Overrides that make the checkerboard an experiment that takes next to no time."""
+    return list(TINY)
+
+
+class Result(SimpleNamespace):
+    """What a command left: exit_code, stdout, stderr."""
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.stdout)
+
+
+@pytest.fixture
+def dct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Run `dct` with arguments inside this process, in a directory of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Result:
+        result = CliRunner().invoke(app, list(arguments), prog_name="dct", catch_exceptions=False)
+        return Result(exit_code=result.exit_code, stdout=result.stdout, stderr=result.stderr)
+
+    return run
+
+
+@pytest.fixture
+def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Replace the trainer by one that can be told to misbehave; return its class.
+
+    `before_step(epoch)` runs before each step, and `fails_at` is the epoch whose loss is not
+    finite; `cold` says whether the kernels still have to be compiled.
+    """
+    from difflogic.errors import TrainingError
+    from difflogic.training import trainer
+
+    class StagedTrainer(trainer.Trainer):
+        cold = False  # type: ignore[assignment]
+        fails_at: int | None = None
+
+        @staticmethod
+        def before_step(epoch: int) -> None:
+            return None
+
+        def step(self) -> trainer.StepResult:
+            self.before_step(self.epoch)
+            if self.epoch == self.fails_at:
+                raise TrainingError("the loss is not finite")
+            return super().step()
+
+    monkeypatch.setattr(trainer, "Trainer", StagedTrainer)
+    return StagedTrainer

@@ -1,0 +1,155 @@
+"""The command as a whole: start-up, help, exit codes, and what surrounds it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+HEAVY = ("numpy", "numba", "joblib", "rich.live", "rich.console", "scipy")
+
+
+def run_python(*arguments: str, cwd: Path = REPOSITORY, **environment: str) -> Any:
+    """Run Python in a process of its own that imports from `cwd`, then from the checkout."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def run_dct(*arguments: str, **options: Any) -> Any:
+    return run_python("-m", "cli", *arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        (["--help"], (*HEAVY, "pydantic")),
+        # Typer itself imports pydantic when it parses what follows a sub-command.
+        (["config", "--help"], HEAVY),
+        (["verify", "--help"], HEAVY),
+        (["train-checkerboard", "--help"], HEAVY),
+        (["config", "show", "--help"], HEAVY),
+    ],
+)
+def test_help_imports_nothing_heavy(arguments: list[str], heavy: tuple[str, ...]) -> None:
+    code = (
+        "import sys\n"
+        "from cli.app import main\n"
+        f"sys.argv = ['dct', *{arguments!r}]\n"
+        "try:\n    main()\n"
+        "finally:\n"
+        f"    print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)\n"
+    )
+    done = run_python("-c", code)
+    assert done.returncode == 0
+    assert done.stderr.strip() == "[]"
+
+
+def test_help_is_quick() -> None:
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        done = run_dct("--help")
+        seconds.append(time.perf_counter() - start)
+        assert done.returncode == 0
+    assert min(seconds) < 0.3
+
+
+def test_help_lists_the_commands(dct: Callable[..., Any]) -> None:
+    result = dct("--help")
+    assert result.exit_code == 0
+    for name in ("train-checkerboard", "bench", "verify", "config"):
+        assert f"\n  {name} " in result.stdout
+    assert "equivalence" in dct("verify", "--help").stdout
+    assert "show" in dct("config", "--help").stdout
+
+
+def test_no_command_shows_the_help_and_fails(dct: Callable[..., Any]) -> None:
+    result = dct()
+    assert result.exit_code == 2
+    assert "train-checkerboard" in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["train-checkerbord"], 'did you mean "train-checkerboard"?'),
+        (["verify", "equivalent"], 'did you mean "equivalence"?'),
+        (["nonsense"], "known: train-checkerboard, bench, verify, config"),
+        (["train-checkerboard", "--epoch", "3"], "--epochs"),
+        (["train-checkerboard", "--epochs", "0"], "--epochs"),
+        (["train-checkerboard", "--epochs", "many"], "--epochs"),
+        (["train-checkerboard", "--workers", "0"], '"0" is neither "auto" nor a whole number'),
+        (["train-checkerboard", "extra"], "extra"),
+    ],
+)
+def test_usage_errors_exit_2_with_a_hint(
+    dct: Callable[..., Any], arguments: list[str], hint: str
+) -> None:
+    result = dct(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert hint in result.stderr
+
+
+def test_version(dct: Callable[..., Any]) -> None:
+    from difflogic import __version__
+
+    assert dct("--version").stdout == f"dct {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["", "import a_module_that_nobody_has_installed\n", "PROJECT = 'another'\n"],
+)
+def test_the_other_difflogic_is_refused(tmp_path: Path, source: str) -> None:
+    package = tmp_path / "difflogic"
+    package.mkdir()
+    (package / "__init__.py").write_text(source)
+
+    for arguments in (["config", "show"], ["--version"], ["train-checkerboard"]):
+        done = run_dct(*arguments, cwd=tmp_path)
+        assert done.returncode == 1
+        assert done.stdout == ""
+        assert "Another package of that name is on PyPI" in done.stderr
+        assert "pipx" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "cli", "config", "show"]
+    done = subprocess.run(command, cwd=REPOSITORY, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert done.returncode == 1
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_no_traceback() -> None:
+    command = [sys.executable, "-m", "cli", "config", "show"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, cwd=REPOSITORY, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: No space left on device\n"
+
+
+def test_signs_that_stdout_cannot_show_are_replaced() -> None:
+    done = run_dct("config", "show", PYTHONIOENCODING="cp437")
+    assert done.returncode == 0
+    assert done.stdout.isascii()

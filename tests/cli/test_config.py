@@ -1,0 +1,68 @@
+"""`dct config show`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difflogic.config import load_config
+
+Dct = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ([], "checkerboard"),
+        (["--small"], "checkerboard-small"),
+        (["checkerboard-small"], "checkerboard-small"),
+    ],
+)
+def test_show_prints_the_resolved_config_and_nothing_else(
+    dct: Dct, arguments: list[str], name: str
+) -> None:
+    result = dct("config", "show", *arguments)
+
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert tomllib.loads(result.stdout) == load_config(name).to_dict()
+    assert "# " in result.stdout
+
+
+def test_show_applies_overrides(dct: Dct) -> None:
+    overrides = ["--set", "training.epochs=7", "--set", "parallel.workers=3"]
+    shown = tomllib.loads(dct("config", "show", "--small", *overrides).stdout)
+
+    assert shown["training"]["epochs"] == 7
+    assert shown["parallel"]["workers"] == 3
+
+
+def test_what_show_prints_can_be_used(dct: Dct, tmp_path: Path) -> None:
+    shown = dct("config", "show", "--set", "training.batch=3").stdout
+    (tmp_path / "my.toml").write_text(shown)
+
+    assert dct("config", "show", "my.toml").stdout == shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "training.epoch=7"], 'no key "epoch" in [training]: did you mean "epochs"?'),
+        (["--set", "training.epochs=none"], "[training] epochs must be"),
+        (["--set", "epochs"], "section.key=value"),
+        (["missing.toml"], "missing.toml"),
+        (["chekerboard"], 'did you mean "checkerboard"?'),
+        (["checkerboard", "--small"], "--small and CONFIG both choose"),
+    ],
+)
+def test_mistakes_are_explained(dct: Dct, arguments: list[str], message: str) -> None:
+    result = dct("config", "show", *arguments)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert message in result.stderr

@@ -1,0 +1,82 @@
+"""The summary of a run, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cli import report
+from difflogic.training.metrics import PHASES
+
+
+def summary(**changes: Any) -> dict[str, Any]:
+    held_out = {
+        "starts": 64, "cells": 16384, "step": 20, "wrong_cells": 164, "later_step": 40,
+        "wrong_cells_later": 0, "exact": False,
+    }  # fmt: skip
+    return {
+        "experiment": "checkerboard",
+        "seed": 23,
+        "workers": 2,
+        "epochs": 500,
+        "epochs_requested": 500,
+        "interrupted": False,
+        "scores": {
+            "soft_loss": 1.25,
+            "hard_loss": 4.0,
+            "accuracy": 0.992,
+            "best_hard_loss": 0.0,
+            "best_accuracy": 1.0,
+            "best_epoch": 411,
+            "held_out": held_out | changes.pop("held_out", {}),
+        },
+        "seconds": {
+            "training": 5.0,
+            "compilation": 12.5,
+            "phases": dict.fromkeys(PHASES, 0.0) | {"forward": 2.0, "backward": 3.0},
+        },
+    } | changes
+
+
+def test_timing_per_phase() -> None:
+    lines = report.render(summary(), "runs/x").splitlines()
+
+    assert lines[0].split() == ["phase", "seconds", "share", "ms/epoch"]
+    table = {line[:17].strip(): line[17:].split() for line in lines[1:12]}
+    assert list(table)[:-2] == [report.PHASE_NAMES.get(phase, phase) for phase in PHASES]
+    assert table["forward"] == ["2.000", "40.0", "%", "4.000"]
+    assert table["all"] == ["5.000", "100.0", "%", "10.000"]
+    assert table["compilation"][0] == "12.500"
+
+
+def test_scores() -> None:
+    text = report.render(summary(), "runs/x")
+
+    assert "soft loss 1.2500, hard loss 4, accuracy 99.20 %, best hard loss 0 at epoch 411" in text
+    assert "99.00 % of the cells right at step 20: 164 wrong of 16384 in 64 random starts" in text
+    assert "100 % of the cells right at step 40: 0 wrong" in text
+    assert "exact" not in text
+    assert "exact" in report.render(summary(held_out={"exact": True}), "runs/x")
+
+
+def test_where_the_run_is() -> None:
+    assert "run        runs/x\n" in report.render(summary(), "runs/x")
+
+
+@pytest.mark.parametrize(
+    ("changes", "command"),
+    [
+        ({}, "dct train-checkerboard --seed 24 "),
+        ({"held_out": {"exact": True}}, "dct bench "),
+        ({"experiment": "checkerboard-small"}, "dct train-checkerboard "),
+        ({"interrupted": True}, "dct train-checkerboard --config runs/x/config.toml "),
+    ],
+)
+def test_the_next_command(changes: dict[str, Any], command: str) -> None:
+    assert f"next       {command}" in report.render(summary(**changes), "runs/x")
+
+
+def test_a_run_that_took_no_time_has_a_table() -> None:
+    seconds = {"training": 0.0, "compilation": 0.0, "phases": {"forward": 0.0}}
+    assert "0.0 %" in report.render(summary(seconds=seconds), "runs/x")
