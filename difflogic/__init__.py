@@ -1,8 +1,40 @@
-"""Differentiable logic cellular automata: train them fast, harden them, trust them."""
+"""Differentiable logic cellular automata: train them fast, harden them, trust them.
+
+The names below are the library's front door; they are imported when they are first used, since
+the compiled kernels behind them take a moment to load.
+"""
 
 from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from difflogic.config import Config as Config
+    from difflogic.config import load_config as load_config
+    from difflogic.model import Model as Model
+    from difflogic.training.evaluation import held_out as held_out
+    from difflogic.training.trainer import Trainer as Trainer
 
 PROJECT = "dct"
 """Marks this package: another one of the same name is on PyPI."""
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Config": "difflogic.config",
+    "load_config": "difflogic.config",
+    "Model": "difflogic.model",
+    "Trainer": "difflogic.training.trainer",
+    "held_out": "difflogic.training.evaluation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -129,7 +129,7 @@ class EvaluationConfig(Section):
 
 
 class ParallelConfig(Section):
-    """How the work is spread. No key of this section changes any result."""
+    """How the work is spread. Only lanes and chunk change results, and only their last bits."""
 
     workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
         default="auto", description="worker threads; auto is one per available core"
@@ -141,12 +141,16 @@ class ParallelConfig(Section):
     )
     max_parallel_samples: Auto | Size = Field(
         default="auto",
-        description="samples in flight at once, to bound memory; auto is one per worker",
+        description="samples rolled out before the backward pass, to bound memory; auto is all",
     )
     lanes: Literal["auto", 16, 32, 64] = Field(
-        default="auto", description="cells that one tile updates together"
+        default="auto",
+        description="cells that one tile updates together; auto follows from grid and circuit",
     )
-    chunk: Auto | Size = Field(default="auto", description="tiles that a worker takes at a time")
+    chunk: Auto | Size = Field(
+        default="auto",
+        description="tiles that a worker takes at a time, with one slot for their gate sums",
+    )
 
     @field_validator("lanes", mode="before")
     @classmethod

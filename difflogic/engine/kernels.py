@@ -37,7 +37,7 @@ STAR_LEAVES, STAR_CENTER, STAR_OUT, STAR_WIDTH, STAR_PARAMS = 0, 4, 5, 6, 7
 STAR_GRAD_LEAVES, STAR_GRAD_CENTER, STAR_GRAD_OUT, STAR_FLAGS = 14, 18, 19, 20
 STAR_FIELDS = 21
 
-JIT = not numba.config.DISABLE_JIT
+JIT = not getattr(numba.config, "DISABLE_JIT", False)
 
 
 def kernel(function: Callable) -> Any:

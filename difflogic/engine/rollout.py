@@ -7,6 +7,7 @@ functions, for tests and for readers.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -24,6 +25,7 @@ from difflogic.engine.layout import (
 )
 from difflogic.engine.program import Program, compile_program
 from difflogic.engine.workers import Workers, plan_team
+from difflogic.errors import ConfigError
 from difflogic.netlist import Netlist
 
 Array = npt.NDArray[np.floating]
@@ -63,9 +65,10 @@ class Engine:
         dtype: npt.DTypeLike = np.float32,
         sharing: Sharing = SEQUENTIAL,
     ) -> None:
-        """Raises ValueError for sizes below one."""
+        """Raises ValueError for sizes below one, ConfigError if the memory cannot suffice."""
         if steps < 1 or batch < 1 or grid.cells < 1 or sharing.workers < 1:
             raise ValueError("steps, batch, cells and workers must be at least 1")
+        _require_memory(netlist, grid, steps, batch, np.dtype(dtype).itemsize)
         self.netlist, self.grid = netlist, grid
         self.steps, self.batch, self.dtype = steps, batch, np.dtype(dtype)
         self.program: Program = compile_program(netlist)
@@ -214,6 +217,28 @@ class Engine:
             columns = slice(first + place * cells, first + (place + 1) * cells)
             batch[s] = states[group, :, columns].reshape(shape[1:])
         return batch
+
+
+def _require_memory(netlist: Netlist, grid: Grid, steps: int, batch: int, itemsize: int) -> None:
+    """Raise ConfigError if the grids and gradients alone exceed this machine's memory."""
+    values_per_cell = netlist.channels * (steps + 1 + 2 * 9 + 1)
+    needed = batch * grid.cells * values_per_cell * itemsize
+    available = physical_memory()
+    if available is not None and needed > available:
+        raise ConfigError(
+            f"the states of {batch} samples of {grid.height}×{grid.width} cells over {steps} "
+            f"steps need {needed / 1e9:.1f} GB, and this machine has {available / 1e9:.1f} GB: "
+            f"lower [task] height or width, [automaton] steps or [training] batch, or set "
+            f"[parallel] max_parallel_samples"
+        )
+
+
+def physical_memory() -> int | None:
+    """Return the bytes of this machine's memory; None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def workspace(program: Program, channels: int, dtype: npt.DTypeLike) -> k.Workspace:

@@ -45,21 +45,27 @@ def make_task(config: Config) -> Task:
 
 
 def draw_batch(
-    task: Task, seed: int, epoch: int, batch: int, purpose: Purpose = Purpose.START
+    task: Task,
+    seed: int,
+    epoch: int,
+    batch: int,
+    purpose: Purpose = Purpose.START,
+    first: int = 0,
 ) -> Sample:
-    """Draw the samples 0 to `batch` - 1 of an epoch, each from a stream of its own.
+    """Draw `batch` samples of an epoch, from number `first` on, each from a stream of its own.
 
     Returns start states (batch, channels, height, width) and targets (batch, loss channels,
     height, width). Raises ConfigError if a target holds NaN or infinity.
     """
-    samples = [task.sample(stream(seed, purpose, epoch, index)) for index in range(batch)]
+    numbers = range(first, first + batch)
+    samples = [task.sample(stream(seed, purpose, epoch, number)) for number in numbers]
     starts = np.stack([start for start, _ in samples])
     targets = np.stack([target for _, target in samples]).astype(np.float64, copy=False)
     wrong = np.argwhere(~np.isfinite(targets))
     if len(wrong):
         sample, channel, y, x = wrong[0]
         raise ConfigError(
-            f'task "{task.name}": the target of sample {sample} in epoch {epoch} is '
+            f'task "{task.name}": the target of sample {first + sample} in epoch {epoch} is '
             f"{targets[sample, channel, y, x]} in loss channel {channel} at row {y}, column {x}: "
             f"every target must be a finite number, 0 or 1 for bits"
         )
@@ -75,9 +81,11 @@ def draw_masks(
     width: int,
     fire_rate: float,
     purpose: Purpose = Purpose.MASK,
+    first: int = 0,
 ) -> npt.NDArray[np.uint8] | None:
     """Draw which cells fire, shape (batch, steps, height, width): 1 takes its new state.
 
+    The samples are those from number `first` on.
     A cell fires where a uniform number is at most `fire_rate`, in (0, 1]; all channels of a
     cell share the mask. Returns None at fire rate 1, where every cell fires at every step.
     """
@@ -85,6 +93,6 @@ def draw_masks(
         return None
     masks = np.empty((batch, steps, height, width), dtype=np.uint8)
     for index, mask in enumerate(masks):
-        rng = stream(seed, purpose, epoch, index)
+        rng = stream(seed, purpose, epoch, first + index)
         mask[:] = rng.random(mask.shape) <= fire_rate
     return masks

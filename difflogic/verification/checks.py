@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,17 +22,30 @@ from difflogic.verification.cases import Case, awkward_cases, case_of
 
 Array = npt.NDArray[np.floating]
 
-EXACT = 0.0
-KERNEL_TOLERANCE = 1e-9
-"""float64 kernels against the oracle: both round, in different orders."""
-DIFFERENCE_TOLERANCE = 1e-6
-"""Oracle against central differences: their own error is of the order of the step's square."""
-SINGLE_TOLERANCE = 1e-5
-"""float32 against float64, relative to the largest value: an operation rounds by 2^-24 = 6e-8, and
-hundreds follow each other. Measured: at most 3e-7."""
-TRAINED_TOLERANCE = 1e-6
-"""float64 trainer against the reference trainer: AdamW's division by a small second moment
-magnifies what the kernels round differently."""
+
+class Tolerance(float):
+    """A bound on a difference, and the reason that it is not smaller."""
+
+    reason: str
+
+    def __new__(cls, bound: float, reason: str) -> Tolerance:
+        tolerance = super().__new__(cls, bound)
+        tolerance.reason = reason
+        return tolerance
+
+
+EXACT = Tolerance(0.0, "the same bits")
+KERNEL_TOLERANCE = Tolerance(1e-9, "float64 kernels and oracle: both round, in different orders")
+DIFFERENCE_TOLERANCE = Tolerance(
+    1e-6, "central differences: their own error is of the order of the step's square"
+)
+# Measured: at most 3e-7.
+SINGLE_TOLERANCE = Tolerance(
+    1e-5, "float32 rounds each operation by 2^-24 = 6e-8, and hundreds follow each other"
+)
+TRAINED_TOLERANCE = Tolerance(
+    1e-6, "AdamW divides by a small second moment, which magnifies rounding of the gradients"
+)
 EPOCHS = 5
 """Epochs of the training checks."""
 
@@ -50,6 +64,23 @@ class Finding:
     def passed(self) -> bool:
         """Whether the difference is within the tolerance; NaN is not."""
         return self.difference <= self.tolerance
+
+    @property
+    def reason(self) -> str:
+        """Why the tolerance is what it is."""
+        return getattr(self.tolerance, "reason", "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for machines. The difference may be infinite."""
+        return {
+            "what": self.what,
+            "against": self.against,
+            "where": self.where,
+            "difference": self.difference,
+            "tolerance": float(self.tolerance),
+            "reason": self.reason,
+            "passed": self.passed,
+        }
 
 
 def equivalence(config: Config) -> Iterator[Finding]:
@@ -180,14 +211,15 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Find
         case.grid.boundary, case.mask(0),
     )  # fmt: skip
     rng = stream(case.seed, Purpose.HELD_OUT_START)
-    worst = 0.0
-    for _ in range(samples):
+    found, expected = np.empty(samples), np.empty(samples)
+    for index in range(samples):
         place = (rng.integers(case.netlist.parameters), rng.integers(gates.OPS))
         above, below = case.logits.copy(), case.logits.copy()
         above[place] += step
         below[place] -= step
-        difference = (loss(above) - loss(below)) / (2 * step)
-        worst = max(worst, abs(difference - gradient[place]) / np.abs(gradient).max())
+        found[index] = (loss(above) - loss(below)) / (2 * step)
+        expected[index] = gradient[place]
+    worst = _distance(found, expected) / np.abs(gradient).max()
     where = f"{case.name}, {samples} logits"
     return Finding("oracle", "central differences", where, float(worst), DIFFERENCE_TOLERANCE)
 
@@ -269,5 +301,8 @@ def _distance(x: npt.NDArray, y: npt.NDArray) -> float:
 
 
 def _relative(x: npt.NDArray, y: npt.NDArray) -> float:
-    """Largest difference relative to the largest magnitude of `y`."""
-    return _distance(x, y) / max(float(np.abs(y).max()), np.finfo(np.float64).tiny)
+    """Largest difference relative to the largest magnitude of `y`; infinite like a distance."""
+    distance = _distance(x, y)
+    if distance == float("inf"):  # and `y` may be no number
+        return distance
+    return distance / max(float(np.abs(y).max()), np.finfo(np.float64).tiny)

@@ -1,0 +1,61 @@
+"""What the README shows must be so: its code runs, its commands exist, its table is complete."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from difflogic.config import load_config, schema
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = [line.strip() for line in README.splitlines() if line.startswith("    dct ")]
+
+
+def config_table() -> list[str]:
+    """The rows of the README's table of keys."""
+    values = load_config("checkerboard").to_dict()
+    rows = []
+    for section in ("", *schema.sections()):
+        for key in schema.keys(section):
+            name = f"{section}.{key}" if section else key
+            value = values[section][key] if section else values[key]
+            shown = str(value).lower() if isinstance(value, bool) else value
+            meaning = f"{schema.meaning(section, key)} ({schema.accepted(section, key)})"
+            rows.append(f"| `{name}` | {shown} | {meaning} |")
+    return rows
+
+
+def test_python_example_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.S)
+    exec(compile(block, "README.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("20 ")
+    assert (tmp_path / "checkerboard.npz").exists()
+
+
+@pytest.mark.parametrize("row", config_table())
+def test_config_table_has_every_key(row):
+    assert row in README.splitlines(), f"README.md lacks, or has otherwise: {row}"
+
+
+def test_commands_are_found():
+    assert len(COMMANDS) >= 6
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_are_accepted(command):
+    """Parse each command as the program does, without running it."""
+    import typer
+
+    from cli.app import app
+
+    command_or_group = typer.main.get_command(app)
+    context = command_or_group.make_context("dct", shlex.split(command)[1:])
+    while hasattr(command_or_group, "resolve_command"):
+        rest = [*context._protected_args, *context.args]
+        name, command_or_group, rest = command_or_group.resolve_command(context, rest)
+        context = command_or_group.make_context(name, rest, parent=context)
