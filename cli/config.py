@@ -9,7 +9,25 @@ import typer
 SHIPPED = "checkerboard"
 SHIPPED_SMALL = "checkerboard-small"
 
+
+def parse_workers(text: str) -> str:
+    """Check a number of workers as far as can be done without the configuration."""
+    if text != "auto" and not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise typer.BadParameter(f'"{text}" is neither "auto" nor a whole number above 0')
+    return text
+
+
+# Options that several commands share.
 SMALL = typer.Option("--small", help="The small experiment: a shorter update circuit.")
+CONFIG = typer.Option(
+    "--config", metavar="FILE", help="A TOML file, or the name of a shipped configuration."
+)
+WORKERS = typer.Option(
+    "--workers",
+    parser=parse_workers,
+    metavar="N",
+    help='Worker threads: a number, or "auto": one per core.',
+)
 SET = typer.Option(
     "--set", metavar="SECTION.KEY=VALUE", help="Override one value; may be given again."
 )

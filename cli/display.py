@@ -150,18 +150,21 @@ class Live(Display):
 
 
 def choose(title: str, quiet: bool) -> Display:
-    """Return the display that suits where the output goes.
-
-    Live only if stdout and stderr are both terminals: whoever redirects one of them collects
-    what is printed.
-    """
+    """Return the display that suits where the output goes."""
     if quiet:
         return Display()
+    return Live(title) if can_animate() else Lines()
+
+
+def can_animate() -> bool:
+    """Return whether something may be drawn over itself on stderr.
+
+    Only if stdout and stderr are both terminals: whoever redirects one of them collects what is
+    printed.
+    """
     encoding = (getattr(sys.stderr, "encoding", None) or "").lower().replace("-", "")
     terminal = sys.stdout.isatty() and sys.stderr.isatty()
-    if terminal and encoding == "utf8" and os.environ.get("TERM", "dumb") not in ("dumb", ""):
-        return Live(title)
-    return Lines()
+    return terminal and encoding == "utf8" and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 
 def line(progress: Progress) -> str:
@@ -211,10 +214,15 @@ def _bar(progress: Progress, width: int) -> Any:
     after = f" {100 * share:3.0f} %  {rate(progress.rate):>5} epochs/s"
     after += f"  {clock(progress.seconds_left)} left"
     cells = min(max(width - len(before) - len(after) - 1, MIN_BAR), MAX_BAR)
+    return Text(before).append_text(bar(share, cells)).append(after)
+
+
+def bar(share: float, cells: int) -> Any:
+    """Return a bar of `cells` characters as rich text, filled to `share`, 0 to 1."""
+    from rich.text import Text
+
     done = int(share * cells)
-    bar = Text(before)
-    bar.append("━" * done, "green").append("─" * (cells - done), "dim").append(after)
-    return bar
+    return Text().append("━" * done, "green").append("─" * (cells - done), "dim")
 
 
 def _numbers(progress: Progress) -> list[tuple[str, str, str]]:

@@ -33,5 +33,10 @@ class Interruption:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
 
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if it was requested: here, where nothing is half done."""
+        if self.requested:
+            raise KeyboardInterrupt
+
     def _request(self, signum: int, frame: FrameType | None) -> None:
         self.requested = True

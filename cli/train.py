@@ -14,6 +14,7 @@ from cli import config as config_command
 from cli import display, report
 from cli.errors import INTERRUPTED, note
 from cli.interrupt import Interruption
+from cli.warming import warm_up
 from difflogic.errors import TrainingError
 from difflogic.training.metrics import MetricsRow
 
@@ -28,13 +29,6 @@ SAVE_SECONDS = 10.0
 """Time between two saves while the run goes on: what a killed run loses at most."""
 
 
-def _workers(text: str) -> str:
-    """Check a number of workers as far as can be done without the configuration."""
-    if text != "auto" and not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise typer.BadParameter(f'"{text}" is neither "auto" nor a whole number above 0')
-    return text
-
-
 def train_checkerboard(
     small: Annotated[bool, config_command.SMALL] = False,
     epochs: Annotated[
@@ -43,16 +37,8 @@ def train_checkerboard(
     seed: Annotated[
         int | None, typer.Option(min=0, metavar="N", help="Names all random streams.")
     ] = None,
-    workers: Annotated[
-        str | None,
-        typer.Option(
-            parser=_workers, metavar="N", help='Worker threads: a number, or "auto": one per core.'
-        ),
-    ] = None,
-    config: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="A TOML file, or the name of a shipped configuration."),
-    ] = None,
+    workers: Annotated[str | None, config_command.WORKERS] = None,
+    config: Annotated[str | None, config_command.CONFIG] = None,
     overrides: Annotated[list[str] | None, config_command.SET] = None,
     run_dir: Annotated[
         Path | None,
@@ -93,18 +79,8 @@ def _train(settings: Config, run: RunDirectory, quiet: bool) -> dict[str, Any]:
     from difflogic.training.trainer import Trainer
 
     with Trainer(settings) as trainer:
-        _warm_up(trainer, quiet)
+        warm_up(trainer, quiet)
         return Session(trainer, run, quiet).train()
-
-
-def _warm_up(trainer: Trainer, quiet: bool) -> None:
-    """Compile or load the kernels, and say so if it takes a while."""
-    announced = trainer.cold and not quiet
-    if announced:
-        note("compiling the kernels, once: this may take half a minute …")
-    seconds = trainer.warm_up()
-    if announced:
-        note(f"compiled in {seconds:.1f} s")
 
 
 class Session:

@@ -1,0 +1,33 @@
+"""Compiling the kernels before a command starts, announced, since it may take a while."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.errors import note
+
+if TYPE_CHECKING:
+    from difflogic.config import Config
+    from difflogic.training.trainer import Trainer
+
+
+def warm_up(trainer: Trainer, quiet: bool = False) -> None:
+    """Compile or load the kernels, and say so if it takes a while."""
+    announced = trainer.cold and not quiet
+    if announced:
+        precision = trainer.config.training.precision
+        note(f"compiling the kernels, once for {precision}: this may take half a minute …")
+    seconds = trainer.warm_up()
+    if announced:
+        note(f"compiled in {seconds:.1f} s")
+
+
+def compile_for(config: Config) -> None:
+    """Compile what `config` needs, if that is still to be done."""
+    from difflogic.training.trainer import Trainer
+
+    # By one worker: should Ctrl-C end it, no other waits for it in a kernel.
+    alone = config.parallel.model_copy(update={"workers": 1})
+    with Trainer(config.model_copy(update={"parallel": alone})) as trainer:
+        if trainer.cold:
+            warm_up(trainer)
