@@ -32,8 +32,11 @@ OPERATIONS = 15
 
 WARM_UP_STEPS = 3
 
-ORACLE_GATE_LANES = 500_000
-"""Size that the oracle is cut down to, in gate evaluations per step: about 0.1 s."""
+REPEAT = 30
+REPEAT_WITH_ORACLE = 5
+
+ORACLE_GATE_LANES = 2_500_000
+"""Size that the oracle is cut down to, in gate evaluations per step: half a second."""
 ORACLE_TOLERANCE = 1e-4
 """Of soft losses, float32 kernels against the float64 oracle, after several steps of AdamW."""
 
@@ -199,7 +202,7 @@ class Steps(Protocol):
 def run(
     config: Config,
     compare: Comparison | None = None,
-    repeat: int = 30,
+    repeat: int = REPEAT,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Report:
     """Measure `repeat` training steps of `config`, in turn with those of the compared path.
@@ -257,8 +260,8 @@ def ratio(slow: list[float], fast: list[float]) -> float | None:
 def within_reach_of_the_oracle(config: Config) -> Config:
     """Cut automaton steps, and then the batch, until the oracle can finish a step."""
     per_step = config.architecture.gates * config.task.height * config.task.width
-    batch = max(1, min(config.training.batch, ORACLE_GATE_LANES // per_step))
-    steps = max(1, min(config.automaton.steps, ORACLE_GATE_LANES // (per_step * batch)))
+    steps = max(1, min(config.automaton.steps, ORACLE_GATE_LANES // per_step))
+    batch = max(1, min(config.training.batch, ORACLE_GATE_LANES // (per_step * steps)))
     return config.model_copy(
         update={
             "automaton": config.automaton.model_copy(update={"steps": steps}),

@@ -13,7 +13,7 @@ def is_cached(dtype: str) -> bool:
     if not k.JIT:
         return True
     try:
-        index = k.backward_worker._cache._cache_file._load_index()
+        index = k.train._cache._cache_file._load_index()
     except (AttributeError, OSError):
         return False
     return any(dtype in str(key[0]) for key in index)

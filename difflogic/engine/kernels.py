@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import platform
 import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -34,8 +36,8 @@ A, B, OUT, WIDTH, PARAM, GRAD_A, GRAD_B, GRAD_OUT, FLAGS = range(9)
 FIELDS = 9
 LINK, LINKED, ADD_A, ADD_B = 1, 2, 4, 8
 STAR_LEAVES, STAR_CENTER, STAR_OUT, STAR_WIDTH, STAR_PARAMS = 0, 4, 5, 6, 7
-STAR_GRAD_LEAVES, STAR_GRAD_CENTER, STAR_GRAD_OUT, STAR_FLAGS = 14, 18, 19, 20
-STAR_FIELDS = 21
+STAR_GRAD_LEAVES, STAR_GRAD_CENTER, STAR_GRAD_OUT = 14, 18, 19
+STAR_FIELDS = 20
 
 JIT = not getattr(numba.config, "DISABLE_JIT", False)
 
@@ -66,7 +68,7 @@ class ProgramCode(NamedTuple):
 
     forward: Code
     backward: Code
-    zero_rows: np.ndarray  # int32: gradient rows that no gate writes though they are read
+    zero_rows: np.ndarray  # int32: gradient rows to clear before the walk back
 
 
 class Layout(NamedTuple):
@@ -436,7 +438,6 @@ if JIT:
             grad_center = v.row(grad, v.field(row, STAR_GRAD_CENTER))
             grad_out = v.row(grad, v.field(row, STAR_GRAD_OUT))
             params = [v.field(row, STAR_PARAMS + k) for k in range(7)]
-            flags = v.field(row, STAR_FLAGS)
             for gate in range(7):
                 for pointer in acc[gate]:
                     v.store(v.zero(), pointer)
@@ -453,31 +454,33 @@ if JIT:
                 y = [values(k, x[k], middle) for k in range(4)]
                 z = [values(4, y[0], y[1]), values(5, y[2], y[3])]
 
+                def pulls(
+                    k: int, g: list[Any], left: list[Any], right: list[Any]
+                ) -> list[tuple[Any, Any]]:
+                    c = _coefficients(v, coefficients, params[k])
+                    _add_block_sums(v, acc[k], g, left, right)
+                    return [v.pull(c, g[i], left[i], right[i]) for i in n]
+
                 def back(
                     k: int, g: list[Any], left: list[Any], right: list[Any]
                 ) -> tuple[list[Any], list[Any]]:
-                    c = _coefficients(v, coefficients, params[k])
-                    _add_block_sums(v, acc[k], g, left, right)
-                    pulls = [v.pull(c, g[i], left[i], right[i]) for i in n]
-                    to_left = [builder.fmul(g[i], pulls[i][0]) for i in n]
-                    return to_left, [builder.fmul(g[i], pulls[i][1]) for i in n]
+                    to = pulls(k, g, left, right)
+                    to_left = [builder.fmul(g[i], to[i][0]) for i in n]
+                    return to_left, [builder.fmul(g[i], to[i][1]) for i in n]
 
                 g = [v.load(v.pointer(grad_out, o)) for o in offsets]
                 g4, g5 = back(6, g, z[0], z[1])
-                total = None
-                for k, above in ((4, g4), (5, g5)):
-                    first, second = 2 * (k - 4), 2 * (k - 4) + 1
-                    below = back(k, above, y[first], y[second])
-                    for leaf, g_leaf in zip((first, second), below, strict=True):
-                        to_leaf, to_center = back(leaf, g_leaf, x[leaf], middle)
-                        adds = _flag(v, flags, 1 << leaf)
-                        _add_or_store(v, adds, to_leaf, grad_leaves[leaf], offsets)
-                        if total is None:
-                            total = to_center
-                        else:
-                            total = [builder.fadd(total[i], to_center[i]) for i in n]
-                assert total is not None
-                _add_or_store(v, _flag(v, flags, 1 << 4), total, grad_center, offsets)
+                below = [*back(4, g4, y[0], y[1]), *back(5, g5, y[2], y[3])]
+                # The inputs are zeroed before the walk: every star can add to them.
+                to_center = [v.load(v.pointer(grad_center, o)) for o in offsets]
+                for k in range(4):
+                    to = pulls(k, below[k], x[k], middle)
+                    for i in n:
+                        target = v.pointer(grad_leaves[k], offsets[i])
+                        v.store(v.fma(below[k][i], to[i][0], v.load(target)), target)
+                        to_center[i] = v.fma(below[k][i], to[i][1], to_center[i])
+                for i in n:
+                    v.store(to_center[i], v.pointer(grad_center, offsets[i]))
 
             v.blocks(row, STAR_WIDTH, block, step=4)
             for gate in range(7):
@@ -531,6 +534,35 @@ if JIT:
             return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [])
 
         return signature, codegen
+
+    @intrinsic
+    def now(typing_context: Any) -> Any:
+        """Read a steady clock, in seconds."""
+        signature = types.float64()
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            timespec = cgutils.alloca_once(builder, ir.ArrayType(_I64, 2))
+            pointer = builder.bitcast(timespec, ir.IntType(8).as_pointer())
+            first, second = (
+                builder.gep(timespec, [_I32(0), _I32(k)], inbounds=True) for k in range(2)
+            )
+            if sys.platform == "win32":
+                name, arguments = "QueryPerformanceCounter", [pointer]
+            else:
+                name, arguments = "clock_gettime", [_I32(_MONOTONIC), pointer]
+            function = ir.FunctionType(_I32, [argument.type for argument in arguments])
+            builder.call(cgutils.get_or_insert_function(builder.module, function, name), arguments)
+            double = ir.DoubleType()
+            whole = builder.sitofp(builder.load(first), double)
+            if sys.platform == "win32":  # counts at 10 MHz since Windows 10
+                return builder.fmul(whole, double(1e-7))
+            nanoseconds = builder.sitofp(builder.load(second), double)
+            return builder.fadd(whole, builder.fmul(nanoseconds, double(1e-9)))
+
+        return signature, codegen
+
+    _MONOTONIC = 6 if sys.platform == "darwin" else 1
+    """CLOCK_MONOTONIC of clock_gettime."""
 
     @intrinsic
     def flush_denormals(typing_context: Any) -> Any:
@@ -683,7 +715,7 @@ else:
     def stars_backward(arrays: Any, lanes: int) -> None:
         tile, code, coefficients, grad, sums, _scratch = arrays
         for row in code[::-1]:
-            width, flags = row[STAR_WIDTH], row[STAR_FLAGS]
+            width = row[STAR_WIDTH]
             params = row[STAR_PARAMS : STAR_PARAMS + 7]
             c = [coefficients[4 * p : 4 * p + 4] for p in params]
             values = _star_values(tile, row, c, lanes)
@@ -695,19 +727,26 @@ else:
                 to_leaf, to_middle = _back(g[leaf], *values[leaf], c[leaf], sums, params[leaf])
                 to_center = to_center + to_middle
                 grad_row = row[STAR_GRAD_LEAVES + leaf]
-                _put(grad, grad_row, width, lanes, flags & 1 << leaf, to_leaf)
-            _put(grad, row[STAR_GRAD_CENTER], width, lanes, flags & 1 << 4, to_center)
+                _put(grad, grad_row, width, lanes, True, to_leaf)
+            _put(grad, row[STAR_GRAD_CENTER], width, lanes, True, to_center)
+
+    _ATOMIC = threading.Lock()
 
     def atomic_add(array: Any, index: int, value: int) -> int:
-        before = int(array[index])
-        array[index] += value
+        with _ATOMIC:
+            before = int(array[index])
+            array[index] += value
         return before
 
     def atomic_load(array: Any, index: int) -> int:
         return int(array[index])
 
     def yield_thread() -> int:
+        time.sleep(0)
         return 0
+
+    def now() -> float:
+        return time.perf_counter()
 
     def flush_denormals() -> int:
         return 0
@@ -876,7 +915,7 @@ def tile_backward(code, zero_rows, coefficients, layout, tile_index, state, mask
 
 # --- workers ----------------------------------------------------------------------------------
 
-ARRIVED, GENERATION, STOLEN, TICKETS = 0, 8, 16, 24
+ARRIVED, GENERATION, STOLEN, ABORTED, TICKETS = 0, 8, 16, 24, 32
 """Places in the control array, a cache line apart. TICKETS has one place per stage and worker; the
 whole groups are stage 0, and every step of the shared ones is another."""
 SPINS = 4000
@@ -885,7 +924,7 @@ SPINS = 4000
 
 @kernel
 def barrier(control, workers):
-    """Wait until all workers have come here."""
+    """Wait until all workers have come here, or the call is given up."""
     if workers == 1:
         return
     generation = atomic_load(control, GENERATION)
@@ -897,6 +936,8 @@ def barrier(control, workers):
     while atomic_load(control, GENERATION) == generation:
         spins += 1
         if spins > SPINS:
+            if atomic_load(control, ABORTED) != 0:
+                return
             yield_thread()
 
 
@@ -921,13 +962,12 @@ def take(control, stage, tasks, worker, workers):
 
 
 @kernel
-def forward_worker(worker, team, control, program, coefficients, layout, states, masks, workspace):
-    """One worker's share of a rollout of all groups of samples.
+def forward_share(worker, team, control, code, coefficients, layout, states, masks, values):
+    """Do one worker's share of a rollout of all groups of samples.
 
     `states` (groups, steps + 1, C, stride) holds the starts at step 0 and receives all steps.
     `masks` is (groups, steps, cells), or (groups, steps, 0) where every cell is updated.
     """
-    mode = flush_denormals()
     groups, steps = states.shape[0], states.shape[1] - 1
     tiles, chunks = len(layout.tile_start), len(layout.chunk_start) - 1
     # Whole groups of samples first: no worker waits for another.
@@ -935,9 +975,8 @@ def forward_worker(worker, team, control, program, coefficients, layout, states,
     while group >= 0:
         for step in range(steps):
             for tile in range(tiles):
-                tile_forward(program.forward, coefficients, layout, tile, states[group, step],
-                             masks[group, step], states[group, step + 1],
-                             workspace.values)  # fmt: skip
+                tile_forward(code, coefficients, layout, tile, states[group, step],
+                             masks[group, step], states[group, step + 1], values)  # fmt: skip
         group = take(control, 0, team.whole, worker, team.workers)
     # Then all workers share the cells of the groups that are left, `abreast` groups at a time.
     stage = 1
@@ -948,13 +987,11 @@ def forward_worker(worker, team, control, program, coefficients, layout, states,
             while task >= 0:
                 group, chunk = first + task // chunks, task % chunks
                 for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
-                    tile_forward(program.forward, coefficients, layout, tile,
-                                 states[group, step], masks[group, step],
-                                 states[group, step + 1], workspace.values)  # fmt: skip
+                    tile_forward(code, coefficients, layout, tile, states[group, step],
+                                 masks[group, step], states[group, step + 1], values)  # fmt: skip
                 task = take(control, stage, tasks, worker, team.workers)
             stage += 1
             barrier(control, team.workers)
-    restore_denormals(mode)
 
 
 @kernel
@@ -972,25 +1009,26 @@ def chunk_backward(program, coefficients, layout, chunk, states, step, mask, los
 
 
 @kernel
-def backward_worker(worker, team, control, program, coefficients, layout, states, masks,
-                    loss_gradients, input_gradients, sums, workspace):  # fmt: skip
-    """One worker's share of the backward pass; the counterpart of forward_worker.
+def backward_share(worker, team, control, program, coefficients, layout, states, masks,
+                   loss_gradients, input_gradients, sums, workspace):  # fmt: skip
+    """Do one worker's share of the backward pass; the counterpart of forward_share.
 
     `loss_gradients` (groups, C, stride) is dL/d(last state); `input_gradients` (groups, 2, 9·C,
-    stride) is space for two steps; `sums` (groups, chunks, parameters · 4) gets the slots.
+    stride) is space for two steps; `sums` (groups, chunks, parameters · 4) gets the slots. Its
+    stages follow those of the forward pass.
     """
-    mode = flush_denormals()
     groups, steps = states.shape[0], states.shape[1] - 1
     chunks = len(layout.chunk_start) - 1
-    group = take(control, 0, team.whole, worker, team.workers)
+    stage = shared_stages(team, groups, steps) + 1
+    group = take(control, stage, team.whole, worker, team.workers)
     while group >= 0:
         for step in range(steps - 1, -1, -1):
             for chunk in range(chunks):
                 chunk_backward(program, coefficients, layout, chunk, states[group], step,
                                masks[group, step], loss_gradients[group], input_gradients[group],
                                sums[group, chunk], workspace)  # fmt: skip
-        group = take(control, 0, team.whole, worker, team.workers)
-    stage = 1
+        group = take(control, stage, team.whole, worker, team.workers)
+    stage += 1
     for first in range(team.whole, groups, team.abreast):
         tasks = min(team.abreast, groups - first) * chunks
         for step in range(steps - 1, -1, -1):
@@ -1003,6 +1041,71 @@ def backward_worker(worker, team, control, program, coefficients, layout, states
                 task = take(control, stage, tasks, worker, team.workers)
             stage += 1
             barrier(control, team.workers)
+
+
+@kernel
+def shared_stages(team, groups, steps):
+    """Count the stages of a pass in which workers share cells: one per round and step."""
+    return -(-(groups - team.whole) // team.abreast) * steps
+
+
+@kernel
+def loss_share(worker, team, layout, states, targets, loss_channels, losses, loss_gradients,
+               in_use):  # fmt: skip
+    """Take the sum of squared errors of each sample of every `workers`-th group, and its gradient.
+
+    `targets` is (groups, loss channels, stride), `losses` (groups, samples of a group). Only the
+    first `in_use` samples count; the others leave no gradient.
+    """
+    samples = losses.shape[1]
+    cells = layout.cells // samples
+    for group in range(worker, states.shape[0], team.workers):
+        losses[group] = 0.0
+        for index in range(len(loss_channels)):
+            channel = loss_channels[index]
+            last = states[group, states.shape[1] - 1, channel]
+            target, gradient = targets[group, index], loss_gradients[group, channel]
+            for sample in range(samples):
+                first = layout.lead + sample * cells
+                if group * samples + sample >= in_use:
+                    gradient[first : first + cells] = 0.0
+                    continue
+                for i in range(first, first + cells):
+                    error = last[i] - target[i]
+                    gradient[i] = 2 * error
+                    losses[group, sample] += np.float64(error) * np.float64(error)
+
+
+FORWARD, LOSS, BACKWARD = 1, 2, 4
+"""Parts of a training step that a worker can be asked for."""
+
+
+@kernel
+def train(worker, team, control, parts, program, coefficients, layout, states, masks, targets,
+          loss_channels, losses, loss_gradients, in_use, input_gradients, sums, clock,
+          workspace):  # fmt: skip
+    """Do one worker's share of a rollout, its loss and the way back: all `parts` in one call.
+
+    Waking threads costs time, and compiling the tiles' code more than once too. Worker 0 writes
+    the seconds that loss and backward pass took to `clock` (2,).
+    """
+    mode = flush_denormals()
+    if parts & FORWARD:
+        forward_share(worker, team, control, program.forward, coefficients, layout, states, masks,
+                      workspace.values)  # fmt: skip
+        barrier(control, team.workers)
+    start = now()
+    if parts & LOSS:
+        loss_share(worker, team, layout, states, targets, loss_channels, losses, loss_gradients,
+                   in_use)  # fmt: skip
+        barrier(control, team.workers)
+    middle = now()
+    if parts & BACKWARD:
+        backward_share(worker, team, control, program, coefficients, layout, states, masks,
+                       loss_gradients, input_gradients, sums, workspace)  # fmt: skip
+        barrier(control, team.workers)
+    if worker == 0:
+        clock[0], clock[1] = middle - start, now() - middle
     restore_denormals(mode)
 
 
@@ -1090,6 +1193,7 @@ def adamw_step(logits, first, second, probabilities, basis, gradients, rates):
     clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
     unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
     parameters = logits.shape[1]
+    mode = flush_denormals()  # second moments of settled gates
     space = np.empty((5, COLUMNS), logits.dtype)
     mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
     for start in range(0, parameters, COLUMNS):
@@ -1116,6 +1220,7 @@ def adamw_step(logits, first, second, probabilities, basis, gradients, rates):
                 v[p] = beta2 * v[p] + rest2 * g * g
                 change = m[p] * unbias1 / (np.sqrt(v[p] * unbias2) + epsilon)
                 z[p] = keep * z[p] - rate * change
+    restore_denormals(mode)
 
 
 # --- hard circuits ----------------------------------------------------------------------------

@@ -38,7 +38,7 @@ class Program:
     backward_rows: int
     gradient_rows: int
     zero_rows: npt.NDArray[np.int32]
-    """Gradient rows that are read though no gate writes them."""
+    """Gradient rows to clear before the walk back: what stars add to, and what nobody writes."""
     inputs: int
     parameters: int
 
@@ -146,6 +146,8 @@ def _merge_stars(netlist: Netlist, runs: list[_Instruction]) -> list[_Instructio
         rows = [row for leaf in leaves for row in leaf.reads]
         if len(centers) > 1 or any(row + run.width > netlist.inputs for row in rows):
             continue
+        if centers & {leaf.reads[0] for leaf in leaves}:
+            continue  # the kernel holds the centre's gradient while it adds to the leaves'
         parts = [*leaves, *branches, run]
         merged[run.out] = _Instruction(
             reads=(*(leaf.reads[0] for leaf in leaves), centers.pop()),
@@ -238,7 +240,7 @@ def _gradient_rows(
     """Place gradients: a row lives from its value's last reader, back to the value's writer.
 
     The first reader that the backward walk meets stores to the row, the others add to it: a bit
-    per read of each instruction says which.
+    per read of each instruction says which. Stars always add, to inputs that are cleared before.
     """
     rows = _Rows(netlist, order)
     written = np.zeros(netlist.rows, dtype=bool)
@@ -250,12 +252,19 @@ def _gradient_rows(
 
     def add_or_store(row: int, width: int) -> bool:
         adds_to = written[row : row + width]
-        if adds_to.any() and not adds_to.all():
-            raise AssertionError("rows of one block are first written by different instructions")
         first = not adds_to.any()
+        if not first and not adds_to.all():
+            # Only some channels of an input have been written: the others' rows start at zero.
+            assert row + width <= netlist.inputs, "rows of a block first written one by one"
+            zero_rows.extend(row + int(offset) for offset in np.flatnonzero(~adds_to))
         written[row : row + width] = True
         return not first
 
+    for instruction in order:
+        if instruction.is_star:
+            for row in instruction.reads:
+                written[row : row + instruction.width] = True
+    zero_rows.extend(int(row) for row in np.flatnonzero(written[: netlist.inputs]))
     for index in range(len(order) - 1, -1, -1):
         instruction = order[index]
         block = slice(instruction.out, instruction.out + instruction.width)
@@ -307,7 +316,7 @@ def _encode(
         if instruction.is_star:
             stars.append(
                 [*value.reads, value.out, instruction.width, *instruction.params,
-                 *gradient.reads, gradient.out, bits]
+                 *gradient.reads, gradient.out]
             )  # fmt: skip
             continue
         flags = (k.ADD_A if bits & 1 else 0) | (k.ADD_B if bits & 2 else 0)

@@ -8,6 +8,8 @@ functions, for tests and for readers.
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -85,6 +87,8 @@ class Engine:
         )
         self._workers = Workers(self.team.workers)
         self.stolen = 0
+        self._in_use = 0
+        self._loss_channels: tuple[int, ...] | None = None
         self._allocate()
 
     def _allocate(self) -> None:
@@ -96,8 +100,11 @@ class Engine:
         self._sums = aligned((groups, chunks, self.netlist.parameters * 4), self.dtype)
         self._masks = np.zeros((groups, self.steps, 0), dtype=np.uint8)
         self._coefficients = aligned((self.netlist.parameters * 4,), self.dtype)
-        rounds = -(-(groups - self.team.whole) // self.team.abreast)
-        stages = 1 + rounds * self.steps
+        self._set_loss_channels(())
+        self._losses = np.zeros((groups, self._samples))
+        self._clock = np.zeros(2)
+        # Forward and backward have a stage for whole groups, and one per step of the shared ones.
+        stages = 2 * (1 + k.shared_stages(self.team, groups, self.steps))
         self._control = aligned((k.TICKETS + stages * self.team.workers,), np.int64)
         self._workspaces = [
             workspace(self.program, channels, self.dtype) for _ in range(self.team.workers)
@@ -141,21 +148,8 @@ class Engine:
         `masks` (batch, steps, H, W), 1 where a cell takes its new state. A batch smaller than
         the engine's is allowed.
         """
-        self._coefficients[:] = coefficients.ravel()
-        self._in_use = len(starts)
-        self._spread(starts, self._states[:, 0])
-        if masks is not None:
-            cells = self.grid.cells
-            if not self._masks.shape[2]:
-                shape = (self._groups, self.steps, self.layout.cells)
-                self._masks = np.zeros(shape, dtype=np.uint8)
-            for s, mask in enumerate(masks):
-                group, place = divmod(s, self._samples)
-                columns = slice(place * cells, (place + 1) * cells)
-                self._masks[group, :, columns] = mask.reshape(self.steps, cells)
-        elif self._masks.shape[2]:
-            self._masks = np.zeros((self._groups, self.steps, 0), dtype=np.uint8)
-        self._run(k.forward_worker, (self._states, self._masks), values_only=True)
+        self._load(coefficients, starts, masks)
+        self._run(k.FORWARD)
         return self._collect(self._states[:, -1])
 
     def backward(self, loss_gradients: Array) -> Array:
@@ -163,17 +157,36 @@ class Engine:
 
         Returns dL/d(coefficients), shape (parameters, 4), summed over batch, cells and steps.
         """
-        self.run_backward(loss_gradients)
-        return self.reduce(np.zeros((self.netlist.parameters, 4), self.dtype))
-
-    def run_backward(self, loss_gradients: Array) -> None:
-        """The parallel part of `backward`: fills the slots."""
         self._loss_gradients[:] = 0.0
         self._spread(loss_gradients, self._loss_gradients)
-        buffers = (
-            self._states, self._masks, self._loss_gradients, self._input_gradients, self._sums,
-        )  # fmt: skip
-        self._run(k.backward_worker, buffers, values_only=False)
+        self._run(k.BACKWARD)
+        return self.reduce(np.zeros((self.netlist.parameters, 4), self.dtype))
+
+    def run_training(
+        self,
+        coefficients: Array,
+        starts: npt.NDArray,
+        targets: npt.NDArray,
+        loss_channels: Sequence[int],
+        masks: npt.NDArray[np.uint8] | None = None,
+    ) -> tuple[list[float], dict[str, float]]:
+        """Do `forward`, the loss and `backward` up to the slots; `reduce` adds those up.
+
+        All of it is one parallel call, since waking the workers costs time. `targets` is (batch,
+        loss channels, H, W); the loss is the sum of squared errors at the last step. Returns each
+        sample's loss, and the seconds of the phases "forward", "loss" and "backward".
+        """
+        start = time.perf_counter()
+        self._set_loss_channels(loss_channels)
+        self._load(coefficients, starts, masks)
+        self._spread(targets, self._targets)
+        self._loss_gradients[:] = 0.0
+        self._run(k.FORWARD | k.LOSS | k.BACKWARD)
+        loss, backward = self._clock.tolist()
+        # All the rest is forward: handing the batch over, and waking the workers.
+        forward = time.perf_counter() - start - loss - backward
+        seconds = {"forward": forward, "loss": loss, "backward": backward}
+        return self._losses.ravel()[: self._in_use].tolist(), seconds
 
     def reduce(self, total: Array) -> Array:
         """Add the slots to `total` (parameters, 4), in the order of samples and cells."""
@@ -185,21 +198,46 @@ class Engine:
         steps = [self._collect(self._states[:, t]) for t in range(self.steps + 1)]
         return np.stack(steps, axis=1)
 
-    def _run(self, kernel: object, buffers: tuple, values_only: bool) -> None:
-        self._control[:] = 0
-        calls = []
-        for worker, space in enumerate(self._workspaces):
-            shared = (worker, self.team, self._control, self._code, self._coefficients)
-            calls.append((*shared, self.layout, *buffers, space))
-        self._workers.run(kernel, calls)  # type: ignore[arg-type]
-        self.stolen += int(self._control[k.STOLEN])
+    def _set_loss_channels(self, channels: Sequence[int]) -> None:
+        if tuple(channels) != self._loss_channels:
+            self._loss_channels = tuple(channels)
+            shape = (self._groups, len(channels), self._states.shape[3])
+            self._targets = aligned(shape, self.dtype)
 
-    def _cells(self, states: Array) -> Array:
-        """View (groups, C, stride) as (groups, samples, C, cells of one sample)."""
-        first = self.layout.lead
-        cells = states[:, :, first : first + self.layout.cells]
-        shape = (*cells.shape[:2], self._samples, self.grid.cells)
-        return cells.reshape(shape).swapaxes(1, 2)
+    def _load(
+        self, coefficients: Array, starts: npt.NDArray, masks: npt.NDArray[np.uint8] | None
+    ) -> None:
+        """Put a batch where the kernels expect it."""
+        self._coefficients[:] = coefficients.ravel()
+        self._in_use = len(starts)
+        self._spread(starts, self._states[:, 0])
+        per_mask = 0 if masks is None else self.layout.cells
+        if self._masks.shape[2] != per_mask:
+            self._masks = np.zeros((self._groups, self.steps, per_mask), dtype=np.uint8)
+        if masks is not None:
+            cells = self.grid.cells
+            for s, mask in enumerate(masks):
+                group, place = divmod(s, self._samples)
+                columns = slice(place * cells, (place + 1) * cells)
+                self._masks[group, :, columns] = mask.reshape(self.steps, cells)
+
+    def _run(self, parts: int) -> None:
+        """Run the kernel on all workers."""
+        self._control[:] = 0
+        loss_channels = np.array(self._loss_channels or (), dtype=np.int64)
+        shared = (
+            self.team, self._control, parts, self._code, self._coefficients, self.layout,
+            self._states, self._masks, self._targets, loss_channels, self._losses,
+            self._loss_gradients, self._in_use, self._input_gradients, self._sums, self._clock,
+        )  # fmt: skip
+        calls = [(worker, *shared, space) for worker, space in enumerate(self._workspaces)]
+        try:
+            self._workers.run(k.train, calls)
+        except BaseException:
+            # Ctrl-C came before all workers had started: let nobody wait for the missing one.
+            self._control[k.ABORTED] = 1
+            raise
+        self.stolen += int(self._control[k.STOLEN])
 
     def _spread(self, batch: npt.NDArray, states: Array) -> None:
         first, cells = self.layout.lead, self.grid.cells

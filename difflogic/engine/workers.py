@@ -52,14 +52,20 @@ class CallerAndThreads(ParallelBackendBase):
 
     def submit(self, func: Callable, callback: Callable | None = None) -> Future:
         assert self._pool is not None, "configure() first"
+
+        def task() -> Any:
+            try:
+                return func()
+            finally:
+                # Before the result is there, or joblib sleeps for 10 ms where it sees the result
+                # of the last task before this call, which counts finished tasks.
+                if callback is not None:
+                    callback(None)
+
         if self._caller_is_free:
             self._caller_is_free = False
-            future: Future = _OwnTask(func)
-        else:
-            future = self._pool.submit(func)
-        if callback is not None:
-            future.add_done_callback(callback)
-        return future
+            return _OwnTask(task)
+        return self._pool.submit(task)
 
     def retrieve_result(self, out: Future, timeout: float | None = None) -> Any:
         if isinstance(out, _OwnTask):
@@ -96,6 +102,7 @@ class Workers:
 
     def __init__(self, count: int) -> None:
         self.count = count
+        self._interrupted = False
         self._parallel = joblib.Parallel(
             n_jobs=count, backend=BACKEND, batch_size=1, pre_dispatch="all"
         )
@@ -120,7 +127,11 @@ class Workers:
         """
         if len(arguments) != self.count:
             raise ValueError(f"{len(arguments)} calls for {self.count} workers")
+        if self._interrupted:
+            raise RuntimeError("an earlier call was interrupted: its workers may still be at it")
+        self._interrupted = True
         self._parallel(joblib.delayed(kernel)(*call) for call in arguments)
+        self._interrupted = False
 
 
 def available_cores() -> int:

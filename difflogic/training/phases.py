@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 PHASES = (
@@ -18,6 +18,11 @@ class PhaseTimer:
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self.compile_seconds = 0.0
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Count seconds that were measured elsewhere, by phase."""
+        for phase, spent in seconds.items():
+            self.seconds[phase] += spent
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:

@@ -103,8 +103,9 @@ class Trainer:
         soft = SoftGates(logits.shape[1], logits.dtype)
         shape = (automaton.channels, self.engine.grid.height, self.engine.grid.width)
         starts = np.zeros((1, *shape), np.uint8)
-        last = self.engine.forward(soft.mix(logits), starts)
-        gradients = self.engine.backward(np.zeros_like(last))
+        targets = np.zeros((1, len(self._channels), *shape[1:]))
+        self.engine.run_training(soft.mix(logits), starts, targets, self._channels)
+        gradients = self.engine.reduce(np.zeros_like(soft.coefficients))
         AdamW(logits, self.config.training).step(soft.probabilities, gradients)
         simulator = HardSimulator(self.engine.netlist, self.engine.grid, 1)
         simulator.load(soft.ops)
@@ -125,14 +126,13 @@ class Trainer:
         # In waves, to bound memory; usually one. Slots are added in the same order either way.
         for first in range(0, len(starts), self._wave):
             wave = slice(first, first + self._wave)
-            with phase("forward"):
-                wave_masks = None if masks is None else masks[wave]
-                last = self.engine.forward(coefficients, starts[wave], wave_masks)
-            with phase("loss"):
-                wave_losses, loss_gradients = self._loss(last, targets[wave])
-                losses.extend(wave_losses)
-            with phase("backward"):
-                self.engine.run_backward(loss_gradients)
+            # Forward, loss and backward are one parallel call, which tells their seconds.
+            wave_losses, seconds = self.engine.run_training(
+                coefficients, starts[wave], targets[wave], self._channels,
+                None if masks is None else masks[wave],
+            )  # fmt: skip
+            losses.extend(wave_losses)
+            phase.add(seconds)
             with phase("reduce"):
                 self.engine.reduce(gradients)
         soft_loss = self._finite(sum(losses), gradients)
@@ -151,14 +151,6 @@ class Trainer:
             automaton.fire_rate,
         )  # fmt: skip
         return starts, targets, masks
-
-    def _loss(self, last: Array, targets: Array) -> tuple[list[float], Array]:
-        """Return each sample's sum of squared errors and dL/d(last states), like `last`."""
-        errors = last[:, self._channels] - targets.astype(last.dtype)
-        gradients = np.zeros_like(last)
-        gradients[:, self._channels] = 2 * errors
-        losses = (errors.astype(np.float64) ** 2).sum(axis=(1, 2, 3))
-        return losses.tolist(), gradients
 
     def _finite(self, loss: float, gradients: Array) -> float:
         if np.isfinite(loss) and np.isfinite(gradients).all():
