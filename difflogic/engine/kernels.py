@@ -919,7 +919,7 @@ ARRIVED, GENERATION, STOLEN, ABORTED, TICKETS = 0, 8, 16, 24, 32
 """Places in the control array, a cache line apart. TICKETS has one place per stage and worker; the
 whole groups are stage 0, and every step of the shared ones is another."""
 SPINS = 4000
-"""Polls of the barrier before a waiting worker offers its core: about 20 µs."""
+"""Polls of the barrier before a waiting worker offers its core: some ten microseconds."""
 
 
 @kernel

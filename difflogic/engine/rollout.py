@@ -104,7 +104,8 @@ class Engine:
         self._losses = np.zeros((groups, self._samples))
         self._clock = np.zeros(2)
         # Forward and backward have a stage for whole groups, and one per step of the shared ones.
-        stages = 2 * (1 + k.shared_stages(self.team, groups, self.steps))
+        rounds = -(-(groups - self.team.whole) // self.team.abreast)
+        stages = 2 * (1 + rounds * self.steps)
         self._control = aligned((k.TICKETS + stages * self.team.workers,), np.int64)
         self._workspaces = [
             workspace(self.program, channels, self.dtype) for _ in range(self.team.workers)
@@ -260,7 +261,7 @@ class Engine:
 def _require_memory(netlist: Netlist, grid: Grid, steps: int, batch: int, itemsize: int) -> None:
     """Raise ConfigError if the grids and gradients alone exceed this machine's memory."""
     values_per_cell = netlist.channels * (steps + 1 + 2 * 9 + 1)
-    needed = batch * grid.cells * values_per_cell * itemsize
+    needed = batch * grid.cells * (values_per_cell * itemsize + steps)
     available = physical_memory()
     if available is not None and needed > available:
         raise ConfigError(
