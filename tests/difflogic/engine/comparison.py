@@ -1,0 +1,175 @@
+"""Engine against oracle, forward and backward, in one call; and problems to compare them on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from difflogic import gates
+from difflogic.engine import kernels as k
+from difflogic.engine import oracle
+from difflogic.engine.layout import Grid
+from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing
+from difflogic.netlist import Architecture, Circuit, Netlist, flatten, wire
+from difflogic.wiring import NEIGHBORHOOD, Wiring
+
+# Relative to the largest magnitude. Kernels and oracle add the same numbers in other orders; a
+# thousand roundings of 2^-53 (2^-24) each, measured at most 4e-15 (1e-6).
+TOLERANCES = {"float64": 1e-12, "float32": 3e-5}
+
+# Without the compiler the kernels are thousands of times slower.
+EXAMPLES = 100 if k.JIT else 6
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A circuit with coefficients, on a batch of grids, and dL/d(last states)."""
+
+    netlist: Netlist
+    grid: Grid
+    steps: int
+    coefficients: np.ndarray
+    starts: np.ndarray
+    masks: np.ndarray | None
+    loss_gradients: np.ndarray
+
+    @property
+    def batch(self) -> int:
+        return len(self.starts)
+
+    def arrays(self, dtype="float64"):
+        """Coefficients, starts, masks and loss gradients, fresh copies."""
+        masks = None if self.masks is None else self.masks.copy()
+        return (
+            self.coefficients.astype(dtype), self.starts.copy(), masks,
+            self.loss_gradients.astype(dtype),
+        )  # fmt: skip
+
+
+def make_problem(netlist, grid, steps, batch, fire_rate=1.0, seed=0):
+    """Draw logits, starts, masks and loss gradients. Starts are bits, as in training."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(netlist.parameters, gates.OPS))
+    logits[:, gates.PASS_THROUGH] += 2.0
+    shape = (batch, netlist.channels, grid.height, grid.width)
+    masks = None
+    if fire_rate < 1:
+        fires = rng.random((batch, steps, grid.height, grid.width)) <= fire_rate
+        masks = fires.astype(np.uint8)
+    return Problem(
+        netlist, grid, steps, gates.mix(gates.softmax(logits)),
+        rng.integers(0, 2, shape, dtype=np.uint8), masks, rng.normal(size=shape),
+    )  # fmt: skip
+
+
+def run_engine(problem, dtype="float64", sharing=SEQUENTIAL):
+    """States of all steps, and dL/d(coefficients)."""
+    coefficients, starts, masks, loss_gradients = problem.arrays(dtype)
+    grid, steps, batch = problem.grid, problem.steps, problem.batch
+    with Engine(problem.netlist, grid, steps, batch, dtype, sharing) as engine:
+        engine.forward(coefficients, starts, masks)
+        gradients = engine.backward(loss_gradients)
+        return engine.states(), gradients
+
+
+def run_oracle(problem):
+    """States of all steps, and dL/d(coefficients), sample by sample."""
+    states, total = [], np.zeros_like(problem.coefficients)
+    for sample, start in enumerate(problem.starts):
+        mask = None if problem.masks is None else problem.masks[sample]
+        rollout = oracle.rollout(
+            problem.netlist, problem.coefficients, start, problem.steps, problem.grid.boundary, mask
+        )
+        states.append(rollout)
+        total += oracle.coefficient_gradients(
+            problem.netlist, problem.coefficients, rollout, problem.loss_gradients[sample],
+            problem.grid.boundary, mask,
+        )  # fmt: skip
+    return np.array(states), total
+
+
+def compare_with_oracle(problem, dtype="float64", sharing=SEQUENTIAL):
+    """Check shapes and types, then the states of every step, then the gradients."""
+    states, gradients = run_engine(problem, dtype, sharing)
+    expected_states, expected_gradients = run_oracle(problem)
+    for found, expected in ((states, expected_states), (gradients, expected_gradients)):
+        assert found.shape == expected.shape
+        assert found.dtype == dtype
+        assert_close(found, expected, TOLERANCES[dtype])
+
+
+def assert_close(found, expected, tolerance):
+    """Compare, relative to the largest magnitude of what is expected."""
+    scale = max(float(np.abs(expected).max()), np.finfo(np.float32).tiny)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * scale)
+
+
+def arbitrary_circuit(architecture, rng):
+    """Wire without any rule: gates that read one row twice, gates that nobody reads."""
+
+    def layers(inputs, sizes):
+        for gates_ in sizes:
+            a, b = rng.integers(0, inputs, (2, gates_)).astype(np.int32)
+            yield Wiring(inputs, a, b)
+            inputs = gates_
+
+    return Circuit(
+        architecture,
+        tuple(layers(NEIGHBORHOOD, architecture.perception)),
+        tuple(layers(architecture.update_inputs, architecture.update)),
+    )
+
+
+@st.composite
+def netlists(draw):
+    """Small circuits: as published in shape and wiring, or wired and sized at will."""
+    channels, kernels = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    if draw(st.booleans()):
+        perception = draw(st.sampled_from([(8,), (8, 4), (8, 4, 2), (8, 4, 2, 1), (8, 7, 5)]))
+        sizes = [channels * (1 + kernels * perception[-1])]
+        while sizes[-1] > 2 * channels:
+            sizes.append((sizes[-1] + 1) // 2)
+        update = (*sizes, channels)
+        first = draw(st.sampled_from(["moore", "random"]))
+        rest = [draw(st.sampled_from(["unique", "random"])) for _ in range(2)]
+        if channels == 1:  # a pair of rows is unique only once
+            rest[1] = "random"
+        architecture = Architecture(channels, kernels, perception, update, first, *rest)
+        return flatten(wire(architecture, rng))
+    perception = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
+    update = (*draw(st.lists(st.integers(1, 12), max_size=4)), channels)
+    return flatten(arbitrary_circuit(Architecture(channels, kernels, perception, update), rng))
+
+
+@st.composite
+def problems(draw):
+    """Problems on odd and even grids, also tiny ones, of either boundary, with masks or not."""
+    boundary = draw(st.sampled_from(["zero", "periodic"]))
+    grid = Grid(draw(st.integers(1, 13)), draw(st.integers(1, 13)), boundary)
+    return make_problem(
+        draw(netlists()), grid, draw(st.integers(1, 3)), draw(st.integers(1, 4)),
+        draw(st.sampled_from([1.0, 0.5])), draw(st.integers(0, 2**32 - 1)),
+    )  # fmt: skip
+
+
+sharings = st.builds(
+    Sharing,
+    workers=st.integers(1, 4),
+    parallel_batch=st.booleans(),
+    parallel_cells=st.booleans(),
+    lanes=st.sampled_from([None, *k.LANES]),
+    chunk=st.sampled_from([None, 1, 2, 3]),
+)
+"""Ways to cut and share the work."""
+
+SMALL = Architecture(3, 3, (8, 4, 2), (14, 16, 16, 10, 5, 3))
+SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
+IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random", "unique")
+ONE_LAYER = Architecture(2, 1, (8,), (9, 5, 3, 2))
+
+
+def netlist_of(architecture, seed=0):
+    return flatten(wire(architecture, np.random.default_rng(seed)))

@@ -1,0 +1,198 @@
+"""The bit-packed simulator on circuits whose behaviour everybody knows, and against the oracle."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import signal
+
+from difflogic import gates
+from difflogic.engine import kernels as k
+from difflogic.engine import oracle
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.layout import Grid
+from difflogic.engine.rollout import Engine
+from difflogic.gates import Op
+from difflogic.netlist import Architecture, Circuit, Netlist, flatten
+from difflogic.wiring import CENTER, Wiring
+from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
+
+boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
+
+
+class Builder:
+    """Builds a netlist gate by gate, each with logits of its own; returns rows."""
+
+    def __init__(self, channels=1):
+        self.channels, self.gates = channels, []
+
+    def __call__(self, op, a, b):
+        self.gates.append((op, a, b))
+        return 9 * self.channels + len(self.gates) - 1
+
+    def finish(self, *outputs):
+        """The netlist, and the op of each parameter."""
+        ops, a, b = np.array(self.gates).T.astype(np.int32)
+        n = np.arange(len(ops), dtype=np.int32)
+        netlist = Netlist(self.channels, a, b, n, np.array(outputs, np.int32), len(ops))
+        return netlist, ops.astype(np.uint8)
+
+
+def game_of_life():
+    """Conway's rule by counting neighbours with adders; bit 3 of the count is left out (8 = 0)."""
+    gate = Builder()
+
+    def add(x, y, z):
+        half = gate(Op.XOR, x, y)
+        carry = gate(Op.OR, gate(Op.AND, x, y), gate(Op.AND, half, z))
+        return gate(Op.XOR, half, z), carry
+
+    neighbors = [n for n in range(9) if n != CENTER]
+    ones1, twos1 = add(*neighbors[:3])
+    ones2, twos2 = add(*neighbors[3:6])
+    ones3, twos3 = gate(Op.XOR, *neighbors[6:]), gate(Op.AND, *neighbors[6:])
+    ones, twos4 = add(ones1, ones2, ones3)
+    twos5, fours1 = add(twos1, twos2, twos3)
+    twos, fours2 = gate(Op.XOR, twos5, twos4), gate(Op.AND, twos5, twos4)
+    fours = gate(Op.OR, fours1, fours2)
+    # Alive with three neighbours, or with two if it was alive.
+    odd_or_alive = gate(Op.OR, ones, CENTER)
+    two_or_three = gate(Op.A_AND_NOT_B, twos, fours)
+    return gate.finish(gate(Op.AND, odd_or_alive, two_or_three))
+
+
+def life_step(grid, boundary):
+    fill = {"zero": "fill", "periodic": "wrap"}[boundary]
+    count = signal.convolve2d(grid, np.ones((3, 3), int), mode="same", boundary=fill) - grid
+    return ((count == 3) | ((count == 2) & (grid == 1))).astype(np.uint8)
+
+
+def simulate(netlist, ops, grid, starts, steps, masks=None):
+    simulator = HardSimulator(netlist, grid, len(starts))
+    simulator.load(ops)
+    found = simulator.rollout(starts, steps, masks)
+    assert found.shape == starts.shape
+    assert found.dtype == np.uint8
+    return found
+
+
+@boundaries
+@pytest.mark.parametrize("size", [(8, 8), (7, 13), (3, 30), (17, 16)])
+def test_game_of_life(size, boundary):
+    grid = Grid(*size, boundary)
+    starts = np.random.default_rng(0).integers(0, 2, (3, 1, *size), dtype=np.uint8)
+    netlist, ops = game_of_life()
+    expected = starts.copy()
+    for steps in range(1, 5):
+        expected = np.array([[life_step(sample[0], boundary)] for sample in expected])
+        np.testing.assert_array_equal(simulate(netlist, ops, grid, starts, steps), expected)
+    # The soft kernels play it, too.
+    with Engine(netlist, grid, 4, 3) as engine:
+        soft = engine.forward(gates.one_hot(ops, np.float32), starts)
+    np.testing.assert_array_equal(soft, expected)
+
+
+def test_a_glider_flies_around_the_torus():
+    start = np.zeros((1, 1, 8, 8), np.uint8)
+    start[0, 0, :3, :3] = [[0, 1, 0], [0, 0, 1], [1, 1, 1]]
+    found = simulate(*game_of_life(), Grid(8, 8, "periodic"), start, 4 * 8)
+    np.testing.assert_array_equal(found, start)
+
+
+@boundaries
+@pytest.mark.parametrize("size", [(1, 1), (1, 70), (2, 2), (5, 3), (9, 11)])
+@pytest.mark.parametrize("neighbor", range(9))
+def test_a_shift_from_each_neighbour(neighbor, size, boundary):
+    gate = Builder(channels=2)
+    # Channel 0 takes the neighbour's channel 1; channel 1 is the complement of the own channel 0.
+    netlist, ops = gate.finish(gate(Op.A, 2 * neighbor + 1, 0), gate(Op.NOT_B, 0, 2 * CENTER))
+    start = np.random.default_rng(1).integers(0, 2, (2, 2, *size), dtype=np.uint8)
+    dy, dx = np.divmod(neighbor, 3) - np.ones(2, int)
+    mode = {"zero": "constant", "periodic": "wrap"}[boundary]
+    padded = np.pad(start, ((0, 0), (0, 0), (1, 1), (1, 1)), mode=mode)
+    seen = padded[:, 1, 1 + dy : 1 + dy + size[0], 1 + dx : 1 + dx + size[1]]
+    found = simulate(netlist, ops, Grid(*size, boundary), start, 1)
+    np.testing.assert_array_equal(found[:, 0], seen)
+    np.testing.assert_array_equal(found[:, 1], 1 - start[:, 0])
+
+
+@boundaries
+def test_rule_90_draws_pascals_triangle(boundary):
+    gate = Builder()
+    netlist, ops = gate.finish(gate(Op.XOR, 3, 5))  # west and east
+    start = np.zeros((1, 1, 1, 33), np.uint8)
+    start[..., 16] = 1
+    row = start[0, 0, 0]
+    for steps in range(1, 30):
+        padded = np.pad(row, 1, mode="constant" if boundary == "zero" else "wrap")
+        row = padded[:-2] ^ padded[2:]
+        found = simulate(netlist, ops, Grid(1, 33, boundary), start, steps)
+        np.testing.assert_array_equal(found[0, 0, 0], row)
+
+
+@pytest.mark.parametrize("op", list(Op))
+def test_each_op(op):
+    gate = Builder(channels=2)
+    netlist, ops = gate.finish(gate(op, 2 * CENTER, 2 * CENTER + 1), gate(Op.B, 0, 2 * CENTER + 1))
+    start = np.array([[[[0, 0, 1, 1]], [[0, 1, 0, 1]]]], np.uint8)
+    found = simulate(netlist, ops, Grid(1, 4, "zero"), start, 1)
+    np.testing.assert_array_equal(found[0, 0, 0], gates.TRUTH_TABLES[op])
+
+
+@settings(max_examples=EXAMPLES)
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_random_circuits_do_as_the_oracle_says(problem, seed):
+    netlist, grid = problem.netlist, problem.grid
+    ops = np.random.default_rng(seed).integers(0, 16, netlist.parameters).astype(np.uint8)
+    found = simulate(netlist, ops, grid, problem.starts, problem.steps, problem.masks)
+    for sample, start in enumerate(problem.starts):
+        mask = None if problem.masks is None else problem.masks[sample]
+        states = oracle.rollout(
+            netlist, gates.one_hot(ops), start, problem.steps, grid.boundary, mask
+        )
+        np.testing.assert_array_equal(found[sample], states[-1])
+
+
+def test_pass_through_gates_vanish():
+    netlist = netlist_of(SMALL)
+    simulator = HardSimulator(netlist, Grid(4, 4, "zero"), 1)
+    simulator.load(np.full(netlist.parameters, Op.A, np.uint8))
+    assert simulator.active_gates == 0
+    simulator.load(np.full(netlist.parameters, Op.B, np.uint8))
+    assert simulator.active_gates == 0
+    simulator.load(np.full(netlist.parameters, Op.NAND, np.uint8))
+    assert simulator.active_gates == netlist.gates
+
+
+def test_gates_that_no_output_needs_vanish():
+    layer = Wiring(9, np.array([0, 1], np.int32), np.array([4, 4], np.int32))
+    update = Wiring(3, np.array([1], np.int32), np.array([0], np.int32))
+    circuit = Circuit(Architecture(1, 1, (2,), (1,)), (layer,), (update,))
+    simulator = HardSimulator(flatten(circuit), Grid(2, 2, "zero"), 1)
+    simulator.load(np.full(3, Op.XOR, np.uint8))
+    assert simulator.active_gates == 2
+
+
+def test_the_simulator_forgets_what_ran_before():
+    netlist, ops = game_of_life()
+    grid = Grid(5, 5, "zero")
+    problem = make_problem(netlist, grid, 3, 4, fire_rate=0.5)
+    simulator = HardSimulator(netlist, grid, 4)
+    simulator.load(ops)
+    first = simulator.rollout(problem.starts, 3, problem.masks)
+    simulator.rollout(1 - problem.starts, 2)
+    np.testing.assert_array_equal(simulator.rollout(problem.starts, 3, problem.masks), first)
+
+
+def test_no_steps_at_all_give_the_start():
+    netlist, ops = game_of_life()
+    starts = np.random.default_rng(2).integers(0, 2, (2, 1, 4, 17), dtype=np.uint8)
+    np.testing.assert_array_equal(simulate(netlist, ops, Grid(4, 17, "zero"), starts, 0), starts)
+
+
+def test_more_words_than_a_tile():
+    netlist, ops = game_of_life()
+    grid = Grid(9, 64 * k.WORDS // 9 + 5, "periodic")
+    start = np.random.default_rng(3).integers(0, 2, (1, 1, 9, grid.width), dtype=np.uint8)
+    expected = life_step(start[0, 0], "periodic")
+    np.testing.assert_array_equal(simulate(netlist, ops, grid, start, 1)[0, 0], expected)

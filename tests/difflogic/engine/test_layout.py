@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.engine import kernels as k
+from difflogic.engine.layout import (
+    SLOTS,
+    Grid,
+    aligned,
+    automatic_lanes,
+    make_layout,
+    samples_per_group,
+    stride,
+)
+from difflogic.grid import OUTSIDE, neighbors
+
+grids = st.builds(
+    Grid, st.integers(1, 25), st.integers(1, 25), st.sampled_from(["zero", "periodic"])
+)
+
+
+@settings(max_examples=60)
+@given(grids, st.sampled_from(k.LANES), st.sampled_from([None, 1, 3]))
+def test_every_lane_finds_its_neighbours(grid, lanes, chunk):
+    layout = make_layout(grid, lanes, chunk)
+    samples = samples_per_group(grid)
+    table = neighbors(grid.height, grid.width, grid.boundary)
+    length = stride(layout)
+    assert layout.cells == samples * grid.cells
+    for tile, (start, width) in enumerate(zip(layout.tile_start, layout.tile_lanes, strict=True)):
+        for n in range(9):
+            source = layout.lead + start + layout.shifts[n] + np.arange(width)
+            assert source.min() >= 0
+            assert source.max() < length
+            mends = slice(*layout.mend_start[tile, n : n + 2])
+            source[layout.mend_lane[mends]] = layout.mend_source[mends]
+            for lane in range(min(width, layout.cells - start)):
+                sample, cell = divmod(start + lane, grid.cells)
+                there = table[n, cell]
+                if there == OUTSIDE:  # some place that is never written to
+                    assert not layout.lead <= source[lane] < layout.lead + layout.cells
+                else:
+                    assert source[lane] == layout.lead + sample * grid.cells + there
+
+
+@given(grids, st.sampled_from(k.LANES), st.sampled_from([None, 1, 2, 5, 1000]))
+def test_tiles_cover_the_cells_and_chunks_the_tiles(grid, lanes, chunk):
+    layout = make_layout(grid, lanes, chunk)
+    ends = layout.tile_start + layout.tile_lanes
+    assert layout.tile_start[0] == 0
+    np.testing.assert_array_equal(layout.tile_start[1:], ends[:-1])
+    assert ends[-1] >= layout.cells
+    assert layout.tile_start[-1] < layout.cells
+    assert set(layout.tile_lanes) <= set(k.LANES)
+    assert max(layout.tile_lanes) <= lanes
+    sizes = np.diff(layout.chunk_start)
+    assert layout.chunk_start[0] == 0
+    assert layout.chunk_start[-1] == len(layout.tile_start)
+    assert (sizes > 0).all()
+    assert max(sizes) <= (chunk or max(1, -(-len(layout.tile_start) // SLOTS)))
+
+
+@pytest.mark.parametrize(
+    ("cells", "lanes", "widths"),
+    [
+        (1, 64, [16]), (16, 64, [16]), (17, 64, [32]), (33, 64, [32, 16]), (48, 64, [32, 16]),
+        (49, 64, [64]), (64, 64, [64]), (65, 64, [64, 16]), (40, 32, [32, 16]),
+        (20, 16, [16, 16]),
+    ],
+)  # fmt: skip
+def test_what_is_left_goes_into_few_lanes(cells, lanes, widths):
+    # A grid that fits half a tile is stacked with others: make it fill one.
+    layout = make_layout(Grid(1, 64 + cells, "zero"), lanes, None)
+    assert layout.tile_lanes.tolist() == [lanes] * (64 // lanes) + widths
+
+
+def test_small_grids_share_a_tile():
+    counts = {(1, 1): 64, (3, 3): 7, (8, 8): 1, (5, 7): 1, (4, 8): 2, (20, 20): 1}
+    for (height, width), samples in counts.items():
+        assert samples_per_group(Grid(height, width, "zero")) == samples
+
+
+def test_chunks_are_bounded():
+    assert len(make_layout(Grid(16, 16, "zero"), 16, None).chunk_start) - 1 == 16
+    assert len(make_layout(Grid(64, 64, "zero"), 16, None).chunk_start) - 1 == SLOTS
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "itemsize", "lanes"),
+    [
+        ((16, 16), 3000, 4, 64),  # the checkerboard
+        ((16, 16), 3000, 8, 32),  # in float64 a tile of 64 lanes would leave the cache
+        ((16, 16), 9000, 8, 16),
+        ((8, 8), 100, 4, 64),
+        ((8, 10), 100, 4, 32),  # 80 cells: two and a half tiles of 32, not one and a quarter
+        ((100, 99), 100, 4, 64),
+    ],
+)
+def test_automatic_lanes(size, rows, itemsize, lanes):
+    assert automatic_lanes(Grid(*size, "zero"), rows, itemsize) == lanes
+
+
+@given(st.integers(0, 200), st.sampled_from(["float32", "float64", "int64"]))
+def test_aligned_arrays_start_at_a_cache_line(size, dtype):
+    array = aligned((2, size), dtype)
+    assert array.shape == (2, size)
+    assert array.dtype == dtype
+    assert size == 0 or array.ctypes.data % k.LINE == 0
+    assert not array.any()

@@ -1,0 +1,146 @@
+"""The oracle against code that shares nothing with it: plain loops, SciPy, finite differences."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import ndimage
+
+from difflogic import gates
+from difflogic.engine import oracle
+from difflogic.engine.layout import Grid
+from tests.difflogic.engine.comparison import (
+    IRREGULAR,
+    ONE_LAYER,
+    SINGLE,
+    assert_close,
+    make_problem,
+    netlist_of,
+    problems,
+)
+
+NDIMAGE = {"zero": "constant", "periodic": "grid-wrap"}
+NUMPY = {"zero": "constant", "periodic": "wrap"}
+boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
+
+
+def one_cell(netlist, coefficients, patch):
+    """The next state of one cell from its patch (C, 3, 3), gate after gate."""
+    rows = [float(patch[c, y, x]) for y in range(3) for x in range(3) for c in range(len(patch))]
+    for a, b, param in zip(netlist.a, netlist.b, netlist.param, strict=True):
+        x, y = rows[a], rows[b]
+        # The mean of the four corners' values, weighted by how near (x, y) is to each.
+        c0, c1, c2, c3 = coefficients[param]
+        corners = (c0, c0 + c2, c0 + c1, c0 + c1 + c2 + c3)
+        weights = ((1 - x) * (1 - y), (1 - x) * y, x * (1 - y), x * y)
+        rows.append(sum(w * f for w, f in zip(weights, corners, strict=True)))
+    return [rows[row] for row in netlist.outputs]
+
+
+@boundaries
+@pytest.mark.parametrize("size", [(1, 1), (3, 4), (5, 2)])
+def test_rollout_is_every_cell_on_its_own(boundary, size):
+    problem = make_problem(netlist_of(IRREGULAR), Grid(*size, boundary), 3, 1, fire_rate=0.7)
+    states = oracle.rollout(
+        problem.netlist, problem.coefficients, problem.starts[0], 3, boundary, problem.masks[0]
+    )
+    state = problem.starts[0].astype(float)
+    for step in range(3):
+        padded = np.pad(state, ((0, 0), (1, 1), (1, 1)), mode=NUMPY[boundary])
+        new = state.copy()
+        for y, x in np.ndindex(*size):
+            if problem.masks[0][step, y, x]:
+                patch = padded[:, y : y + 3, x : x + 3]
+                new[:, y, x] = one_cell(problem.netlist, problem.coefficients, patch)
+        state = new
+        np.testing.assert_allclose(states[step + 1], state, atol=1e-12)
+
+
+@boundaries
+def test_perceive_is_nine_correlations(boundary):
+    state = np.random.default_rng(0).normal(size=(2, 4, 5))
+    found = oracle.perceive(state, boundary).reshape(9, 2, 4, 5)
+    for n in range(9):
+        only = np.zeros(9)
+        only[n] = 1
+        for channel in range(2):
+            expected = ndimage.correlate(
+                state[channel], only.reshape(3, 3), mode=NDIMAGE[boundary], cval=0.0
+            )
+            np.testing.assert_array_equal(found[n, channel], expected)
+
+
+@settings(max_examples=20)
+@given(problems(), st.data())
+def test_gradients_are_central_differences(problem, data):
+    netlist, boundary = problem.netlist, problem.grid.boundary
+    mask = None if problem.masks is None else problem.masks[0]
+    upstream = problem.loss_gradients[0]
+
+    def value(coefficients):
+        states = oracle.rollout(
+            netlist, coefficients, problem.starts[0], problem.steps, boundary, mask
+        )
+        return float((states[-1] * upstream).sum())
+
+    states = oracle.rollout(
+        netlist, problem.coefficients, problem.starts[0], problem.steps, boundary, mask
+    )
+    gradient = oracle.coefficient_gradients(
+        netlist, problem.coefficients, states, upstream, boundary, mask
+    )
+    scale = max(np.abs(gradient).max(), 1e-3)
+    for _ in range(6):
+        place = data.draw(st.integers(0, netlist.parameters - 1)), data.draw(st.integers(0, 3))
+        h = 1e-5
+        above, below = problem.coefficients.copy(), problem.coefficients.copy()
+        above[place] += h
+        below[place] -= h
+        difference = (value(above) - value(below)) / (2 * h)
+        assert abs(difference - gradient[place]) < 1e-6 * scale
+
+
+@boundaries
+def test_all_logit_gradients_are_central_differences(boundary):
+    rng = np.random.default_rng(3)
+    netlist = netlist_of(ONE_LAYER)
+    logits = rng.normal(size=(netlist.parameters, gates.OPS))
+    start, target = rng.integers(0, 2, (2, 3, 3)), rng.random((1, 3, 3))
+    mask = rng.integers(0, 2, (2, 3, 3))
+
+    def loss(z):
+        found, _ = oracle.logit_gradients(netlist, z, start, target, [1], 2, boundary, mask)
+        return found
+
+    value, gradient = oracle.logit_gradients(netlist, logits, start, target, [1], 2, boundary, mask)
+    assert value == loss(logits)
+    differences = np.empty_like(logits)
+    for place in np.ndindex(*logits.shape):
+        above, below = logits.copy(), logits.copy()
+        above[place] += 1e-4
+        below[place] -= 1e-4
+        differences[place] = (loss(above) - loss(below)) / 2e-4
+    assert_close(differences, gradient, 1e-6)
+
+
+def test_loss_counts_the_loss_channels_only():
+    state = np.arange(12, dtype=float).reshape(3, 2, 2)
+    target = np.zeros((2, 2, 2))
+    expected = (state[0] ** 2).sum() + (state[2] ** 2).sum()
+    assert oracle.loss(state, target, [0, 2]) == expected
+    gradient = oracle.loss_gradient(state, target, [0, 2])
+    np.testing.assert_array_equal(gradient, [2 * state[0], np.zeros((2, 2)), 2 * state[2]])
+
+
+def test_nothing_is_changed():
+    problem = make_problem(netlist_of(SINGLE), Grid(3, 3, "zero"), 2, 1, fire_rate=0.5)
+    coefficients, starts, masks, upstream = problem.arrays()
+    states = oracle.rollout(problem.netlist, coefficients, starts[0], 2, "zero", masks[0])
+    kept = [state.copy() for state in states]
+    oracle.coefficient_gradients(
+        problem.netlist, coefficients, states, upstream[0], "zero", masks[0]
+    )
+    np.testing.assert_array_equal(states, kept)
+    before = (problem.coefficients, problem.starts, problem.masks, problem.loss_gradients)
+    for now, then in zip((coefficients, starts, masks, upstream), before, strict=True):
+        np.testing.assert_array_equal(now, then)

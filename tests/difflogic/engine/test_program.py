@@ -1,0 +1,320 @@
+"""Programs are checked by running them on symbols: each read must see what it should."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from difflogic.engine import kernels as k
+from difflogic.engine.program import compile_program
+from difflogic.netlist import Architecture, Circuit, Netlist, flatten
+from difflogic.wiring import Wiring
+from tests.difflogic.engine.comparison import (
+    EXAMPLES,
+    IRREGULAR,
+    ONE_LAYER,
+    SINGLE,
+    SMALL,
+    arbitrary_circuit,
+    netlist_of,
+    netlists,
+)
+from tests.difflogic.test_netlist import EXPERIMENTS
+
+ARCHITECTURES = {"small": SMALL, "single": SINGLE, "irregular": IRREGULAR, "one layer": ONE_LAYER}
+
+
+class Symbols:
+    """A netlist's values as symbols: a number per distinct (param, symbol of a, symbol of b)."""
+
+    def __init__(self, netlist):
+        self.numbers = {}
+        self.rows = list(range(netlist.inputs))
+        for a, b, param in zip(netlist.a, netlist.b, netlist.param, strict=True):
+            key = (int(param), self.rows[a], self.rows[b])
+            assert key not in self.numbers, "two gates compute the same: the test cannot tell"
+            self.numbers[key] = len(self.rows)
+            self.rows.append(len(self.rows))
+
+    def gate(self, param, a, b):
+        """Netlist row that this gate fills; fails if there is no such gate."""
+        return self.numbers[int(param), a, b]
+
+
+def star_gates(row):
+    """The seven gates of a star, for each of its copies: what reads what, in order."""
+    leaves = row[k.STAR_LEAVES : k.STAR_LEAVES + 4]
+    params = row[k.STAR_PARAMS : k.STAR_PARAMS + 7]
+    return leaves, row[k.STAR_CENTER], params
+
+
+def run_forward(code, symbols, tile):
+    """Execute instructions on a tile of symbols, like the kernels: stars, runs, gates."""
+    for row in code.stars:
+        leaves, center, params = star_gates(row)
+        inner = range(row[k.STAR_WIDTH])
+        out = []
+        for i in inner:
+            first = [
+                symbols.gate(params[n], tile[leaf + i], tile[center + i])
+                for n, leaf in enumerate(leaves)
+            ]
+            second = [
+                symbols.gate(params[4], first[0], first[1]),
+                symbols.gate(params[5], first[2], first[3]),
+            ]
+            out.append(symbols.gate(params[6], *second))
+        tile[row[k.STAR_OUT] : row[k.STAR_OUT] + len(out)] = out
+    for row in code.runs:
+        # Row after row: a copy may overwrite what it has just read, but no later copy's input.
+        for i in range(row[k.WIDTH]):
+            a, b = tile[row[k.A] + i], tile[row[k.B] + i]
+            tile[row[k.OUT] + i] = symbols.gate(row[k.PARAM], a, b)
+    held = None
+    for row in code.gates:
+        assert row[k.WIDTH] == 1
+        a = held if row[k.FLAGS] & k.LINK else tile[row[k.A]]
+        held = tile[row[k.B]]
+        tile[row[k.OUT]] = symbols.gate(row[k.PARAM], a, held)
+
+
+def new_tile(rows, netlist):
+    return list(range(netlist.inputs)) + [None] * (rows - netlist.inputs)
+
+
+class Gradients:
+    """A gradient tile of symbols: each row holds the bag of parts that were added to it.
+
+    A part is (gate, "a" or "b"): what a gate's backward adds to one of its inputs. Rows that
+    nothing was stored to yet hold garbage, as recycled memory does.
+    """
+
+    def __init__(self, rows):
+        self.rows = [["garbage"] for _ in range(rows)]
+
+    def put(self, row, adds, parts):
+        self.rows[row] = (self.rows[row] if adds else []) + parts
+
+    def read(self, row):
+        return sorted(self.rows[row])
+
+
+def expected_parts(netlist):
+    """What the gradient of each row consists of, by gates that some output depends on."""
+    live = np.zeros(netlist.rows, bool)
+    live[netlist.outputs] = True
+    parts = [[] for _ in range(netlist.rows)]
+    for channel, row in enumerate(netlist.outputs):
+        parts[row].append((channel, "output"))
+    for gate in range(netlist.gates - 1, -1, -1):
+        out = netlist.inputs + gate
+        if live[out]:
+            live[[netlist.a[gate], netlist.b[gate]]] = True
+            parts[netlist.a[gate]].append((out, "a"))
+            parts[netlist.b[gate]].append((out, "b"))
+    return [sorted(p) for p in parts], live
+
+
+def run_backward(program, netlist, symbols):
+    """Walk back on symbols; check the gradient that every gate reads. Returns the gates met."""
+    expected, live = expected_parts(netlist)
+    tile = new_tile(program.backward_rows, netlist)
+    run_forward(program.backward, symbols, tile)
+    grad = Gradients(program.gradient_rows)
+    for channel, row in enumerate(program.backward.grad_outputs):
+        grad.put(row, False, [(channel, "output")])
+    for row in program.zero_rows:
+        grad.put(row, False, [])
+    met = []
+
+    def meet(out, row=None):
+        """A gate is walked: its gradient must be whole, or it is one that no output needs."""
+        met.append(out)
+        if row is not None:
+            assert grad.read(row) == (expected[out] if live[out] else [])
+        # What a dead copy hands on is zero.
+        return lambda side: [(out, side)] if live[out] else []
+
+    held, carried = None, []
+    for row in program.backward.gates[::-1]:
+        flags = row[k.FLAGS]
+        if not flags & k.LINKED:
+            held, carried = tile[row[k.B]], []
+        a = tile[row[k.A]]
+        parts = meet(symbols.gate(row[k.PARAM], a, held), row[k.GRAD_OUT])
+        grad.put(row[k.GRAD_B], flags & k.ADD_B, carried + parts("b"))
+        held, carried = a, parts("a")
+        if not flags & k.LINK:
+            grad.put(row[k.GRAD_A], flags & k.ADD_A, carried)
+    for row in program.backward.runs[::-1]:
+        for i in range(row[k.WIDTH]):
+            a, b = tile[row[k.A] + i], tile[row[k.B] + i]
+            parts = meet(symbols.gate(row[k.PARAM], a, b), row[k.GRAD_OUT] + i)
+            grad.put(row[k.GRAD_B] + i, row[k.FLAGS] & k.ADD_B, parts("b"))
+            grad.put(row[k.GRAD_A] + i, row[k.FLAGS] & k.ADD_A, parts("a"))
+    for row in program.backward.stars[::-1]:
+        leaves, center, params = star_gates(row)
+        for i in range(row[k.STAR_WIDTH]):
+            first = [
+                symbols.gate(params[n], tile[leaf + i], tile[center + i])
+                for n, leaf in enumerate(leaves)
+            ]
+            second = [symbols.gate(params[4 + n], *first[2 * n : 2 * n + 2]) for n in range(2)]
+            meet(symbols.gate(params[6], *second), row[k.STAR_GRAD_OUT] + i)
+            for gate in second:
+                meet(gate)
+            # The kernel holds the centre's gradient while it adds to the leaves'.
+            place = row[k.STAR_GRAD_CENTER] + i
+            to_center = grad.rows[place]
+            for n, gate in enumerate(first):
+                parts = meet(gate)
+                to_center = to_center + parts("b")
+                grad.put(row[k.STAR_GRAD_LEAVES + n] + i, True, parts("a"))
+            grad.put(place, False, to_center)
+    for row in range(netlist.inputs):
+        assert grad.read(row) == expected[row]
+    return met, live
+
+
+def check(netlist):
+    """Check both directions of a netlist's program, by symbols."""
+    program = compile_program(netlist)
+    symbols = Symbols(netlist)
+    for code, rows in ((program.forward, program.forward_rows),
+                       (program.backward, program.backward_rows)):  # fmt: skip
+        tile = new_tile(rows, netlist)
+        run_forward(code, symbols, tile)
+        assert [tile[row] for row in code.outputs] == netlist.outputs.tolist()
+    met, live = run_backward(program, netlist, symbols)
+    assert len(met) == len(set(met))
+    # All live gates are walked; a dead one only beside a live copy of it.
+    assert set(np.flatnonzero(live)) - set(range(netlist.inputs)) <= set(met)
+    return program
+
+
+@settings(max_examples=5 * EXAMPLES)
+@given(netlists())
+def test_every_read_sees_the_right_value_and_gradient(netlist):
+    check(netlist)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_named_architectures(name):
+    program = check(netlist_of(ARCHITECTURES[name]))
+    assert program.inputs == 9 * ARCHITECTURES[name].channels
+    assert program.parameters == ARCHITECTURES[name].parameters
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_published_architectures_consist_of_stars_and_chains(name):
+    architecture, _ = EXPERIMENTS[name]
+    netlist = netlist_of(architecture)
+    program = compile_program(netlist) if architecture.gates > 10000 else check(netlist)
+    stars, runs, gates = (getattr(program.backward, kind) for kind in ("stars", "runs", "gates"))
+    # A kernel of 8, 4 and 2 gates is two stars; a fourth layer of one gate is a run over them,
+    # or a single gate where there is one channel.
+    kernels, channels = architecture.kernels, architecture.channels
+    assert len(stars) == 2 * kernels
+    assert (stars[:, k.STAR_WIDTH] == channels).all()
+    fourth = kernels if len(architecture.perception) == 4 else 0
+    assert len(runs) == (fourth if channels > 1 else 0)
+    assert len(gates) == sum(architecture.update) + (fourth if channels == 1 else 0)
+    # Unique wiring is a path: most gates of a layer continue a chain.
+    assert (gates[:, k.FLAGS] & k.LINK > 0).mean() > 0.75
+    # Stars add to the inputs' gradients, and all else is stored to first.
+    assert sorted(program.zero_rows) == list(range(9 * channels))
+
+
+def test_a_chain_is_flagged_from_both_ends():
+    for name in EXPERIMENTS:
+        flags = compile_program(netlist_of(EXPERIMENTS[name][0])).backward.gates[:, k.FLAGS]
+        link, linked = flags & k.LINK > 0, flags & k.LINKED > 0
+        np.testing.assert_array_equal(linked[:-1], link[1:])
+        assert not link[0]
+        assert not linked[-1]
+
+
+def test_rows_are_reused():
+    netlist = netlist_of(EXPERIMENTS["checkerboard"][0])
+    program = compile_program(netlist)
+    # The forward pass needs the inputs, what perception hands on, and about a layer.
+    assert program.forward_rows < 750
+    assert program.gradient_rows < 850
+    # Inner gates of stars have no row at all.
+    assert program.backward_rows < netlist.rows - 16 * 12 * 8 + 1
+
+
+def wired(inputs, *pairs):
+    a, b = np.array(pairs, np.int32).T
+    return Wiring(inputs, a, b)
+
+
+def test_dead_gates_are_dropped():
+    architecture = Architecture(1, 1, (2,), (3, 1))
+    circuit = Circuit(
+        architecture,
+        (wired(9, (0, 4), (1, 4)),),
+        (wired(3, (0, 1), (1, 2), (2, 2)), wired(3, (0, 0))),
+    )
+    netlist = flatten(circuit)
+    program = check(netlist)
+    # Left: the output, the update gate that it reads twice, and one perception gate.
+    assert len(program.backward.gates) == 3
+    assert set(program.backward.gates[:, k.PARAM]) == {0, 2, 5}
+    # Inputs that no live gate reads have a gradient of zero all the same.
+    assert sorted(program.zero_rows) == [1, 2, 3, 5, 6, 7, 8]
+
+
+def test_copies_that_nobody_reads_have_no_gradient():
+    # Of two channels' copies of the perception gate, only the first is read.
+    architecture = Architecture(2, 1, (1,), (2,))
+    circuit = Circuit(architecture, (wired(9, (0, 4)),), (wired(4, (2, 0), (2, 1)),))
+    program = check(flatten(circuit))
+    unread = set(program.zero_rows) - set(range(program.inputs))
+    assert unread == {program.backward.runs[0, k.GRAD_OUT] + 1}
+
+
+def test_perception_and_update_read_different_channels_of_a_neighbour():
+    # A loaded model may be wired at will: of the centre's two channels the update circuit reads
+    # one, so that the gradients of the two rows are first written by different instructions.
+    architecture = Architecture(2, 1, (1,), (2,))
+    circuit = Circuit(architecture, (wired(9, (0, 4)),), (wired(4, (1, 2), (3, 3)),))
+    check(flatten(circuit))
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        check(flatten(arbitrary_circuit(Architecture(2, 2, (3, 3, 2), (3, 2)), rng)))
+
+
+def circuit_of_one_kernel(first_layer, *update):
+    """One channel and one kernel of 8, 4 and 2 gates; its tree is the article's."""
+    inputs = [3, *(len(layer) for layer in update)]
+    architecture = Architecture(1, 1, (8, 4, 2), tuple(inputs[1:]))
+    perception = (
+        wired(9, *first_layer),
+        wired(8, (0, 1), (2, 3), (4, 5), (6, 7)),
+        wired(4, (0, 1), (2, 3)),
+    )
+    layers = tuple(wired(n, *layer) for n, layer in zip(inputs, update, strict=False))
+    return Circuit(architecture, perception, layers)
+
+
+MOORE = [(n, 4) for n in (0, 1, 2, 3, 5, 6, 7, 8)]
+
+
+def test_a_star_needs_inner_gates_that_nobody_else_reads():
+    plain = flatten(circuit_of_one_kernel(MOORE, [(1, 2), (0, 1)], [(0, 1)]))
+    assert len(check(plain).backward.stars) == 2
+    # The update gate that reads the centre reads a gate inside the first star instead.
+    a = plain.a.copy()
+    a[(plain.a == 4) & (np.arange(plain.gates) >= 14)] = plain.inputs
+    tapped = Netlist(plain.channels, a, plain.b, plain.param, plain.outputs, plain.parameters)
+    assert len(check(tapped).backward.stars) == 1
+
+
+def test_a_star_whose_leaf_is_its_centre():
+    first = [(4, 4), *MOORE[1:]]
+    check(flatten(circuit_of_one_kernel(first, [(1, 2), (0, 1)], [(0, 1)])))
+
+
+def test_a_gate_reading_one_row_twice():
+    twice = ([(1, 1), (2, 2)], [(0, 0), (1, 1)], [(1, 1)])
+    check(flatten(circuit_of_one_kernel(MOORE, *twice)))

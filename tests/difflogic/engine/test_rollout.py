@@ -1,0 +1,361 @@
+"""The engine against the oracle, and against itself however the work is shared."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from difflogic.engine import kernels as k
+from difflogic.engine import oracle, rollout
+from difflogic.engine.layout import Grid
+from difflogic.engine.rollout import (
+    SEQUENTIAL,
+    Engine,
+    Sharing,
+    sample_gradients,
+    tile_gradients,
+)
+from difflogic.engine.workers import Workers
+from difflogic.errors import ConfigError
+from tests.difflogic.engine.comparison import (
+    EXAMPLES,
+    IRREGULAR,
+    ONE_LAYER,
+    SINGLE,
+    SMALL,
+    TOLERANCES,
+    assert_close,
+    compare_with_oracle,
+    make_problem,
+    netlist_of,
+    problems,
+    run_engine,
+    run_oracle,
+    sharings,
+)
+
+precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
+boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
+
+CASES = {
+    "one cell": (SMALL, (1, 1), 3, 2, 1.0),
+    "two cells": (SINGLE, (1, 2), 3, 2, 0.5),
+    "2×2, where periodic neighbours coincide": (IRREGULAR, (2, 2), 3, 1, 1.0),
+    "a row": (SMALL, (1, 9), 2, 1, 1.0),
+    "a column": (SMALL, (9, 1), 2, 1, 1.0),
+    "more samples than a tile holds": (ONE_LAYER, (1, 1), 2, 70, 1.0),
+    "samples that do not fill a group": (SINGLE, (3, 3), 3, 9, 0.6),
+    "just a tile": (SINGLE, (8, 8), 2, 1, 1.0),
+    "a tile and one cell": (ONE_LAYER, (5, 13), 2, 1, 0.6),
+    "several tiles": (IRREGULAR, (11, 13), 2, 2, 1.0),
+}
+
+
+def case(name, boundary):
+    architecture, size, steps, batch, fire_rate = CASES[name]
+    return make_problem(
+        netlist_of(architecture), Grid(*size, boundary), steps, batch, fire_rate, seed=1
+    )
+
+
+@precisions
+@boundaries
+@pytest.mark.parametrize("name", CASES)
+def test_agrees_with_the_oracle(name, boundary, dtype):
+    compare_with_oracle(case(name, boundary), dtype)
+
+
+@settings(max_examples=EXAMPLES)
+@given(problems(), sharings)
+def test_agrees_with_the_oracle_on_any_problem(problem, sharing):
+    compare_with_oracle(problem, "float64", sharing)
+
+
+@settings(max_examples=EXAMPLES // 2)
+@given(problems(), sharings)
+def test_float32_is_close_to_the_oracle_on_any_problem(problem, sharing):
+    compare_with_oracle(problem, "float32", sharing)
+
+
+def equal(one, other):
+    return all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
+
+
+@precisions
+@pytest.mark.parametrize("name", ["one cell", "samples that do not fill a group", "several tiles"])
+def test_sharing_does_not_change_a_bit(name, dtype):
+    problem = case(name, "periodic")
+    expected = run_engine(problem, dtype)
+    for workers in (1, 2, 3, 7):  # seven are more than the tiles of any of these
+        for batch, cells in ((True, True), (True, False), (False, True)):
+            sharing = Sharing(workers, parallel_batch=batch, parallel_cells=cells)
+            assert equal(run_engine(problem, dtype, sharing), expected)
+
+
+@settings(max_examples=EXAMPLES)
+@given(problems(), sharings)
+def test_only_the_tiling_changes_the_last_bits(problem, sharing):
+    alone = Sharing(1, False, False, sharing.lanes, sharing.chunk)
+    assert equal(run_engine(problem, "float32", sharing), run_engine(problem, "float32", alone))
+
+
+def test_the_states_do_not_depend_on_the_tiling_either():
+    problem = case("several tiles", "zero")
+    states, gradients = run_engine(problem, "float32")
+    for lanes in k.LANES:
+        for chunk in (1, 2, 100):
+            found = run_engine(problem, "float32", Sharing(1, lanes=lanes, chunk=chunk))
+            assert np.array_equal(found[0], states)
+            assert_close(found[1], gradients, TOLERANCES["float32"])
+
+
+@pytest.fixture
+def sleepy(monkeypatch):
+    """Let worker 0 come late, so that the others have done its share by then."""
+    run = Workers.run
+
+    def run_late(team, kernel, calls):
+        def late(worker, *arguments):
+            if worker == 0:
+                time.sleep(0.05)
+            kernel(worker, *arguments)
+
+        run(team, late, calls)
+
+    monkeypatch.setattr(Workers, "run", run_late)
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.usefixtures("sleepy")
+def test_stolen_work_is_counted_and_changes_nothing(batch_first):
+    problem = make_problem(netlist_of(ONE_LAYER), Grid(8, 16, "zero"), 2, 4)
+    expected = run_engine(problem, "float64")
+    sharing = Sharing(2, parallel_batch=batch_first, parallel_cells=not batch_first, lanes=16)
+    coefficients, starts, masks, upstream = problem.arrays()
+    with Engine(problem.netlist, problem.grid, 2, 4, "float64", sharing) as engine:
+        assert engine.stolen == 0
+        engine.forward(coefficients, starts, masks)
+        # With a barrier after each step, only the first step's cells can be stolen at leisure.
+        assert engine.stolen >= (2 if batch_first else 4)
+        states, before = engine.states(), engine.stolen
+        gradients = engine.backward(upstream)
+        assert engine.stolen > before
+    alone = run_engine(problem, "float64", Sharing(1, lanes=16))
+    assert equal((states, gradients), alone)
+    assert_close(gradients, expected[1], TOLERANCES["float64"])
+
+
+def test_forward_returns_the_last_states_and_states_all_of_them():
+    problem = case("several tiles", "zero")
+    coefficients, starts, masks, _ = problem.arrays()
+    with Engine(problem.netlist, problem.grid, problem.steps, 2, "float64") as engine:
+        last = engine.forward(coefficients, starts, masks)
+        states = engine.states()
+    assert states.shape == (2, problem.steps + 1, *starts.shape[1:])
+    np.testing.assert_array_equal(states[:, -1], last)
+    np.testing.assert_array_equal(states[:, 0], starts)
+
+
+def test_an_engine_forgets_the_batch_before():
+    netlist, grid = netlist_of(SINGLE), Grid(3, 3, "zero")
+    first, second = (make_problem(netlist, grid, 2, n, rate, n) for n, rate in ((9, 0.5), (4, 1.0)))
+    third = make_problem(netlist, grid, 2, 8, 0.7, 5)
+    with Engine(netlist, grid, 2, 9, "float64", Sharing(2)) as engine:
+        for problem in (first, second, third, first):
+            coefficients, starts, masks, upstream = problem.arrays()
+            engine.forward(coefficients, starts, masks)
+            states, gradients = engine.states(), engine.backward(upstream)
+            # The batch is smaller than the engine's, with masks or without.
+            expected_states, expected = run_oracle(problem)
+            assert_close(states, expected_states, TOLERANCES["float64"])
+            assert_close(gradients, expected, TOLERANCES["float64"])
+
+
+def test_reduce_adds_to_what_is_there():
+    problem = case("several tiles", "zero")
+    coefficients, starts, masks, upstream = problem.arrays()
+    with Engine(problem.netlist, problem.grid, problem.steps, 2, "float64") as engine:
+        engine.forward(coefficients, starts, masks)
+        gradients = engine.backward(upstream)
+        total = np.ones_like(gradients)
+        assert engine.reduce(total) is total
+    assert_close(total - 1, gradients, 1e-12)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("name", ["samples that do not fill a group", "several tiles"])
+def test_training_in_one_call_is_forward_loss_and_backward(name, workers):
+    problem = case(name, "zero")
+    coefficients, starts, masks, _ = problem.arrays()
+    rng = np.random.default_rng(0)
+    channels = [problem.netlist.channels - 1]
+    targets = rng.random((problem.batch, 1, *starts.shape[2:]))
+    grid, steps, batch = problem.grid, problem.steps, problem.batch
+    with Engine(problem.netlist, grid, steps, batch, "float64", Sharing(workers)) as engine:
+        # More samples, other channels and no masks before must not matter.
+        engine.run_training(coefficients, 1 - starts, np.zeros_like(starts), range(len(starts[0])))
+        for first in range(2):  # a batch smaller than the engine's, too
+            part = slice(first, None)
+            mask = None if masks is None else masks[part]
+            losses, seconds = engine.run_training(
+                coefficients, starts[part], targets[part], channels, mask
+            )
+            gradients = engine.reduce(np.zeros_like(coefficients))
+            last = engine.forward(coefficients, starts[part], mask)
+            upstream = np.zeros_like(last)
+            upstream[:, channels] = 2 * (last[:, channels] - targets[part])
+            np.testing.assert_array_equal(gradients, engine.backward(upstream))
+            expected = ((last[:, channels] - targets[part]) ** 2).sum(axis=(1, 2, 3))
+            np.testing.assert_allclose(losses, expected, rtol=1e-12)
+            assert set(seconds) == {"forward", "loss", "backward"}
+            assert min(seconds.values()) >= 0
+
+
+@precisions
+@boundaries
+@pytest.mark.parametrize("name", ["one cell", "a tile and one cell", "several tiles"])
+def test_gradients_of_one_sample_are_a_pure_function(name, boundary, dtype):
+    problem = case(name, boundary)
+    coefficients, starts, masks, upstream = problem.arrays(dtype)
+    mask = None if masks is None else masks[0]
+    arguments = (coefficients, starts[0], upstream[0], problem.steps, problem.grid, mask)
+    before = [None if a is None else np.copy(a) for a in (coefficients, starts, upstream, mask)]
+    one = sample_gradients(problem.netlist, *arguments)
+    two = sample_gradients(problem.netlist, *arguments)
+    np.testing.assert_array_equal(one, two)
+    assert one is not two
+    assert one.dtype == dtype
+    for now, then in zip((coefficients, starts, upstream, mask), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+    states = oracle.rollout(
+        problem.netlist, problem.coefficients, starts[0], problem.steps, boundary, mask
+    )
+    expected = oracle.coefficient_gradients(
+        problem.netlist, problem.coefficients, states, problem.loss_gradients[0], boundary, mask
+    )
+    assert_close(one, expected, TOLERANCES[dtype])
+
+
+@precisions
+@pytest.mark.parametrize("cells", [1, 16, 17, 48, 64])
+@pytest.mark.parametrize("architecture", [SMALL, SINGLE, IRREGULAR])
+def test_gradients_of_one_tile_are_a_pure_function(architecture, cells, dtype):
+    netlist = netlist_of(architecture)
+    problem = make_problem(netlist, Grid(1, 1, "zero"), 1, 1)
+    rng = np.random.default_rng(cells)
+    arguments = [
+        problem.coefficients.astype(dtype),
+        rng.random((netlist.inputs, cells)).astype(dtype),
+        rng.normal(size=(netlist.channels, cells)).astype(dtype),
+    ]
+    before = [a.copy() for a in arguments]
+    one, two = tile_gradients(netlist, *arguments), tile_gradients(netlist, *arguments)
+    assert equal(one, two)
+    assert equal(arguments, before)
+    to_inputs, to_coefficients = tile_by_hand(netlist, *(a.astype(float) for a in before))
+    assert one[0].shape == (netlist.inputs, cells)
+    assert one[0].dtype == one[1].dtype == dtype
+    assert_close(one[0], to_inputs, TOLERANCES[dtype])
+    assert_close(one[1], to_coefficients, TOLERANCES[dtype])
+
+
+def tile_by_hand(netlist, coefficients, inputs, output_gradients):
+    """The same gradients, one gate after the other, each row as it stands in the netlist."""
+    values = oracle.evaluate(netlist, coefficients, inputs)
+    grad = np.zeros_like(values)
+    grad[netlist.outputs] = output_gradients
+    sums = np.zeros_like(coefficients)
+    for gate in range(netlist.gates)[::-1]:
+        a, b, p = netlist.a[gate], netlist.b[gate], netlist.param[gate]
+        g, x, y = grad[netlist.inputs + gate], values[a], values[b]
+        grad[a] += g * (coefficients[p, 1] + coefficients[p, 3] * y)
+        grad[b] += g * (coefficients[p, 2] + coefficients[p, 3] * x)
+        sums[p] += [part.sum() for part in (g, g * x, g * y, g * x * y)]
+    return grad[: netlist.inputs], sums
+
+
+def test_a_tile_has_a_most_of_cells():
+    netlist = netlist_of(ONE_LAYER)
+    coefficients = np.zeros((netlist.parameters, 4))
+    with pytest.raises(ValueError, match="at most 64 cells, not 65"):
+        tile_gradients(netlist, coefficients, np.zeros((18, 65)), np.zeros((2, 65)))
+
+
+@pytest.mark.parametrize(
+    ("steps", "batch", "size", "workers"),
+    [(0, 1, (2, 2), 1), (1, 0, (2, 2), 1), (1, 1, (0, 2), 1), (1, 1, (2, 2), 0)],
+)
+def test_sizes_below_one_are_refused(steps, batch, size, workers):
+    with pytest.raises(ValueError, match="at least 1"):
+        Engine(netlist_of(ONE_LAYER), Grid(*size, "zero"), steps, batch, sharing=Sharing(workers))
+
+
+def test_too_large_a_rollout_is_refused_with_a_remedy(monkeypatch):
+    monkeypatch.setattr(rollout, "physical_memory", lambda: 10**6)
+    with pytest.raises(
+        ConfigError, match=r"need 1\d\.\d GB, .* has 0\.0 GB: .* max_parallel_sampl"
+    ):
+        Engine(netlist_of(ONE_LAYER), Grid(1000, 1000, "zero"), 1000, 2)
+    # Where the machine does not tell, it is tried.
+    monkeypatch.setattr(rollout, "physical_memory", lambda: None)
+    Engine(netlist_of(ONE_LAYER), Grid(5, 5, "zero"), 10, 2)
+
+
+def test_physical_memory(monkeypatch):
+    assert rollout.physical_memory() > 2**20
+    monkeypatch.delattr(rollout.os, "sysconf")
+    assert rollout.physical_memory() is None
+
+
+def test_memory_of_a_worker_does_not_depend_on_the_steps():
+    netlist, grid = netlist_of(SMALL), Grid(16, 16, "zero")
+    few, many = (Engine(netlist, grid, steps, 2) for steps in (2, 20))
+    assert few.bytes_per_worker == many.bytes_per_worker
+    rows = few.program.backward_rows + few.program.gradient_rows
+    assert few.bytes_per_worker < (rows + netlist.channels + 10) * k.MAX_LANES * 4 + 28 * k.LINE
+    grids = 18 * 2 * netlist.channels * 4
+    assert many.bytes_shared - few.bytes_shared >= grids * 256
+    with_masks = Engine(netlist, grid, 2, 2)
+    with with_masks:
+        before = with_masks.bytes_shared
+        starts = np.zeros((2, 3, 16, 16), np.uint8)
+        coefficients = np.zeros((netlist.parameters, 4), np.float32)
+        with_masks.forward(coefficients, starts, np.ones((2, 2, 16, 16), np.uint8))
+        assert with_masks.bytes_shared == before + 2 * 2 * 256
+
+
+def test_denormal_numbers_are_as_before():
+    tiny = np.float32(1e-40)
+    assert tiny * np.float32(1) != 0
+    run_engine(case("one cell", "zero"), "float32", Sharing(2))
+    assert np.full(4, tiny).sum() != 0
+    assert tiny * np.float32(1) != 0
+
+
+def test_an_interrupted_call_lets_no_worker_wait(monkeypatch):
+    problem = case("one cell", "zero")
+    coefficients, starts, _, _ = problem.arrays("float32")
+    seen = []
+
+    def interrupted(team, kernel, calls):
+        seen.extend(
+            next(a for a in call if getattr(a, "dtype", None) == np.int64) for call in calls
+        )
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workers, "run", interrupted)
+    with Engine(problem.netlist, problem.grid, 3, 2) as engine:
+        with pytest.raises(KeyboardInterrupt):
+            engine.forward(coefficients, starts)
+        assert seen[0][k.ABORTED] == 1
+
+
+def test_sequential_means_one_worker():
+    assert (SEQUENTIAL.workers, SEQUENTIAL.parallel_batch, SEQUENTIAL.parallel_cells) == (
+        1, False, False,
+    )  # fmt: skip
+    engine = Engine(
+        netlist_of(ONE_LAYER), Grid(3, 3, "zero"), 1, 1, sharing=Sharing(5, False, False)
+    )
+    assert engine.team.workers == 1

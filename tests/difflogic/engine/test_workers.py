@@ -1,0 +1,118 @@
+import os
+import threading
+import time
+from types import SimpleNamespace
+
+import joblib
+import joblib.parallel
+import pytest
+
+from difflogic.engine import workers
+from difflogic.engine.workers import BACKEND, Workers, available_cores, plan_team
+
+
+def collect(count, tasks):
+    with joblib.Parallel(n_jobs=count, backend=BACKEND, batch_size=1, pre_dispatch="all") as pool:
+        return pool(joblib.delayed(task)(*arguments) for task, *arguments in tasks)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_results_come_in_order(count):
+    assert collect(count, [(pow, n, 2) for n in range(20)]) == [n * n for n in range(20)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_all_calls_run_at_the_same_time(count):
+    meeting = threading.Barrier(count)
+    seen = []
+
+    def call(worker):
+        meeting.wait(timeout=60)
+        seen.append((worker, threading.get_ident()))
+
+    with Workers(count) as team:
+        for _ in range(3):
+            team.run(call, [(worker,) for worker in range(count)])
+    assert sorted(worker for worker, _ in seen) == sorted(3 * list(range(count)))
+    # The same threads every time, and the caller's is one of them.
+    threads = {thread for _, thread in seen}
+    assert len(threads) == count
+    assert threading.get_ident() in threads
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02])
+def test_nothing_polls(monkeypatch, delay):
+    def refuse(seconds):
+        raise AssertionError(f"slept {seconds} s")
+
+    monkeypatch.setattr(joblib.parallel, "time", SimpleNamespace(sleep=refuse, time=time.time))
+    # Joblib sleeps when a result is there before the task's callback has been called: a thread
+    # may be interrupted between the two.
+    callback = joblib.parallel.BatchCompletionCallBack.__call__
+
+    def late(*arguments):
+        time.sleep(delay)
+        callback(*arguments)
+
+    monkeypatch.setattr(joblib.parallel.BatchCompletionCallBack, "__call__", late)
+    with Workers(3) as team:
+        for _ in range(3):
+            team.run(lambda worker: None, [(0,), (1,), (2,)])
+
+
+@pytest.mark.parametrize("culprit", [0, 1, 2])
+def test_an_exception_of_any_task_reaches_the_caller(culprit):
+    def call(worker):
+        if worker == culprit:
+            raise KeyError(worker)
+
+    calls = [(0,), (1,), (2,)]
+    with Workers(3) as team:
+        with pytest.raises(KeyError):
+            team.run(call, calls)
+        with pytest.raises(RuntimeError, match="interrupted"):
+            team.run(call, calls)
+    # And the next team works.
+    with Workers(3) as team:
+        team.run(lambda worker: None, calls)
+
+
+def test_a_call_for_every_worker():
+    with Workers(2) as team, pytest.raises(ValueError, match="1 calls for 2 workers"):
+        team.run(lambda: None, [()])
+
+
+def test_threads_end_with_the_team():
+    def names():
+        return [thread.name for thread in threading.enumerate() if "dct-worker" in thread.name]
+
+    before = len(names())
+    with Workers(3) as team:
+        team.run(lambda worker: None, [(0,), (1,), (2,)])
+        assert len(names()) > before
+    assert len(names()) == before
+
+
+def test_available_cores(monkeypatch):
+    assert 1 <= available_cores() <= os.cpu_count()
+    monkeypatch.delattr(workers.os, "sched_getaffinity", raising=False)
+    assert available_cores() == os.cpu_count()
+    monkeypatch.setattr(workers.os, "cpu_count", lambda: None)
+    assert available_cores() == 1
+
+
+@pytest.mark.parametrize(
+    ("workers_", "groups", "batch", "cells", "team"),
+    [
+        (4, 6, False, False, (1, 6, 1)),  # sequential
+        (4, 6, True, False, (4, 6, 1)),  # every group on one worker
+        (4, 6, False, True, (4, 0, 1)),  # group after group, each on all workers
+        (4, 6, True, True, (4, 4, 2)),  # four whole, and the cells of the last two
+        (2, 2, True, True, (2, 2, 1)),  # divides evenly: no barrier
+        (2, 1, True, True, (2, 0, 1)),
+        (8, 3, True, True, (8, 0, 3)),
+        (1, 3, True, True, (1, 3, 1)),
+    ],
+)
+def test_plan_team(workers_, groups, batch, cells, team):
+    assert tuple(plan_team(workers_, groups, batch, cells)) == team

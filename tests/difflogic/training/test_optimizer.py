@@ -1,0 +1,139 @@
+"""SoftGates against the formulas in gates.py; AdamW against the paper, parameter by parameter."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic import gates
+from difflogic.config import TrainingConfig
+from difflogic.training.optimizer import AdamW, SoftGates
+
+precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
+ROUNDING = {"float32": 1e-6, "float64": 1e-14}
+
+
+def transposed(logits):
+    return np.ascontiguousarray(logits.T)
+
+
+# More parameters than the kernel handles at a time, and not a multiple of that.
+@precisions
+@pytest.mark.parametrize("parameters", [1, 255, 256, 700])
+def test_mixing(parameters, dtype):
+    logits = np.random.default_rng(0).normal(scale=5, size=(parameters, 16)).astype(dtype)
+    before = logits.copy()
+    soft = SoftGates(parameters, dtype)
+    coefficients = soft.mix(transposed(logits))
+    assert coefficients.shape == (parameters, 4)
+    assert coefficients.dtype == dtype
+    probabilities = gates.softmax(logits.astype(np.float64))
+    np.testing.assert_allclose(soft.probabilities.T, probabilities, atol=ROUNDING[dtype])
+    np.testing.assert_allclose(coefficients, gates.mix(probabilities), atol=8 * ROUNDING[dtype])
+    np.testing.assert_array_equal(soft.ops, gates.harden(logits))
+    np.testing.assert_array_equal(logits, before)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(-2, 2), min_size=16, max_size=16))
+def test_the_lowest_op_wins_a_tie(column):
+    logits = np.array([column], np.float32)
+    soft = SoftGates(1, np.float32)
+    soft.mix(transposed(logits))
+    assert soft.ops[0] == gates.harden(logits)[0] == column.index(max(column))
+
+
+@precisions
+def test_large_logits_do_not_overflow(dtype):
+    logits = np.full((16, 2), -1000.0, dtype)
+    logits[7, 0], logits[9, 1] = 1000.0, -999.0
+    soft = SoftGates(2, dtype)
+    coefficients = soft.mix(logits)
+    assert soft.ops.tolist() == [7, 9]
+    np.testing.assert_array_equal(coefficients[0], gates.COEFFICIENTS[7])
+    assert np.isfinite(coefficients).all()
+    np.testing.assert_allclose(soft.probabilities.sum(axis=0), 1, rtol=1e-6)
+
+
+def training(**changes):
+    values = {"epochs": 1, "batch": 1, "learning_rate": 0.05, **changes}
+    return TrainingConfig(**values)
+
+
+def adamw_by_the_paper(logits, gradients, config):
+    """Loshchilov and Hutter 2019, algorithm 2, one number at a time."""
+    logits = logits.astype(float).copy()
+    for place in np.ndindex(*logits.shape):
+        theta, m, v = logits[place], 0.0, 0.0
+        for t, gradient in enumerate(gradients, start=1):
+            g = min(max(gradient[place], -config.gradient_clip), config.gradient_clip)
+            m = config.beta1 * m + (1 - config.beta1) * g
+            v = config.beta2 * v + (1 - config.beta2) * g * g
+            m_hat, v_hat = m / (1 - config.beta1**t), v / (1 - config.beta2**t)
+            theta -= config.learning_rate * (
+                m_hat / (math.sqrt(v_hat) + config.epsilon) + config.weight_decay * theta
+            )
+        logits[place] = theta
+    return logits
+
+
+CONFIGS = {
+    "as published": {},
+    "no decay": {"weight_decay": 0.0},
+    "strong decay": {"weight_decay": 2.0, "learning_rate": 0.3},
+    "clipped": {"gradient_clip": 0.01},
+    "no momentum": {"beta1": 0.0, "beta2": 0.0, "epsilon": 0.1},
+}
+
+
+@precisions
+@pytest.mark.parametrize("parameters", [3, 300])
+@pytest.mark.parametrize("name", CONFIGS)
+def test_steps_are_those_of_the_paper(name, parameters, dtype):
+    config = training(**CONFIGS[name])
+    rng = np.random.default_rng(1)
+    logits = rng.normal(size=(parameters, 16)).astype(dtype)
+    mine = transposed(logits)
+    optimizer = AdamW(mine, config)
+    soft = SoftGates(parameters, dtype)
+    gradients = []
+    for _ in range(4 if parameters < 10 else 2):
+        coefficient_gradients = rng.normal(size=(parameters, 4)).astype(dtype)
+        soft.mix(mine)
+        probabilities = soft.probabilities.T.astype(np.float64)
+        gradients.append(
+            gates.mix_gradient(probabilities, coefficient_gradients.astype(np.float64))
+        )
+        optimizer.step(soft.probabilities, coefficient_gradients)
+    expected = adamw_by_the_paper(logits, gradients, config)
+    # A step divides small gradients by their own size: rounding of one shows as a share of a step.
+    atol = {"float32": 2e-4, "float64": 1e-9}[dtype] * config.learning_rate
+    np.testing.assert_allclose(optimizer.logits.T, expected, atol=atol, rtol=ROUNDING[dtype])
+    assert optimizer.logits is mine
+    assert optimizer.steps == len(gradients)
+
+
+def test_clipping_bounds_each_element():
+    # The first step of AdamW moves by g / (|g| + ε): the clip shows where it is of the size of ε.
+    config = training(gradient_clip=1e-3, epsilon=1e-3, weight_decay=0.0, learning_rate=1.0)
+    logits = np.zeros((16, 1))
+    optimizer = AdamW(logits, config)
+    soft = SoftGates(1, np.float64)
+    soft.mix(logits)
+    optimizer.step(soft.probabilities, np.array([[1000.0, 0.0, 0.0, 0.0]]))
+    # Ops that are 1 at (0, 0) are pulled down, the others up, all by the clipped amount.
+    expected = np.where(gates.TRUTH_TABLES[:, 0] == 1, -0.5, 0.5)
+    np.testing.assert_allclose(logits[:, 0], expected)
+
+
+def test_without_gradient_only_decay_is_left():
+    config = training(weight_decay=0.5, learning_rate=0.1)
+    logits = np.random.default_rng(0).normal(size=(16, 5))
+    before = logits.copy()
+    optimizer = AdamW(logits, config)
+    soft = SoftGates(5, np.float64)
+    soft.mix(logits)
+    optimizer.step(soft.probabilities, np.zeros((5, 4)))
+    np.testing.assert_allclose(logits, before * 0.95, rtol=1e-15)

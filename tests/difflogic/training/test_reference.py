@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from difflogic.model import Model
+from difflogic.training.reference import ReferenceTrainer
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.tiny import tiny
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        [],
+        ["automaton.fire_rate=0.6", "automaton.boundary=periodic", "training.batch=3"],
+        ["training.gradient_clip=0.05", "training.weight_decay=0.5", "training.beta1=0.5"],
+        ["task.height=9", "task.width=11", "perception.gates=[8,4,2,1]", "update.gates=[6,4,2]"],
+    ],
+)
+def test_the_trainer_does_as_the_reference(overrides):
+    config = tiny("training.precision=float64", *overrides)
+    reference = ReferenceTrainer(config)
+    with Trainer(config) as trainer:
+        for _ in range(3):
+            found, expected = trainer.step(), reference.step()
+            assert found.epoch == expected.epoch
+            assert found.soft_loss == pytest.approx(expected.soft_loss, rel=1e-10)
+            assert found.hard_loss == expected.hard_loss
+            assert found.accuracy == pytest.approx(expected.accuracy)
+            np.testing.assert_array_equal(found.hard_grid, expected.hard_grid)
+        # AdamW magnifies the rounding of small gradients.
+        np.testing.assert_allclose(trainer.model.logits, reference.model.logits, atol=1e-7)
+
+
+def test_float32_training_is_close_to_the_reference():
+    config = tiny()
+    reference = ReferenceTrainer(config)
+    with Trainer(config) as trainer:
+        for _ in range(3):
+            assert trainer.step().soft_loss == pytest.approx(reference.step().soft_loss, rel=1e-4)
+
+
+def test_it_starts_from_a_model_and_leaves_it_alone():
+    config = tiny()
+    model = Model.create(config)
+    model.logits[:, 7] = 1.5
+    before = model.logits.copy()
+    reference = ReferenceTrainer(config, model)
+    np.testing.assert_array_equal(reference.model.logits, before)
+    reference.step()
+    np.testing.assert_array_equal(model.logits, before)
+    assert reference.model.logits.dtype == np.float64
+    assert reference.epoch == 1
+    assert reference.gradients.any()

@@ -1,0 +1,234 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difflogic import gates
+from difflogic.engine import oracle
+from difflogic.errors import TrainingError
+from difflogic.model import Model
+from difflogic.tasks import draw_batch, draw_masks, make_task
+from difflogic.training.phases import PHASES
+from difflogic.training.trainer import Trainer, samples_in_flight, sharing_of
+from tests.difflogic.training.tiny import tiny
+
+
+def train(config, epochs=4, model=None):
+    """Numbers of all epochs, and the logits after them."""
+    with Trainer(config, model) as trainer:
+        results = [trainer.step() for _ in range(epochs)]
+        return results, trainer.model.logits
+
+
+def numbers(results):
+    return [(r.epoch, r.soft_loss, r.hard_loss, r.accuracy) for r in results]
+
+
+def test_a_seed_determines_a_run():
+    results, logits = train(tiny())
+    again, same_logits = train(tiny())
+    assert numbers(results) == numbers(again)
+    np.testing.assert_array_equal(logits, same_logits)
+    for one, other in zip(results, again, strict=True):
+        np.testing.assert_array_equal(one.hard_grid, other.hard_grid)
+    others, other_logits = train(tiny("training.seed=24"))
+    assert numbers(results) != numbers(others)
+    assert (logits != other_logits).any()
+
+
+@pytest.mark.parametrize("fire_rate", [1, 0.6])
+@pytest.mark.parametrize(
+    "sharing",
+    [
+        "workers=2", "workers=5", "parallel_batch=false", "parallel_cells=false",
+        "max_parallel_samples=1", "max_parallel_samples=2",
+    ],
+)  # fmt: skip
+def test_sharing_does_not_change_a_bit(sharing, fire_rate):
+    size = ("task.height=9", "training.batch=3", f"automaton.fire_rate={fire_rate}")
+    expected, logits = train(tiny(*size), epochs=3)
+    overrides = {f"parallel.{sharing}", "parallel.workers=3"} if "=2" not in sharing else [
+        f"parallel.{sharing}"
+    ]  # fmt: skip
+    found, other = train(tiny(*size, *sorted(overrides, reverse=True)), epochs=3)
+    assert numbers(found) == numbers(expected)
+    np.testing.assert_array_equal(logits, other)
+
+
+def test_hard_evaluation_does_not_touch_training():
+    always, logits = train(tiny(), epochs=5)
+    seldom, same = train(tiny("evaluation.hard_every=3"), epochs=5)
+    np.testing.assert_array_equal(logits, same)
+    assert [r.soft_loss for r in always] == [r.soft_loss for r in seldom]
+    assert [r.hard_loss is None for r in seldom] == [False, True, True, False, True]
+    assert [r.accuracy is None for r in seldom] == [False, True, True, False, True]
+    assert [r.hard_grid is None for r in seldom] == [False, True, True, False, True]
+    assert seldom[3].hard_loss == always[3].hard_loss
+
+
+def test_warming_up_does_not_touch_training():
+    _, logits = train(tiny("automaton.fire_rate=0.5"))
+    with Trainer(tiny("automaton.fire_rate=0.5")) as trainer:
+        before = trainer.model.logits
+        seconds = trainer.warm_up()
+        assert seconds > 0
+        assert trainer.phases.compile_seconds == seconds
+        assert trainer.phases.seconds == dict.fromkeys(PHASES, 0.0)
+        np.testing.assert_array_equal(trainer.model.logits, before)
+        for _ in range(4):
+            trainer.step()
+        np.testing.assert_array_equal(trainer.model.logits, logits)
+
+
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@pytest.mark.parametrize("fire_rate", [1, 0.6])
+def test_losses_are_those_of_the_oracle(fire_rate, boundary):
+    config = tiny(
+        "training.precision=float64", "task.loss_channels=[1,0]", "training.batch=3",
+        f"automaton.fire_rate={fire_rate}", f"automaton.boundary={boundary}",
+    )  # fmt: skip
+    rng = np.random.default_rng(0)
+    start = Model.create(config)
+    model = replace(start, logits=rng.normal(size=start.logits.shape, scale=3))
+    seed, steps = config.training.seed, config.automaton.steps
+    with Trainer(config, model) as trainer:
+        for epoch in range(3):
+            logits = trainer.model.logits
+            result = trainer.step()
+            starts, targets = draw_batch(make_task(config), seed, epoch, 3)
+            masks = draw_masks(seed, epoch, 3, steps, 6, 7, config.automaton.fire_rate)
+            soft = hard = 0.0
+            right = []
+            for sample in range(3):
+                mask = None if masks is None else masks[sample]
+                last = [
+                    oracle.rollout(
+                        model.netlist, coefficients, starts[sample], steps, boundary, mask
+                    )[-1][[1, 0]]
+                    for coefficients in (
+                        gates.mix(gates.softmax(logits)), gates.one_hot(logits.argmax(axis=1)),
+                    )
+                ]  # fmt: skip
+                soft += ((last[0] - targets[sample]) ** 2).sum()
+                hard += ((last[1] - targets[sample]) ** 2).sum()
+                right.append(last[1] == targets[sample])
+                if sample == 0:
+                    np.testing.assert_array_equal(result.hard_grid, last[1])
+            assert result.epoch == epoch + 1
+            assert result.soft_loss == pytest.approx(soft, rel=1e-12)
+            assert result.hard_loss == hard
+            assert result.accuracy == pytest.approx(np.mean(right))
+
+
+def test_a_short_run_lowers_the_loss():
+    config = tiny(
+        "task.height=4",
+        "task.width=4",
+        "training.batch=4",
+        "training.initial_logit=3",
+        "training.learning_rate=0.3",
+    )
+    results, _ = train(config, epochs=40)
+    losses = [result.soft_loss for result in results]
+    assert np.mean(losses[-5:]) < 0.9 * np.mean(losses[:5])
+
+
+def test_training_goes_on_from_a_model():
+    config = tiny()
+    _, logits = train(config)
+    model = Model(Model.create(config).circuit, logits, config)
+    before = logits.copy()
+    with Trainer(config, model) as trainer:
+        np.testing.assert_array_equal(trainer.model.logits, logits)
+        trainer.step()
+        assert (trainer.model.logits != logits).any()
+    np.testing.assert_array_equal(logits, before)
+    assert trainer.epoch == 1
+
+
+def test_a_model_taken_from_a_trainer_stays_as_it_is():
+    with Trainer(tiny()) as trainer:
+        model = trainer.model
+        before = model.logits.copy()
+        trainer.step()
+        np.testing.assert_array_equal(model.logits, before)
+        assert (trainer.model.logits != before).any()
+
+
+def test_an_untrained_model_is_wired_from_the_seed():
+    with Trainer(tiny()) as one, Trainer(tiny("training.seed=24")) as other:
+        assert (one.model.netlist.a != other.model.netlist.a).any()
+        assert one.model.logits.shape == (42, 16)
+        assert one.model.logits.dtype == np.float32
+    with Trainer(tiny("training.precision=float64")) as double:
+        assert double.model.logits.dtype == np.float64
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
+def test_numbers_that_are_none_end_the_run(value):
+    config = tiny()
+    model = Model.create(config)
+    # A gate that outputs `value`: what a logit of NaN makes of it, or a state that overflows.
+    broken = model.logits.copy()
+    broken[-1] = value if value != 1e30 else broken[-1]
+    with Trainer(config, replace(model, logits=broken)) as trainer:
+        if value == 1e30:
+            trainer._task = Huge(trainer._task)
+        with pytest.raises(TrainingError, match=r"epoch 1: .* \[training\] learning_rate"):
+            trainer.step()
+        assert trainer.epoch == 0
+        np.testing.assert_array_equal(trainer.model.logits, broken)
+
+
+class Huge:
+    """A task whose targets are too large for the square of an error in float32."""
+
+    def __init__(self, task):
+        self.task, self.name, self.loss_channels = task, task.name, task.loss_channels
+
+    def sample(self, rng):
+        start, target = self.task.sample(rng)
+        return start, target * 1e200
+
+
+def test_phases_are_timed():
+    with Trainer(tiny()) as trainer:
+        trainer.step()
+        seconds = trainer.phases.seconds
+    measured = {"sample", "forward", "loss", "backward", "reduce", "optimizer", "hard"}
+    assert {phase for phase, value in seconds.items() if value > 0} == measured
+
+
+def test_cold_asks_the_cache(monkeypatch):
+    asked = []
+    monkeypatch.setattr("difflogic.training.trainer.is_cached", lambda dtype: asked.append(dtype))
+    assert Trainer(tiny("training.precision=float64")).cold
+    assert asked == ["float64"]
+
+
+def test_sharing_follows_the_configuration(monkeypatch):
+    monkeypatch.setattr("difflogic.training.trainer.available_cores", lambda: 6)
+    assert sharing_of(tiny("parallel.workers=auto")).workers == 6
+    assert sharing_of(tiny("parallel.workers=3")).workers == 3
+    off = ("parallel.parallel_batch=false", "parallel.parallel_cells=false")
+    sequential = sharing_of(tiny("parallel.workers=auto", *off))
+    assert sequential.workers == 1
+    given = sharing_of(tiny("parallel.lanes=16", "parallel.chunk=3"))
+    assert (given.lanes, given.chunk) == (16, 3)
+    automatic = sharing_of(tiny())
+    assert (automatic.lanes, automatic.chunk) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("side", "most", "batch", "in_flight"),
+    [(8, "auto", 5, 5), (8, 2, 5, 2), (8, 9, 5, 5), (4, 1, 9, 4), (4, 5, 9, 8), (4, 7, 6, 6)],
+)
+def test_samples_in_flight_are_whole_groups(side, most, batch, in_flight):
+    config = tiny(
+        f"task.height={side}", f"task.width={side}", f"training.batch={batch}",
+        f"parallel.max_parallel_samples={most}",
+    )  # fmt: skip
+    with Trainer(config) as trainer:
+        assert samples_in_flight(config, trainer.engine.grid) == in_flight
+        assert trainer.engine.batch == in_flight

@@ -1,0 +1,150 @@
+"""Break the kernels on purpose, one place at a time: the verification must notice.
+
+Each mutant is a copy of the package in which one line is changed. What is plain Python runs
+without the compiler, which takes a second; what emits vectors has to be compiled.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import difflogic
+
+pytestmark = pytest.mark.slow
+
+SCRIPT = """
+import json, sys, threading, time
+from difflogic.engine import kernels as k
+from difflogic.verification import checks
+from difflogic.verification.cases import awkward_cases
+
+wanted = json.loads(sys.argv[1])
+checks.worker_counts = lambda: (2,)
+if not k.JIT:
+    # Threads other than the caller's are slow: who does not wait for them reads what is not there.
+    plain = k.tile_forward
+
+    def slow(*arguments):
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.01)
+        plain(*arguments)
+
+    k.tile_forward = slow
+cases = {case.name: case for case in awkward_cases()}
+failed = []
+for check, names in wanted.items():
+    for name in names:
+        found = list(getattr(checks, check)(cases[name]))
+        failed += [f"{f.what}, {f.where}" for f in found if not f.passed]
+        assert found
+print(json.dumps(failed))
+"""
+
+KERNELS, SHARING = "kernels_agree_with_the_oracle", "sharing_changes_nothing"
+HARD, SINGLE = "hard_paths_agree", "single_precision_is_close"
+PLAIN = {
+    KERNELS: ["2×9 zero", "3×3, 17 samples periodic", "11×13 periodic"],
+    HARD: ["2×9 zero", "3×3, 17 samples periodic"],
+    SHARING: ["11×13 zero"],
+}
+COMPILED = {KERNELS: ["2×9 zero", "11×13 periodic", "16×16 zero"]}
+
+PLAIN_MUTATIONS = {
+    # name: (what, by what, how often it stands there)
+    "two neighbours swapped": (
+        "neighbor = 8 - n if mirrored else n",
+        "neighbor = 8 - n if mirrored else (n + 1 if n == 0 else n - 1 if n == 1 else n)", 1,
+    ),
+    "two neighbours swapped on the way back": (
+        "neighbor = 8 - n if mirrored else n",
+        "neighbor = (8 - n if n > 1 else 7 + n) if mirrored else n", 1,
+    ),
+    "mirror ignored": ("neighbor = 8 - n if mirrored else n", "neighbor = n", 1),
+    "edges not mended": ("for m in range(mend, mend_end):", "for m in range(mend, mend):", 1),
+    "empty lanes not cleared": (
+        "            for i in range(count, lanes):\n                target[i] = 0.0",
+        "            for i in range(count, lanes):\n                target[i] = 1.0", 1,
+    ),
+    "mask ignored forward": ("new[i] = computed[i] if updated[i] else old[i]",
+                             "new[i] = computed[i]", 1),
+    "mask ignored backward": ("                if updated[i]:\n", "                if True:\n", 1),
+    "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0", 1),
+    "chunks share a slot": ("sums[group, chunk]", "sums[group, 0]", 3),
+    "samples share a slot": ("sums[group, chunk]", "sums[0, chunk]", 3),
+    "steps share a buffer": ("input_gradients[step % 2]", "input_gradients[(step + 1) % 2]", 1),
+    "barrier removed": (
+        "    if workers == 1:\n        return", "    if workers > 0:\n        return", 1,
+    ),
+    "hard shift off by one": (
+        "place = pad * 64 + shifts[s]", "place = pad * 64 + shifts[s] + 1", 1,
+    ),
+    "hard mask ignored": ("(new & mask[first + w])", "new", 1),
+    "hard pass-through of the wrong input": ("if op == 3:", "if op == 5:", 1),
+}  # fmt: skip
+
+COMPILED_MUTATIONS = {
+    "one sign flipped in the gradient": (
+        "return self.fma(c[3], b, c[1]), self.fma(c[3], a, c[2])",
+        "return self.fma(c[3], b, self.builder.fneg(c[1])), self.fma(c[3], a, c[2])", 1,
+    ),
+    "one sign flipped in the gate": (
+        "return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, c[0]))",
+        "return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, self.builder.fneg(c[0])))",
+        1,
+    ),
+    "sums folded in the wrong lanes": (
+        "low = [i for k in groups for i in (k, n + k, k + 1, n + k + 1)]",
+        "low = [i for k in groups for i in (n + k, k, k + 1, n + k + 1)]", 1,
+    ),
+    "a chain carries the wrong value": (
+        "builder.store(value_a, value)", "builder.store(value_b, value)", 1,
+    ),
+    "the first store to a gradient adds": (
+        "with builder.if_then(adds):", "with builder.if_then(builder.not_(adds)):", 1,
+    ),
+}  # fmt: skip
+
+
+def failures(directory, wanted, jit, mutation=None):
+    """Copy the package, change one place, and return what the verification finds wrong."""
+    source = Path(difflogic.__file__).parent
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(source, directory / "difflogic", ignore=ignore)
+    if mutation is not None:
+        old, new, times = mutation
+        file = directory / "difflogic" / "engine" / "kernels.py"
+        text = file.read_text(encoding="utf-8")
+        assert text.count(old) == times, "the kernels have changed: so must the mutation"
+        file.write_text(text.replace(old, new), encoding="utf-8")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(directory),
+        "NUMBA_CACHE_DIR": str(directory / "numba"),
+        "NUMBA_DISABLE_JIT": "0" if jit else "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(wanted)],
+        cwd=directory, env=environment, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_sound_kernels_pass(jit, tmp_path):
+    assert failures(tmp_path, COMPILED if jit else PLAIN, jit) == []
+
+
+@pytest.mark.parametrize("name", PLAIN_MUTATIONS)
+def test_a_mutant_in_plain_python_is_caught(name, tmp_path):
+    assert failures(tmp_path, PLAIN, False, PLAIN_MUTATIONS[name])
+
+
+@pytest.mark.parametrize("name", COMPILED_MUTATIONS)
+def test_a_mutant_of_the_vectors_is_caught(name, tmp_path):
+    assert failures(tmp_path, COMPILED, True, COMPILED_MUTATIONS[name])
