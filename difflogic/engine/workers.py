@@ -2,7 +2,8 @@
 
 A call of joblib.Parallel costs at least 10 ms with joblib's own backends, since it polls for
 results with a sleep of that length; a whole training step takes less. The backend below hands
-results over as futures and costs about 0.1 ms.
+results over as futures: 0.07 ms where it is called in a loop, and 0.4 ms within training steps,
+which displace it from the caches.
 """
 
 from __future__ import annotations
