@@ -755,7 +755,10 @@ else:
         pass
 
     def fma_chains(count: int, seed: Any) -> Any:
-        return seed * count
+        x = np.full(16, seed, np.float32)
+        for _ in range(count):
+            x = x * seed + seed
+        return x[0]
 
 
 CHAINS = 20
