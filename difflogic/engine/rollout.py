@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import TracebackType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -115,13 +115,8 @@ class Engine:
         self._workers.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._workers.__exit__(kind, error, trace)
+    def __exit__(self, *raised: Any) -> None:
+        self._workers.__exit__(*raised)
 
     @property
     def bytes_per_worker(self) -> int:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 from typing import Any
 
 import joblib
@@ -112,13 +111,8 @@ class Workers:
         self._parallel.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._parallel.__exit__(kind, error, trace)
+    def __exit__(self, *raised: Any) -> None:
+        self._parallel.__exit__(*raised)
 
     def run(self, kernel: Callable[..., Any], arguments: list[tuple]) -> None:
         """Run kernel(*arguments[w]) for every worker w at the same time; wait for all.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -75,13 +74,8 @@ class Trainer:
         self.engine.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.engine.__exit__(kind, error, trace)
+    def __exit__(self, *raised: Any) -> None:
+        self.engine.__exit__(*raised)
 
     @property
     def model(self) -> Model:
