@@ -7,9 +7,12 @@ import threading
 from types import FrameType
 from typing import Any
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""Ctrl-C, and what schedulers and service managers send."""
+
 
 class Interruption:
-    """While entered, Ctrl-C sets `requested` and interrupts nothing.
+    """While entered, Ctrl-C or SIGTERM sets `requested` and interrupts nothing.
 
     A compiled kernel cannot be stopped anyway, and a second press must not cut short the saving
     that follows the first. Outside the main thread it does nothing: signals go to the main one.
@@ -17,16 +20,18 @@ class Interruption:
 
     def __init__(self) -> None:
         self.requested = False
-        self._previous: Any = None
+        self.exit_code = 0
+        """128 plus the signal's number, as shells have it: 130 after Ctrl-C, 143 after SIGTERM."""
+        self._previous: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGINT, self._request)
+            self._previous = {number: signal.signal(number, self._request) for number in SIGNALS}
         return self
 
     def __exit__(self, *raised: object) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
 
     def check(self) -> None:
         """Raise KeyboardInterrupt if it was requested: here, where nothing is half done."""
@@ -35,3 +40,4 @@ class Interruption:
 
     def _request(self, signum: int, frame: FrameType | None) -> None:
         self.requested = True
+        self.exit_code = self.exit_code or 128 + signum

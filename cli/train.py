@@ -12,7 +12,7 @@ import typer
 
 from cli import config as config_command
 from cli import display, report
-from cli.errors import INTERRUPTED, note
+from cli.errors import note
 from cli.interrupt import Interruption
 from cli.warming import warm_up
 from difflogic.errors import TrainingError
@@ -52,7 +52,7 @@ def train_checkerboard(
     """Train an automaton that grows a checkerboard from random cells.
 
     A flag goes before --set, and both before the configuration's file: `dct config show` prints
-    what comes out. Ctrl-C finishes the step and saves the run.
+    what comes out. Ctrl-C, or SIGTERM, finishes the step and saves the run.
     """
     from difflogic.config import load_config
     from difflogic.training.run_directory import RunDirectory, run_name
@@ -64,17 +64,17 @@ def train_checkerboard(
     made = run_dir is None or not run_dir.exists()
     run = RunDirectory.create(RUNS, run_name(settings), run_dir)
     try:
-        summary = _train(settings, run, quiet)
+        summary, exit_code = _train(settings, run, quiet)
     except BaseException:
         _discard_if_nothing_to_keep(run.path, made)
         raise
     _print_results(summary, run, as_json)
-    if summary["interrupted"]:
-        raise typer.Exit(INTERRUPTED)
+    if exit_code:
+        raise typer.Exit(exit_code)
 
 
-def _train(settings: Config, run: RunDirectory, quiet: bool) -> dict[str, Any]:
-    """Train, save, and return the summary."""
+def _train(settings: Config, run: RunDirectory, quiet: bool) -> tuple[dict[str, Any], int]:
+    """Train, save, and return the summary and the exit code."""
     run.write_config(settings)
     from difflogic.training.trainer import Trainer
 
@@ -101,8 +101,11 @@ class Session:
             config.training.epochs, channel=config.task.loss_channels[0]
         )
 
-    def train(self) -> dict[str, Any]:
-        """Train to the last epoch or to Ctrl-C, save everything, and return the summary."""
+    def train(self) -> tuple[dict[str, Any], int]:
+        """Train to the last epoch or to Ctrl-C and save everything.
+
+        Returns the summary and the exit code.
+        """
         from difflogic.training.evaluation import held_out
 
         with Interruption() as interruption:
@@ -113,7 +116,7 @@ class Session:
                 self.trainer, self.progress, scores, interrupted=interruption.requested
             )
             self.run.write_summary(summary)
-        return summary
+        return summary, interruption.exit_code
 
     def _loop(self, interruption: Interruption) -> None:
         shown = display.choose(self.title, self.quiet)
