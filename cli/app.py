@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -139,6 +140,10 @@ def dct(
 
 def main() -> None:
     """Run the command that the process was started with, and exit."""
+    for name in ("stdout", "stderr"):
+        # Closed by the caller, as in `dct … >&-`: what is printed goes nowhere.
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a sign gets a question mark, not a traceback.
         if hasattr(stream, "reconfigure"):

@@ -16,9 +16,13 @@ class Interruption:
 
     A compiled kernel cannot be stopped anyway, and a second press must not cut short the saving
     that follows the first. Outside the main thread it does nothing: signals go to the main one.
+
+    With `at_once` it also raises KeyboardInterrupt where it is. That can get lost in a callback
+    of the compiler's: call `check` afterwards.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: bool = False) -> None:
+        self.at_once = at_once
         self.requested = False
         self.exit_code = 0
         """128 plus the signal's number, as shells have it: 130 after Ctrl-C, 143 after SIGTERM."""
@@ -41,3 +45,5 @@ class Interruption:
     def _request(self, signum: int, frame: FrameType | None) -> None:
         self.requested = True
         self.exit_code = self.exit_code or 128 + signum
+        if self.at_once:
+            raise KeyboardInterrupt

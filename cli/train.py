@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +13,10 @@ import typer
 
 from cli import config as config_command
 from cli import display, report
-from cli.errors import note
+from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
 from cli.warming import warm_up
-from difflogic.errors import TrainingError
+from difflogic.errors import RunDirectoryError, TrainingError
 from difflogic.training.metrics import MetricsRow
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def train_checkerboard(
     except BaseException:
         _discard_if_nothing_to_keep(run.path, made)
         raise
-    _print_results(summary, run, as_json)
+    _print_results(summary, run, as_json, saved=exit_code != FAILURE)
     if exit_code:
         raise typer.Exit(exit_code)
 
@@ -110,13 +111,15 @@ class Session:
 
         with Interruption() as interruption:
             self._loop(interruption)
-            self._save()
+            problems = self._save()
             scores = held_out(self.trainer.model)
             summary = report.summarize(
                 self.trainer, self.progress, scores, interrupted=interruption.requested
             )
-            self.run.write_summary(summary)
-        return summary, interruption.exit_code
+            problems += self._attempt(lambda: self.run.write_summary(summary))
+        for problem in problems:
+            note(f"error: {problem}")
+        return summary, FAILURE if problems else interruption.exit_code
 
     def _loop(self, interruption: Interruption) -> None:
         shown = display.choose(self.title, self.quiet)
@@ -144,7 +147,8 @@ class Session:
             self._record(result, {phase: now[phase] - before[phase] for phase in now})
             before = now
             if time.monotonic() >= next_save:
-                self._save()
+                for problem in self._save():
+                    note(f"warning: {problem}; the run goes on, and tries to save again")
                 next_save = time.monotonic() + SAVE_SECONDS
 
     def _record(self, result: StepResult, seconds: dict[str, float]) -> None:
@@ -152,10 +156,22 @@ class Session:
             MetricsRow(result.epoch, result.soft_loss, result.hard_loss, result.accuracy, seconds)
         )
 
-    def _save(self) -> None:
+    def _save(self) -> list[str]:
+        """Bring metrics and model up to date, each if it can be; return what went wrong."""
         with self.timer("checkpoint"):
-            self.run.write_metrics(self.rows)
-            self.run.write_model(self.trainer.model)
+            return [
+                *self._attempt(lambda: self.run.write_model(self.trainer.model)),
+                *self._attempt(lambda: self.run.write_metrics(self.rows)),
+            ]
+
+    @staticmethod
+    def _attempt(write: Callable[[], object]) -> list[str]:
+        # A full disk must not end a run: it may have room again when the run is over.
+        try:
+            write()
+        except RunDirectoryError as error:
+            return [str(error)]
+        return []
 
 
 def _discard_if_nothing_to_keep(path: Path, made: bool) -> None:
@@ -170,11 +186,16 @@ def _discard_if_nothing_to_keep(path: Path, made: bool) -> None:
                 path.rmdir()
 
 
-def _print_results(summary: dict[str, Any], run: RunDirectory, as_json: bool) -> None:
+def _print_results(summary: dict[str, Any], run: RunDirectory, as_json: bool, saved: bool) -> None:
     if summary["interrupted"]:
+        what = (
+            "saved config.toml, metrics.csv, model.npz and summary.json"
+            if saved
+            else "not all saved"
+        )
         note(
-            f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; saved "
-            f"config.toml, metrics.csv, model.npz and summary.json in {run.path}"
+            f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "
+            f"{what} in {run.path}"
         )
     if as_json:
         typer.echo(json.dumps({**summary, "run_directory": str(run.path)}, indent=2))

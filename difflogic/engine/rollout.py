@@ -70,7 +70,6 @@ class Engine:
         """Raises ValueError for sizes below one, ConfigError if the memory cannot suffice."""
         if steps < 1 or batch < 1 or grid.cells < 1 or sharing.workers < 1:
             raise ValueError("steps, batch, cells and workers must be at least 1")
-        _require_memory(netlist, grid, steps, batch, np.dtype(dtype).itemsize)
         self.netlist, self.grid = netlist, grid
         self.steps, self.batch, self.dtype = steps, batch, np.dtype(dtype)
         self.program: Program = compile_program(netlist)
@@ -79,9 +78,10 @@ class Engine:
         )
         rows = self.program.backward_rows
         lanes = sharing.lanes or automatic_lanes(grid, rows, self.dtype.itemsize)
-        self.layout = make_layout(grid, lanes, sharing.chunk)
         self._samples = samples_per_group(grid)
         self._groups = -(-batch // self._samples)
+        self._require_memory()
+        self.layout = make_layout(grid, lanes, sharing.chunk)
         self.team = plan_team(
             sharing.workers, self._groups, sharing.parallel_batch, sharing.parallel_cells
         )
@@ -90,6 +90,22 @@ class Engine:
         self._in_use = 0
         self._loss_channels: tuple[int, ...] | None = None
         self._allocate()
+
+    def _require_memory(self) -> None:
+        """Raise ConfigError if the grids and gradients alone exceed this machine's memory."""
+        grid, per_group = self.grid, self._samples * self.grid.cells
+        # As in layout.stride: what lies around the cells counts for small grids.
+        length = per_group + 3 * k.MAX_LANES + 2 * (grid.width + 1)
+        values = self.netlist.channels * length * (self.steps + 1 + 2 * 9 + 1)
+        needed = self._groups * (values * self.dtype.itemsize + self.steps * per_group)
+        available = physical_memory()
+        if available is not None and needed > available:
+            raise ConfigError(
+                f"the states of {self.batch} samples of {grid.height}×{grid.width} cells over "
+                f"{self.steps} steps need {needed / 1e9:.1f} GB, and this machine has "
+                f"{available / 1e9:.1f} GB: lower [task] height or width, [automaton] steps or "
+                f"[training] batch, or set [parallel] max_parallel_samples"
+            )
 
     def _allocate(self) -> None:
         channels, length = self.netlist.channels, stride(self.layout)
@@ -251,20 +267,6 @@ class Engine:
             columns = slice(first + place * cells, first + (place + 1) * cells)
             batch[s] = states[group, :, columns].reshape(shape[1:])
         return batch
-
-
-def _require_memory(netlist: Netlist, grid: Grid, steps: int, batch: int, itemsize: int) -> None:
-    """Raise ConfigError if the grids and gradients alone exceed this machine's memory."""
-    values_per_cell = netlist.channels * (steps + 1 + 2 * 9 + 1)
-    needed = batch * grid.cells * (values_per_cell * itemsize + steps)
-    available = physical_memory()
-    if available is not None and needed > available:
-        raise ConfigError(
-            f"the states of {batch} samples of {grid.height}×{grid.width} cells over {steps} "
-            f"steps need {needed / 1e9:.1f} GB, and this machine has {available / 1e9:.1f} GB: "
-            f"lower [task] height or width, [automaton] steps or [training] batch, or set "
-            f"[parallel] max_parallel_samples"
-        )
 
 
 def physical_memory() -> int | None:

@@ -88,20 +88,22 @@ class Trainer:
         return not is_cached(self.config.training.precision)
 
     def warm_up(self) -> float:
-        """Compile or load the kernels and start the threads; return the seconds it took.
+        """Compile or load the kernels; return the seconds it took.
 
         Nothing of the training is touched.
         """
         start = time.perf_counter()
-        logits, automaton = self._logits.copy(), self.config.automaton
+        logits = self._logits.copy()
         soft = SoftGates(logits.shape[1], logits.dtype)
-        shape = (automaton.channels, self.engine.grid.height, self.engine.grid.width)
-        starts = np.zeros((1, *shape), np.uint8)
-        targets = np.zeros((1, len(self._channels), *shape[1:]))
-        self.engine.run_training(soft.mix(logits), starts, targets, self._channels)
-        gradients = self.engine.reduce(np.zeros_like(soft.coefficients))
+        netlist, grid = self.engine.netlist, Grid(1, 1, "zero")
+        starts = np.zeros((1, netlist.channels, 1, 1), np.uint8)
+        targets = np.zeros((1, len(self._channels), 1, 1))
+        # One cell and step are enough: the kernels are the same for any size.
+        with Engine(netlist, grid, 1, 1, logits.dtype, sharing_of(self.config)) as engine:
+            engine.run_training(soft.mix(logits), starts, targets, self._channels)
+            gradients = engine.reduce(np.zeros_like(soft.coefficients))
         AdamW(logits, self.config.training).step(soft.probabilities, gradients)
-        simulator = HardSimulator(self.engine.netlist, self.engine.grid, 1)
+        simulator = HardSimulator(netlist, grid, 1)
         simulator.load(soft.ops)
         simulator.rollout(starts, 1)
         seconds = time.perf_counter() - start

@@ -223,10 +223,29 @@ class TestFailure:
 
         monkeypatch.setattr(RunDirectory, "write_model", full)
         result = train_tiny("--epochs", "2")
-        assert result.exit_code == 2
+        assert result.exit_code == 1
         assert "error: model.npz: cannot be written: no space left" in result.stderr
         assert "Traceback" not in result.stderr
-        assert files(only_run()) == {"config.toml", "metrics.csv"}
+        assert "held out" in result.stdout
+        assert files(only_run()) == {"config.toml", "metrics.csv", "summary.json"}
+
+    def test_a_save_that_fails_on_the_way_does_not_end_the_run(
+        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write, failures = RunDirectory.write_model, [True]
+
+        def full_at_first(self: RunDirectory, model: Model) -> Path:
+            if failures:
+                failures.clear()
+                raise RunDirectoryError("model.npz: cannot be written: no space left")
+            return write(self, model)
+
+        monkeypatch.setattr(RunDirectory, "write_model", full_at_first)
+        monkeypatch.setattr("cli.train.SAVE_SECONDS", 0.0)
+        result = train_tiny("--epochs", "3")
+        assert result.exit_code == 0
+        assert "warning: model.npz: cannot be written: no space left" in result.stderr
+        assert len(files(only_run())) == 4
 
 
 @pytest.mark.usefixtures("staged")
