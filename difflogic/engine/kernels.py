@@ -349,6 +349,16 @@ if JIT:
         for slot, o in zip(slots, offsets, strict=True):
             v.store(builder.load(slot), v.pointer(base, o))
 
+    def _way_back(
+        v: Any, code: Any, index: Any, tile: Any, coefficients: Any, grad: Any
+    ) -> tuple[Any, ...]:
+        """Decode an instruction: itself, rows a, b, of their gradients and out's, and the rest."""
+        row = _instruction(v, code, index, FIELDS)
+        values = [v.row(tile, v.field(row, k)) for k in (A, B)]
+        gradients = [v.row(grad, v.field(row, k)) for k in (GRAD_A, GRAD_B, GRAD_OUT)]
+        param, flags = v.field(row, PARAM), v.field(row, FLAGS)
+        return (row, *values, *gradients, param, flags, _coefficients(v, coefficients, param))
+
     @_primitive
     def runs_backward(
         v: Any, count: Any, tile: Any, code: Any, coefficients: Any, grad: Any, sums: Any
@@ -356,12 +366,10 @@ if JIT:
         builder = v.builder
         acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
         with cgutils.for_range(builder, count, intp=_I64) as loop:
-            row = _instruction(v, code, _reversed(v, count, loop.index), FIELDS)
-            a, b = (v.row(tile, v.field(row, k)) for k in (A, B))
-            rows = (v.field(row, k) for k in (GRAD_A, GRAD_B, GRAD_OUT))
-            grad_a, grad_b, grad_out = (v.row(grad, number) for number in rows)
-            param, flags = v.field(row, PARAM), v.field(row, FLAGS)
-            c = _coefficients(v, coefficients, param)
+            index = _reversed(v, count, loop.index)
+            row, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
+                v, code, index, tile, coefficients, grad
+            )
             adds_a, adds_b = _flag(v, flags, ADD_A), _flag(v, flags, ADD_B)
             for slot in acc:
                 builder.store(v.zero(), slot)
@@ -390,12 +398,10 @@ if JIT:
         held_grad = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
         offsets = [_I64(k * v.width) for k in range(v.vectors)]
         with cgutils.for_range(builder, count, intp=_I64) as loop:
-            row = _instruction(v, code, _reversed(v, count, loop.index), FIELDS)
-            a, b = (v.row(tile, v.field(row, k)) for k in (A, B))
-            rows = (v.field(row, k) for k in (GRAD_A, GRAD_B, GRAD_OUT))
-            grad_a, grad_b, grad_out = (v.row(grad, number) for number in rows)
-            param, flags = v.field(row, PARAM), v.field(row, FLAGS)
-            c = _coefficients(v, coefficients, param)
+            index = _reversed(v, count, loop.index)
+            _, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
+                v, code, index, tile, coefficients, grad
+            )
             for slot in acc:
                 builder.store(v.zero(), slot)
             with builder.if_then(builder.not_(_flag(v, flags, LINKED))):

@@ -68,8 +68,7 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None) -> k.Layout:
         axis=1,
     )
     shifts = np.array([dy * grid.width + dx for dy, dx in OFFSETS], dtype=np.int32)
-    reach = int(shifts.max())
-    lead = _round_up(reach + 1, k.MAX_LANES)
+    lead = _lead(grid)
     tile_start, tile_lanes = _cut(cells, lanes)
     mend_start = np.zeros((len(tile_start), len(OFFSETS) + 1), dtype=np.int32)
     mend_lane: list[int] = []
@@ -100,10 +99,20 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None) -> k.Layout:
     )
 
 
-def stride(layout: k.Layout) -> int:
-    """Length of one channel of a state: the cells, and what shifted copies of tiles touch."""
-    reach = int(layout.shifts.max())
-    return _round_up(layout.lead + layout.cells + k.MAX_LANES + reach, k.MAX_LANES)
+def stride(grid: Grid) -> int:
+    """Length of one channel of a group's state: its cells, and what shifted tiles touch."""
+    cells = samples_per_group(grid) * grid.cells
+    return _round_up(_lead(grid) + cells + k.MAX_LANES + _reach(grid), k.MAX_LANES)
+
+
+def _reach(grid: Grid) -> int:
+    """How far the farthest neighbour of a cell is from it, counted in cells."""
+    return grid.width + 1
+
+
+def _lead(grid: Grid) -> int:
+    """Places before the first cell: the farthest neighbour's, and one that stays zero."""
+    return _round_up(_reach(grid) + 1, k.MAX_LANES)
 
 
 def aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray:

@@ -93,11 +93,10 @@ class Engine:
 
     def _require_memory(self) -> None:
         """Raise ConfigError if the grids and gradients alone exceed this machine's memory."""
-        grid, per_group = self.grid, self._samples * self.grid.cells
-        # As in layout.stride: what lies around the cells counts for small grids.
-        length = per_group + 3 * k.MAX_LANES + 2 * (grid.width + 1)
-        values = self.netlist.channels * length * (self.steps + 1 + 2 * 9 + 1)
-        needed = self._groups * (values * self.dtype.itemsize + self.steps * per_group)
+        grid = self.grid
+        values = self.netlist.channels * stride(grid) * (self.steps + 1 + 2 * 9 + 1)
+        masks = self.steps * self._samples * grid.cells
+        needed = self._groups * (values * self.dtype.itemsize + masks)
         available = physical_memory()
         if available is not None and needed > available:
             raise ConfigError(
@@ -108,7 +107,7 @@ class Engine:
             )
 
     def _allocate(self) -> None:
-        channels, length = self.netlist.channels, stride(self.layout)
+        channels, length = self.netlist.channels, stride(self.grid)
         groups, chunks = self._groups, len(self.layout.chunk_start) - 1
         self._states = aligned((groups, self.steps + 1, channels, length), self.dtype)
         self._input_gradients = aligned((groups, 2, 9 * channels, length), self.dtype)

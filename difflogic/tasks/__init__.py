@@ -72,6 +72,19 @@ def draw_batch(
     return starts, targets
 
 
+def draw_epoch(
+    task: Task, config: Config, epoch: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64], npt.NDArray[np.uint8] | None]:
+    """Draw what an epoch of training takes: start states, targets, and masks or None."""
+    training, automaton, size = config.training, config.automaton, config.task
+    starts, targets = draw_batch(task, training.seed, epoch, training.batch)
+    masks = draw_masks(
+        training.seed, epoch, training.batch, automaton.steps, size.height, size.width,
+        automaton.fire_rate,
+    )  # fmt: skip
+    return starts, targets, masks
+
+
 def draw_masks(
     seed: int,
     epoch: int,
@@ -85,9 +98,9 @@ def draw_masks(
 ) -> npt.NDArray[np.uint8] | None:
     """Draw which cells fire, shape (batch, steps, height, width): 1 takes its new state.
 
-    The samples are those from number `first` on.
-    A cell fires where a uniform number is at most `fire_rate`, in (0, 1]; all channels of a
-    cell share the mask. Returns None at fire rate 1, where every cell fires at every step.
+    The samples are those from number `first` on. A cell fires where a uniform number is at most
+    `fire_rate`, in (0, 1]; all channels of a cell share the mask. Returns None at fire rate 1,
+    where every cell fires at every step.
     """
     if fire_rate == 1:
         return None

@@ -15,7 +15,7 @@ from difflogic import gates
 from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.model import Model
-from difflogic.tasks import draw_batch, draw_masks, make_task
+from difflogic.tasks import draw_epoch, make_task
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.trainer import StepResult
 
@@ -40,15 +40,10 @@ class ReferenceTrainer:
     def step(self) -> StepResult:
         """Train for one epoch."""
         config, phase = self.config, self.phases
-        training, automaton, task = config.training, config.automaton, config.task
         netlist, channels = self.model.netlist, list(self._task.loss_channels)
-        steps, boundary = automaton.steps, automaton.boundary
+        steps, boundary = config.automaton.steps, config.automaton.boundary
         with phase("sample"):
-            starts, targets = draw_batch(self._task, training.seed, self.epoch, training.batch)
-            masks = draw_masks(
-                training.seed, self.epoch, training.batch, steps, task.height, task.width,
-                automaton.fire_rate,
-            )  # fmt: skip
+            starts, targets, masks = draw_epoch(self._task, config, self.epoch)
         with phase("forward"):
             probabilities = gates.softmax(self.model.logits.astype(np.float64))
             soft = gates.mix(probabilities)

@@ -17,7 +17,7 @@ from difflogic.engine.rollout import Engine, Sharing
 from difflogic.engine.workers import available_cores
 from difflogic.errors import TrainingError
 from difflogic.model import Model
-from difflogic.tasks import draw_batch, draw_masks, make_task
+from difflogic.tasks import draw_epoch, make_task
 from difflogic.training.optimizer import AdamW, SoftGates
 from difflogic.training.phases import PhaseTimer
 
@@ -114,7 +114,7 @@ class Trainer:
         """Train for one epoch. Raises TrainingError if the loss or a gradient is not finite."""
         phase = self.phases
         with phase("sample"):
-            starts, targets, masks = self._sample()
+            starts, targets, masks = draw_epoch(self._task, self.config, self.epoch)
         with phase("forward"):
             coefficients = self._soft.mix(self._logits)
         gradients = np.zeros_like(coefficients)
@@ -138,15 +138,6 @@ class Trainer:
             self._optimizer.step(self._soft.probabilities, gradients)
         self.epoch += 1
         return StepResult(self.epoch, soft_loss, *scores)
-
-    def _sample(self) -> tuple[npt.NDArray[np.uint8], Array, npt.NDArray[np.uint8] | None]:
-        training, automaton, task = self.config.training, self.config.automaton, self.config.task
-        starts, targets = draw_batch(self._task, training.seed, self.epoch, training.batch)
-        masks = draw_masks(
-            training.seed, self.epoch, training.batch, automaton.steps, task.height, task.width,
-            automaton.fire_rate,
-        )  # fmt: skip
-        return starts, targets, masks
 
     def _finite(self, loss: float, gradients: Array) -> float:
         if np.isfinite(loss) and np.isfinite(gradients).all():

@@ -26,7 +26,7 @@ def test_every_lane_finds_its_neighbours(grid, lanes, chunk):
     layout = make_layout(grid, lanes, chunk)
     samples = samples_per_group(grid)
     table = neighbors(grid.height, grid.width, grid.boundary)
-    length = stride(layout)
+    length = stride(grid)
     assert layout.cells == samples * grid.cells
     for tile, (start, width) in enumerate(zip(layout.tile_start, layout.tile_lanes, strict=True)):
         for n in range(9):
