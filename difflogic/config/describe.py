@@ -23,7 +23,8 @@ def describe(config: Config) -> str:
     for section, model in schema.sections().items():
         lines += ["", *_comment(model.__doc__ or ""), f"[{section}]"]
         for key in schema.keys(section):
-            lines += _entry(section, key, data[section][key])
+            if key in data[section]:
+                lines += _entry(section, key, data[section][key])
     return "\n".join(lines) + "\n"
 
 
@@ -40,4 +41,5 @@ def _value(value: Any) -> str:
     """Return a value in TOML, a list on one line (tomli-w gives each item its own)."""
     if isinstance(value, list):
         return "[" + ", ".join(_value(item) for item in value) + "]"
-    return tomli_w.dumps({"value": value}).removeprefix("value = ").rstrip("\n")
+    text = tomli_w.dumps({"value": value}, multiline_strings=True)
+    return text.removeprefix("value = ").rstrip("\n")

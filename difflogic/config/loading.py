@@ -14,6 +14,7 @@ from difflogic.config import problems, schema
 from difflogic.config.models import Config
 from difflogic.config.schema import TOP_LEVEL
 from difflogic.errors import ConfigError, did_you_mean
+from difflogic.pictures import read_picture
 
 MAX_BYTES = 2**20
 """A configuration has 2 kB: what is larger is something else, perhaps without an end."""
@@ -41,6 +42,7 @@ def load_config(source: str | Path, overrides: Sequence[str] = ()) -> Config:
             continue
         origins[place] = origin
         _apply(data, place, value)
+    _resolve_picture(data, path.parent, found, origins.get(("task", "target"), str(path)))
     return _check(data, str(path), origins, found)
 
 
@@ -52,6 +54,26 @@ def config_from_dict(data: Mapping[str, Any], source: str) -> Config:
 def shipped_configs() -> list[str]:
     """Return the names of the configurations that come with the program."""
     return sorted(path.stem for path in _shipped_directory().glob("*.toml"))
+
+
+def _resolve_picture(
+    data: dict[str, Any], base: Path, found: list[tuple[str, str]], origin: str
+) -> None:
+    """Replace the name or the file of a picture by its rows, so that a run keeps what it grew.
+
+    What cannot be resolved is added to `found`.
+    """
+    task = data.get("task")
+    if not isinstance(task, dict) or task.get("kind") != "pattern":
+        return
+    target = task.get("target")
+    if not isinstance(target, str) or "\n" in target:  # rows, or a mistake that the check reports
+        return
+    try:
+        task["target"] = read_picture(target, base, _shipped_directory() / "pictures")
+    except ConfigError as error:
+        found.append((origin, f"[task] target: {error}"))
+        del task["target"]
 
 
 def _shipped_directory() -> Path:

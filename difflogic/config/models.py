@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from difflogic.errors import ConfigError
 from difflogic.netlist import Architecture, wire
+from difflogic.pictures import parse_picture
 
 MAX_GATES = 2**20
 """Gates per cell: 80 times the largest published circuit. Guards memory against slips."""
@@ -26,6 +27,20 @@ Channels = Annotated[
     tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=1000, strict=False)
 ]
 Auto = Literal["auto"]
+LifeRule = Annotated[
+    str,
+    Field(
+        pattern=r"^B[0-8]{0,9}/S[0-8]{0,9}$",
+        json_schema_extra={"accepted": 'B and digits 0 to 8, /S and digits, as "B36/S23"'},
+    ),
+]
+Picture = Annotated[
+    str,
+    Field(
+        max_length=2**20,
+        json_schema_extra={"accepted": "a shipped picture's name, a file, or one line per row"},
+    ),
+]
 
 
 class Section(BaseModel):
@@ -34,16 +49,41 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
+KEYS_OF_KIND = {
+    "checkerboard": ("square",),
+    "life": ("rule",),
+    "pattern": ("target", "start"),
+}
+"""The keys of [task] that only one kind of task knows."""
+
+
 class TaskConfig(Section):
     """What the automaton is to do: its start states and its targets."""
 
-    kind: Literal["checkerboard"] = Field(description="the task's name")
+    kind: Literal["checkerboard", "life", "pattern"] = Field(description="the task's name")
     height: Size = Field(description="rows of the grid, in cells")
     width: Size = Field(description="columns of the grid, in cells")
-    square: Size = Field(default=2, description="side of one square of the checkerboard, in cells")
+    square: Size = Field(
+        default=2, description="checkerboard: side of one square of the checkerboard, in cells"
+    )
+    rule: LifeRule = Field(
+        default="B3/S23",
+        description="life: numbers of neighbours at which a cell is born, survives",
+    )
+    target: Picture = Field(
+        default="", description="pattern: the picture to grow: a name, a file, or its rows as text"
+    )
+    start: Literal["center", "zeros"] = Field(
+        default="center", description="pattern: one cell of ones in the middle, or nothing"
+    )
     loss_channels: Channels = Field(
         default=(0,), description="channels that the target is compared with, all below channels"
     )
+
+    @property
+    def foreign_keys(self) -> list[str]:
+        """Keys of other kinds of task, which mean nothing to this one."""
+        return [key for kind, keys in KEYS_OF_KIND.items() if kind != self.kind for key in keys]
 
 
 class AutomatonConfig(Section):
@@ -160,11 +200,24 @@ class ParallelConfig(Section):
         return lanes
 
 
+class PublishedConfig(Section):
+    """What the reference published for this experiment. Only --recipe reference uses it."""
+
+    epochs: Count | None = Field(default=None, description="training steps, as published")
+    learned_by: Count | None = Field(
+        default=None, description="epoch from which its hard loss was 0, with its one seed"
+    )
+    active_gates: Count | None = Field(
+        default=None, description="gates of its circuit whose op is neither A nor B"
+    )
+
+
 class Config(Section):
     """One experiment, whole and checked."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=64)] = Field(
-        description="names the experiment and its run directories"
+        description="names the experiment and its run directories",
+        json_schema_extra={"accepted": "1 to 64 letters, digits, - and _, no - or _ first"},
     )
     task: TaskConfig
     automaton: AutomatonConfig
@@ -173,6 +226,7 @@ class Config(Section):
     training: TrainingConfig
     evaluation: EvaluationConfig = EvaluationConfig()
     parallel: ParallelConfig = ParallelConfig()
+    published: PublishedConfig = PublishedConfig()
 
     @property
     def architecture(self) -> Architecture:
@@ -188,12 +242,18 @@ class Config(Section):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain tables, lists and scalars, as TOML and JSON know them."""
-        return _plain(self.model_dump())
+        """Return plain tables, lists and scalars, as TOML and JSON know them.
+
+        Keys that mean nothing here, or have no value, are left out.
+        """
+        data = _plain(self.model_dump(exclude_none=True))
+        for key in self.task.foreign_keys:
+            del data["task"][key]
+        return data
 
     def to_toml(self) -> str:
         """Return the configuration as TOML; `load_config` reads it back to an equal one."""
-        return tomli_w.dumps(self.to_dict())
+        return tomli_w.dumps(self.to_dict(), multiline_strings=True)
 
     @model_validator(mode="after")
     def _check_sections_agree(self) -> Config:
@@ -205,8 +265,14 @@ class Config(Section):
 
 def _task_problems(config: Config) -> list[str]:
     task, channels = config.task, config.automaton.channels
-    problems = []
-    if task.square > min(task.height, task.width):
+    problems = [
+        f"[task] {key}: belongs to another kind of task than {task.kind}: leave it out"
+        for key in task.foreign_keys
+        if key in task.model_fields_set
+    ]
+    if task.kind == "pattern":
+        problems += _picture_problems(task)
+    if task.kind == "checkerboard" and task.square > min(task.height, task.width):
         problems.append(
             f"[task] square: a square of {task.square} cells does not fit a grid of "
             f"{task.height}×{task.width}: use at most {min(task.height, task.width)}"
@@ -220,6 +286,20 @@ def _task_problems(config: Config) -> list[str]:
     if len(set(task.loss_channels)) < len(task.loss_channels):
         problems.append("[task] loss_channels: a channel is listed twice: list it once")
     return problems
+
+
+def _picture_problems(task: TaskConfig) -> list[str]:
+    try:
+        picture = parse_picture(task.target, len(task.loss_channels))
+    except ConfigError as error:
+        return [f"[task] target: {error}"]
+    if picture.shape[1:] != (task.height, task.width):
+        height, width = picture.shape[1:]
+        return [
+            f"[task] target: the picture has {height}×{width} cells, and the grid "
+            f"{task.height}×{task.width}: set height = {height} and width = {width}"
+        ]
+    return []
 
 
 def _circuit_problems(config: Config) -> list[str]:

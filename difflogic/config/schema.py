@@ -56,8 +56,11 @@ def _schema(section: str) -> dict[str, Any]:
 
 
 def _phrase(schema: dict[str, Any]) -> str:
+    if "accepted" in schema:
+        return schema["accepted"]
     if "anyOf" in schema:
-        return " or ".join(_phrase(option) for option in schema["anyOf"])
+        options = [option for option in schema["anyOf"] if option.get("type") != "null"]
+        return " or ".join(_phrase(option) for option in options)
     if "const" in schema:
         return _literal(schema["const"])
     if "enum" in schema:
@@ -68,8 +71,6 @@ def _phrase(schema: dict[str, Any]) -> str:
             return f"a list of {schema['minItems']} to {schema['maxItems']} {item}"
         case "boolean":
             return "true or false"
-        case "string":
-            return f"1 to {schema['maxLength']} letters, digits, - and _, no - or _ first"
         case "integer":
             return "an integer" + _range(schema)
         case _:

@@ -12,6 +12,8 @@ from difflogic.config import Config
 from difflogic.errors import ConfigError, did_you_mean
 from difflogic.streams import Purpose, stream
 from difflogic.tasks.checkerboard import Checkerboard
+from difflogic.tasks.life import Life
+from difflogic.tasks.pattern import Pattern
 
 Sample = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]
 """A start state, shape (channels, height, width), and a target, (loss channels, height, width)."""
@@ -32,7 +34,11 @@ class Task(Protocol):
         """Draw one sample. The arrays may be shared: do not write to them."""
 
 
-TASKS: dict[str, Callable[[Config], Task]] = {"checkerboard": Checkerboard.from_config}
+TASKS: dict[str, Callable[[Config], Task]] = {
+    "checkerboard": Checkerboard.from_config,
+    "life": Life.from_config,
+    "pattern": Pattern.from_config,
+}
 """Makes the task of each `kind`; `TaskConfig.kind` lists the same names."""
 
 

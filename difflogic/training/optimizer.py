@@ -5,6 +5,7 @@ Logits are kept transposed here, (16, parameters), for the sake of the kernels' 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,20 @@ class AdamW:
         self.second = np.zeros_like(logits)
         self._config = config
         self._basis = COEFFICIENTS.astype(logits.dtype)
+
+    def state(self) -> dict[str, Array]:
+        """Return copies of the moments, and the number of steps."""
+        return {
+            "adamw_steps": np.array(self.steps, np.int64),
+            "adamw_first": self.first.copy(),
+            "adamw_second": self.second.copy(),
+        }
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Go back to where `state` was taken; the logits are the caller's."""
+        self.steps = int(state["adamw_steps"])
+        self.first[:] = state["adamw_first"]
+        self.second[:] = state["adamw_second"]
 
     def step(self, probabilities: Array, coefficient_gradients: Array) -> None:
         """Take a step, given `probabilities` (16, parameters) and dL/d(coefficients)."""

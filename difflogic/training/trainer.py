@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,6 +82,33 @@ class Trainer:
     def model(self) -> Model:
         """The model as it is now; a copy, which further steps leave alone."""
         return replace(self._start, logits=np.ascontiguousarray(self._logits.T))
+
+    @property
+    def result(self) -> Model:
+        """The model that the run is to leave behind."""
+        return self.model
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to train."""
+        return self.epoch >= self.config.training.epochs
+
+    def state(self) -> dict[str, Array]:
+        """Return copies of all that the coming epochs depend on but for the configuration.
+
+        Names, shapes and types follow from the configuration alone.
+        """
+        return {
+            "epoch": np.array(self.epoch, np.int64),
+            "logits": self._logits.copy(),
+            **self._optimizer.state(),
+        }
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Go back to where `state` was taken, bit for bit."""
+        self.epoch = int(state["epoch"])
+        self._logits[:] = state["logits"]
+        self._optimizer.restore(state)
 
     @property
     def cold(self) -> bool:
