@@ -89,6 +89,11 @@ class Trainer:
         return self.model
 
     @property
+    def exact_epoch(self) -> int | None:
+        """Epoch after which a circuit was first verified to be exact; None if none was yet."""
+        return None
+
+    @property
     def done(self) -> bool:
         """Whether there is nothing left to train."""
         return self.epoch >= self.config.training.epochs
