@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli import config as config_command
-from cli import machine, output
+from cli import output
 from cli.counter import Counter
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
 from cli.report import PHASE_NAMES
 from cli.warming import compile_for
+from difflogic import machine
 
 if TYPE_CHECKING:
     from difflogic.benchmark import Agreement, Report, Spread

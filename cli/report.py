@@ -1,48 +1,13 @@
-"""What is left of a training run when it is over: a summary for machines and one for people."""
+"""What is left of a training run when it is over, for people."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cli import display, machine
-from cli.display import Progress
-
-if TYPE_CHECKING:
-    from difflogic.training.trainer import Trainer
+from cli import display
 
 PHASE_NAMES = {"hard": "hard evaluation"}
-
-
-def summarize(
-    trainer: Trainer, progress: Progress, held_out: Mapping[str, Any], interrupted: bool
-) -> dict[str, Any]:
-    """Return what summary.json holds: scores, seconds per phase, versions, machine."""
-    config, phases = trainer.config, trainer.phases
-    return {
-        "experiment": config.name,
-        "seed": config.training.seed,
-        "workers": trainer.workers,
-        "epochs": progress.epoch,
-        "epochs_requested": config.training.epochs,
-        "interrupted": interrupted,
-        "scores": {
-            "soft_loss": progress.soft_loss,
-            "hard_loss": progress.hard_loss,
-            "accuracy": progress.accuracy,
-            "best_hard_loss": progress.best_hard_loss,
-            "best_accuracy": progress.best_accuracy,
-            "best_epoch": progress.best_epoch,
-            "held_out": dict(held_out),
-        },
-        "seconds": {
-            "training": sum(phases.seconds.values()),
-            "compilation": phases.compile_seconds,
-            "phases": dict(phases.seconds),
-        },
-        "versions": machine.versions(),
-        "cpu": {"name": machine.cpu_name(), "count": machine.cpu_count()},
-    }
 
 
 def render(summary: Mapping[str, Any], directory: str) -> str:
@@ -61,7 +26,9 @@ def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
     rows = [(PHASE_NAMES.get(name, name), spent) for name, spent in seconds["phases"].items()]
     for name, spent in [*rows, ("all", total)]:
         share = 100 * spent / total if total else 0.0
-        lines.append(f"{name:<17}{spent:>9.3f}{share:>7.1f} %{1000 * spent / epochs:>11.3f}")
+        lines.append(
+            f"{name:<17}{spent:>9.3f}{share:>7.1f} %{1000 * spent / max(epochs, 1):>11.3f}"
+        )
     lines.append(f"{'compilation':<17}{seconds['compilation']:>9.3f}   (apart, not in the above)")
     return lines
 
@@ -91,7 +58,7 @@ def _scores(scores: Mapping[str, Any]) -> list[str]:
 
 def _next_command(summary: Mapping[str, Any], directory: str) -> str:
     if summary["interrupted"]:
-        return f"dct train-checkerboard --config {directory}/config.toml   (the whole run again)"
+        return f"dct train --resume {directory}   (goes on where it stopped)"
     if summary["experiment"].endswith("-small"):
         return "dct train-checkerboard   (the full experiment)"
     if summary["scores"]["held_out"]["exact"]:

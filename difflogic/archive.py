@@ -36,7 +36,8 @@ def write_npz(file: BinaryIO, arrays: Mapping[str, npt.NDArray]) -> None:
             entry = zipfile.ZipInfo(f"{name}.npy", _OLDEST_DATE)
             entry.create_system = 3  # else it tells Windows from the rest
             content = io.BytesIO()
-            little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+            # Not ascontiguousarray, which makes a row of a single number.
+            little = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
             np.lib.format.write_array(content, little, version=(1, 0), allow_pickle=False)
             archive.writestr(entry, content.getvalue())
 
@@ -47,7 +48,8 @@ class NpzReader:
     A context manager. Every method raises ModelFileError for what does not fit.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, largest: int = MAX_FILE_BYTES) -> None:
+        """Open `path`; a file of more than `largest` bytes is refused."""
         self._path = path
         try:
             self._file = path.open("rb")
@@ -60,7 +62,7 @@ class NpzReader:
             raise self.error(f"cannot be read: {reason.lower()}") from None
         try:
             status = os.fstat(self._file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+            if not stat.S_ISREG(status.st_mode) or status.st_size > largest:
                 raise self.error("is no model file: it is larger than any model, or no plain file")
             self._archive = zipfile.ZipFile(self._file)
         except ModelFileError:

@@ -11,6 +11,9 @@ from typing import BinaryIO
 
 from difflogic.errors import RunDirectoryError
 
+LEFTOVERS = ".dct-*.tmp"
+"""Matches what a process was writing aside when it was killed."""
+
 _REMEDIES = {
     errno.ENOSPC: "free some space there, or write elsewhere",
     errno.EDQUOT: "free some of your quota, or write elsewhere",
@@ -39,11 +42,36 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
                 # Else a crash soon after the renaming could leave an empty file.
                 os.fsync(file.fileno())
             aside.replace(path)
+            _make_names_last(path.parent)
         except BaseException:
             aside.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise refused(path, "written", error) from error
+
+
+def _make_names_last(directory: Path) -> None:
+    """Let the names in `directory` outlast a crash of the system, where it can be asked to."""
+    if os.name != "posix":
+        return
+    try:
+        descriptor = os.open(directory, os.O_RDONLY)
+    except PermissionError:  # one may write into a directory that one may not list
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some file systems have no such thing for directories; the file is whole all the same.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Remove what killed processes were writing aside; only for who is alone in `directory`."""
+    for path in directory.glob(LEFTOVERS):
+        path.unlink(missing_ok=True)
 
 
 def refused(path: Path, action: str, error: OSError) -> RunDirectoryError:

@@ -200,6 +200,17 @@ class ParallelConfig(Section):
         return lanes
 
 
+class CheckpointConfig(Section):
+    """When a run writes down where it stands. Changes no result."""
+
+    every_seconds: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        default=10.0, description="seconds from one checkpoint to the next; 0 is never"
+    )
+    every_epochs: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0, description="epochs from one checkpoint to the next; 0 is never"
+    )
+
+
 class PublishedConfig(Section):
     """What the reference published for this experiment. Only --recipe reference uses it."""
 
@@ -226,6 +237,7 @@ class Config(Section):
     training: TrainingConfig
     evaluation: EvaluationConfig = EvaluationConfig()
     parallel: ParallelConfig = ParallelConfig()
+    checkpoint: CheckpointConfig = CheckpointConfig()
     published: PublishedConfig = PublishedConfig()
 
     @property

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from difflogic.config import Config
+from difflogic.config import Config, load_config
 from difflogic.errors import RunDirectoryError
-from difflogic.files import refused, write_whole
+from difflogic.files import LEFTOVERS, refused, remove_leftovers, write_whole
 from difflogic.model import Model
-from difflogic.training.metrics import MetricsRow, to_csv
+from difflogic.training import lock
+from difflogic.training.checkpoint import checkpoints
+from difflogic.training.metrics import History, from_csv
+
+ROOT = "runs"
+LAST = "last"
+"""Stands for the newest run under a root."""
+
+CONFIG = "config.toml"
+METRICS = "metrics.csv"
+MODEL = "model.npz"
+SUMMARY = "summary.json"
 
 
 def run_name(config: Config) -> str:
@@ -24,16 +37,50 @@ def run_name(config: Config) -> str:
     return f"{config.name}-seed{config.training.seed}"
 
 
+def find_run(name: str, root: str | Path = ROOT) -> Path:
+    """Return the directory of an earlier run: `name` itself, or the newest if that is "last".
+
+    Raises RunDirectoryError if there is no such run.
+    """
+    if name != LAST:
+        path = Path(name)
+        if not path.is_dir():
+            raise RunDirectoryError(f"{path}: no such run directory{_known_runs(root)}")
+        if not (path / CONFIG).is_file():
+            raise RunDirectoryError(f"{path}: holds no run, as it has no {CONFIG}")
+        return path
+    found = _runs(root)
+    if not found:
+        raise RunDirectoryError(f"{root}: holds no run: name a run's directory instead of {LAST}")
+    return found[-1]
+
+
+def _known_runs(root: str | Path) -> str:
+    found = _runs(root)
+    return f': the newest of {root} is {found[-1]}, or "{LAST}"' if found else ""
+
+
+def _runs(root: str | Path) -> list[Path]:
+    """Return the runs under `root`, the one that was begun or extended last at the end."""
+    try:
+        found = [(path.stat().st_mtime_ns, path.parent) for path in Path(root).glob(f"*/{CONFIG}")]
+    except OSError as error:
+        raise refused(Path(root), "searched", error) from error
+    return [path for _, path in sorted(found)]
+
+
 @dataclass(frozen=True)
 class RunDirectory:
-    """What a run leaves behind: config.toml, metrics.csv, model.npz and summary.json."""
+    """What a run leaves behind: config.toml, metrics.csv, model.npz, summary.json, checkpoints."""
 
     path: Path
+    made: bool = False
+    """This process made the directory: it may go again if nothing comes of the run."""
 
     @classmethod
     def create(
         cls,
-        root: str | Path = "runs",
+        root: str | Path = ROOT,
         name: str = "run",
         requested: Path | None = None,
         now: datetime | None = None,
@@ -44,28 +91,108 @@ class RunDirectory:
         or a directory that holds something, and if the directory cannot be made.
         """
         if requested is not None:
-            return cls(_claim(Path(requested)))
+            run = cls.at(requested)
+            if not run.is_empty:
+                raise RunDirectoryError(
+                    f"{run.path}: is not empty, and a run is never overwritten: name a directory "
+                    f"that is new or empty{run._hint}"
+                )
+            return run
         stamp = (now or datetime.now()).strftime("%Y%m%d-%H%M%S")
-        return cls(_make_new(Path(root), f"{stamp}-{name}"))
+        return cls(_make_new(Path(root), f"{stamp}-{name}"), made=True)
+
+    @classmethod
+    def at(cls, path: Path) -> RunDirectory:
+        """Return the directory `path`, made if it is missing. Raises RunDirectoryError."""
+        path = Path(path)
+        made = not path.exists()
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            any(path.iterdir())
+        except FileExistsError:
+            raise RunDirectoryError(
+                f"{path}: is a file, not a directory: name a directory that is new or empty"
+            ) from None
+        except OSError as error:
+            raise refused(path, "used as run directory", error) from error
+        return cls(path, made)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing in it; a lock, or what a killed process left, is nothing."""
+        return all(_passing(path) for path in self.path.iterdir())
+
+    @property
+    def _hint(self) -> str:
+        if not (self.path / CONFIG).is_file():
+            return ""
+        return f" (the run that it holds goes on with --resume {self.path})"
 
     def write_config(self, config: Config) -> Path:
         """Write the resolved configuration to config.toml."""
-        return self._write("config.toml", config.to_toml())
+        return self._write(CONFIG, config.to_toml())
 
-    def write_metrics(self, rows: Iterable[MetricsRow]) -> Path:
-        """Write metrics.csv anew, with all `rows`."""
-        return self._write("metrics.csv", to_csv(rows))
+    def read_config(self) -> Config | None:
+        """Return the run's configuration, or None if it has none yet. Raises ConfigError."""
+        path = self.path / CONFIG
+        return load_config(path) if path.exists() else None
+
+    def write_metrics(self, history: History) -> Path:
+        """Write metrics.csv anew, with all rows."""
+        return self._write(METRICS, history.to_csv())
+
+    def read_metrics(self, epochs: int) -> History:
+        """Read metrics.csv up to an epoch. Raises RunDirectoryError if it does not reach it."""
+        path = self.path / METRICS
+        if not epochs:
+            return History()
+        try:
+            return from_csv(path.read_text(encoding="utf-8"), epochs)
+        except OSError as error:
+            raise refused(path, "read", error) from None
+        except ValueError as error:
+            raise RunDirectoryError(f"{path}: is damaged: {error}") from None
 
     def write_model(self, model: Model) -> Path:
         """Write the model to model.npz."""
-        path = self.path / "model.npz"
+        path = self.path / MODEL
         model.save(path)
         return path
 
     def write_summary(self, summary: Mapping[str, Any]) -> Path:
         """Write summary.json; NumPy's numbers and paths become plain, NaN and infinity null."""
         text = json.dumps(_plain(summary), indent=2, ensure_ascii=False, allow_nan=False)
-        return self._write("summary.json", text + "\n")
+        return self._write(SUMMARY, text + "\n")
+
+    def read_summary(self) -> dict[str, Any] | None:
+        """Return summary.json, or None if there is none that can be read: it can be made again."""
+        try:
+            summary = json.loads((self.path / SUMMARY).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return summary if isinstance(summary, dict) else None
+
+    @property
+    def has_results(self) -> bool:
+        """Whether it holds what only a run of at least one epoch writes."""
+        return any((self.path / name).exists() for name in (MODEL, SUMMARY))
+
+    def tidy(self) -> None:
+        """Remove what killed processes left half written. Only for who holds the lock."""
+        remove_leftovers(self.path)
+
+    def discard(self) -> None:
+        """Remove a run that came to nothing: its files, and the directory if it was made for it."""
+        with suppress(OSError):
+            for path in [*checkpoints(self.path), self.path / METRICS, self.path / CONFIG]:
+                path.unlink(missing_ok=True)
+            self.tidy()
+
+    def remove_if_made(self) -> None:
+        """Remove the directory if it was made for this run and is empty."""
+        if self.made:
+            with suppress(OSError):
+                self.path.rmdir()
 
     def _write(self, name: str, text: str) -> Path:
         path = self.path / name
@@ -73,22 +200,8 @@ class RunDirectory:
         return path
 
 
-def _claim(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        holds_something = any(path.iterdir())
-    except FileExistsError:
-        raise RunDirectoryError(
-            f"{path}: is a file, not a directory: name a directory that is new or empty"
-        ) from None
-    except OSError as error:
-        raise refused(path, "used as run directory", error) from error
-    if holds_something:
-        raise RunDirectoryError(
-            f"{path}: is not empty, and a run is never overwritten: name a directory that is "
-            "new or empty"
-        )
-    return path
+def _passing(path: Path) -> bool:
+    return path.name == lock.NAME or fnmatch(path.name, LEFTOVERS)
 
 
 def _make_new(root: Path, name: str) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli import machine
+from difflogic import machine
 
 
 def test_versions_name_all_that_computes() -> None:

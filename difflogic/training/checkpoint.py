@@ -1,0 +1,179 @@
+"""Checkpoints: where a run stands, in files that are whole, dated by epoch, and checked.
+
+A checkpoint holds whatever arrays the trainer calls its state, and nothing executable. It is an
+npz file with a header in JSON: format, version, configuration, and a checksum over all of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic import machine
+from difflogic.archive import NpzReader, write_npz
+from difflogic.config import Config
+from difflogic.errors import ModelFileError, RunDirectoryError
+from difflogic.files import write_whole
+
+FORMAT = "dct-checkpoint"
+VERSION = 1
+"""Goes up when a file can no longer be read by the program before."""
+
+KEPT = 2
+"""One to go on from, and one more, should the first turn out to be damaged."""
+
+MAX_HEADER_BYTES = 2**22
+"""A configuration may hold a picture of 1 MB."""
+
+_NAME = re.compile(r"checkpoint-(\d{1,12})\.npz")
+_PREFIX = "state_"
+_OVERHEAD_BYTES = 2**20
+
+State = Mapping[str, npt.NDArray[Any]]
+
+
+class CheckpointError(RunDirectoryError):
+    """A checkpoint that is damaged or not of this run: an earlier one may do."""
+
+
+class NewerCheckpointError(RunDirectoryError):
+    """A checkpoint of a newer program: whole, and no reason to take an earlier one."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run stood."""
+
+    epoch: int
+    """Count of finished epochs."""
+    resumed: int
+    """How many times the run had been resumed."""
+    settings: Mapping[str, Any]
+    """The configuration, as plain tables."""
+    made_with: Mapping[str, str]
+    """Versions of the libraries that computed it, and the processor's name."""
+    state: State
+    """The trainer's."""
+
+
+def checkpoints(directory: Path) -> list[Path]:
+    """Return the checkpoints in `directory`, the latest epoch first."""
+    found = [(int(match[1]), path) for path in directory.iterdir() if (match := _match(path))]
+    return [path for _, path in sorted(found, reverse=True)]
+
+
+def write_checkpoint(
+    directory: Path, config: Config, epoch: int, resumed: int, state: State
+) -> Path:
+    """Write ``checkpoint-<epoch>.npz``, then remove all but the latest KEPT up to that epoch.
+
+    Raises RunDirectoryError if it cannot be written; all earlier ones are then as they were.
+    """
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "config": config.to_dict(),
+        "epoch": epoch,
+        "resumed": resumed,
+        "made_with": made_with(),
+        "state": list(state),
+    }
+    header["sha256"] = _digest(header, state)
+    arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
+    arrays |= {_PREFIX + name: array for name, array in state.items()}
+    path = directory / f"checkpoint-{epoch}.npz"
+    write_whole(path, lambda file: write_npz(file, arrays))
+    _prune(directory, epoch)
+    return path
+
+
+def read_checkpoint(path: Path, template: State) -> Checkpoint:
+    """Read a checkpoint whose state has the names, shapes and types of `template`.
+
+    Raises CheckpointError for what is damaged, foreign or of another circuit, and
+    NewerCheckpointError for what a later version of this program wrote.
+    """
+    largest = sum(array.nbytes for array in template.values())
+    largest += MAX_HEADER_BYTES + _OVERHEAD_BYTES
+    try:
+        with NpzReader(path, largest) as reader:
+            header = _read_header(reader)
+            if header.get("state") != list(template):
+                raise reader.error("holds another state than this program's trainer has")
+            state = {
+                name: reader.array(_PREFIX + name, array.shape, (array.dtype,))
+                for name, array in template.items()
+            }
+    except ModelFileError as error:
+        raise CheckpointError(str(error)) from None
+    expected = header.pop("sha256", None)
+    if expected != _digest(header, state):
+        raise CheckpointError(f"{path}: is damaged: its checksum is wrong")
+    match = _match(path)
+    if match is None or int(match[1]) != header["epoch"]:
+        raise CheckpointError(f"{path}: holds epoch {header['epoch']}: it has been renamed")
+    return Checkpoint(
+        header["epoch"], header["resumed"], header["config"], header["made_with"], state
+    )
+
+
+def made_with() -> dict[str, str]:
+    """Return what the last bits of a result may depend on besides the configuration."""
+    versions = machine.versions()
+    kept = {name: versions[name] for name in ("dct", "numpy", "numba")}
+    return {**kept, "cpu": machine.cpu_name()}
+
+
+def _read_header(reader: NpzReader) -> dict[str, Any]:
+    if "header" not in reader.names:
+        raise reader.error("is no checkpoint that dct wrote")
+    try:
+        header: Any = json.loads(reader.text("header", MAX_HEADER_BYTES))
+    except (ValueError, RecursionError):
+        raise reader.error("is no checkpoint that dct wrote") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise reader.error("is no checkpoint that dct wrote")
+    version = header.get("version")
+    if type(version) is int and version > VERSION:
+        raise NewerCheckpointError(
+            f"{reader.error('is')} of format version {version}, and this program reads up to "
+            f"{VERSION}: install a newer dct"
+        )
+    return header
+
+
+def _digest(header: Mapping[str, Any], state: State) -> str:
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name, array in state.items():
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.asarray(array, order="C").tobytes())
+    return digest.hexdigest()
+
+
+def _prune(directory: Path, epoch: int) -> None:
+    """Remove all but the KEPT latest; what is later than `epoch` was damaged, as we are here."""
+    found = checkpoints(directory)
+    valid = [path for path in found if _epoch(path) <= epoch]
+    for path in found:
+        if path not in valid[:KEPT]:
+            with suppress(OSError):  # in the way of nothing but space
+                path.unlink()
+
+
+def _epoch(path: Path) -> int:
+    match = _match(path)
+    assert match is not None
+    return int(match[1])
+
+
+def _match(path: Path) -> re.Match[str] | None:
+    return _NAME.fullmatch(path.name)

@@ -1,0 +1,112 @@
+"""A lock that keeps two processes from writing to one run directory.
+
+It is the operating system's: it ends with the process that holds it, however that ends, so there
+are no stale locks. The file says who holds it, for the message only.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from difflogic.errors import RunDirectoryError
+from difflogic.files import refused
+
+NAME = ".lock"
+
+_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+_BEYOND = 2**30
+"""Offset of the locked byte on Windows, where no other process may read what is locked."""
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: BinaryIO) -> None:
+        file.seek(_BEYOND)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        file.seek(0)
+else:
+    import fcntl
+
+    def _lock(file: BinaryIO) -> None:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class RunLock:
+    """Holds a run directory for this process alone while entered.
+
+    Raises RunDirectoryError if another process holds it, which the message names, or if the
+    directory cannot be written to or its file system knows no locks.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._path = directory / NAME
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> RunLock:
+        try:
+            self._file = self._acquire()
+        except OSError as error:
+            if error.errno in _TAKEN and self._path.exists():
+                raise RunDirectoryError(
+                    f"{self._directory}: in use by {_holder(self._path)}: wait until it has ended, "
+                    "or stop it"
+                ) from None
+            raise refused(self._path, "locked", error) from error
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        assert self._file is not None
+        # While it is still locked: who waits for the name finds that it holds another file.
+        with suppress(OSError):  # Windows removes no open file; it may as well stay
+            self._path.unlink()
+        self._file.close()
+        self._file = None
+
+    def _acquire(self) -> BinaryIO:
+        while True:
+            # Append mode creates what is missing and keeps what is there.
+            file = self._path.open("a+b", buffering=0)
+            try:
+                _lock(file)
+                if _is_at(file, self._path):
+                    _write_holder(file)
+                    return file
+            except BaseException:
+                file.close()
+                raise
+            file.close()  # the lock of a file that its holder has just removed
+
+
+def _is_at(file: BinaryIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _write_holder(file: BinaryIO) -> None:
+    """Say who holds the lock. Not worth failing for: a full disk is told by what matters more."""
+    holder = {"pid": os.getpid(), "host": socket.gethostname()}
+    with suppress(OSError):
+        file.truncate(0)
+        file.write(json.dumps(holder).encode())
+
+
+def _holder(path: Path) -> str:
+    """Return what the file at `path` says of the process that holds it."""
+    try:
+        holder: Any = json.loads(path.read_bytes())
+        pid, host = int(holder["pid"]), str(holder["host"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"
+    if host != socket.gethostname():
+        return f"process {pid} on {host}"
+    return "this process itself" if pid == os.getpid() else f"process {pid}"

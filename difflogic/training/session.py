@@ -1,0 +1,329 @@
+"""A run in its directory: begun or gone on with, recorded, and saved so that it survives a kill.
+
+The order of writing is what makes it survive: metrics.csv is brought up to date before the
+checkpoint that it has to cover, and each file appears whole. See checkpoint.py and lock.py.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from difflogic.config import Config
+from difflogic.errors import RunDirectoryError, TrainingError
+from difflogic.training import trainer as training
+from difflogic.training.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    checkpoints,
+    made_with,
+    read_checkpoint,
+    write_checkpoint,
+)
+from difflogic.training.lock import RunLock
+from difflogic.training.metrics import History, MetricsRow
+from difflogic.training.run_directory import RunDirectory
+from difflogic.training.settings import differing, extended, for_this_stretch
+from difflogic.training.summary import summarize
+from difflogic.training.trainer import StepResult, Trainer
+
+SAVING_SHARE = 0.05
+"""Largest share of the time that saving by the clock may take: large runs save less often."""
+
+
+def never() -> bool:
+    """Do not stop."""
+    return False
+
+
+def unheard(message: str) -> None:
+    """Say nothing."""
+
+
+def execute(
+    config: Config,
+    path: Path,
+    *,
+    should_stop: Callable[[], bool] = never,
+    on_step: Callable[[StepResult], None] | None = None,
+    say: Callable[[str], None] = unheard,
+) -> dict[str, Any]:
+    """Train in the run directory `path` until done, and return the summary (summary.json's).
+
+    A new or empty directory starts a run, an unfinished run of this configuration is resumed, and
+    a finished one's summary is returned as it is; more epochs extend it. `should_stop` is asked
+    before each epoch: the run is then saved, and its summary is not `finished`. `say` hears what
+    a person should know. The directory is locked meanwhile.
+
+    Raises RunDirectoryError for a directory in use, one with another configuration, which names
+    the keys, and one that cannot be resumed; TrainingError if training or saving cannot go on.
+    """
+    with Session(config, RunDirectory.at(path), say) as session:
+        if session.summary is None:
+            session.trainer.warm_up()
+            session.train(should_stop, on_step)
+        assert session.summary is not None
+        return session.summary
+
+
+class Session:
+    """A run that this process alone works on while entered.
+
+    After entering, `summary` is that of a run which is already finished; else `trainer` stands
+    where the run goes on, with `history` up to there.
+    """
+
+    def __init__(
+        self, config: Config, run: RunDirectory, say: Callable[[str], None] = unheard
+    ) -> None:
+        self.config = config
+        """The run's, as in config.toml. Entering sets it."""
+        self.run = run
+        self.history = History()
+        self.resumed = 0
+        """How many stretches of the run came before this one."""
+        self.summary: dict[str, Any] | None = None
+        self._asked = config
+        self._say = say
+        self._stack = ExitStack()
+        self._trainer: Trainer | None = None
+        self._new = False
+        self._checkpoint_epoch: int | None = None
+        self._saved_epoch: int | None = None
+
+    def __enter__(self) -> Session:
+        with ExitStack() as stack:
+            stack.callback(self.run.remove_if_made)
+            stack.enter_context(RunLock(self.run.path))
+            stack.push(self._discard_if_nothing_came_of_it)
+            self.run.tidy()
+            self._settle()
+            if self.summary is None:
+                config = for_this_stretch(self.config, self._asked)
+                self._trainer = stack.enter_context(training.Trainer(config))
+                self._go_back()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.__exit__(*raised)
+
+    @property
+    def trainer(self) -> Trainer:
+        assert self._trainer is not None, "enter the session; a finished run has no trainer"
+        return self._trainer
+
+    def train(
+        self,
+        should_stop: Callable[[], bool] = never,
+        on_step: Callable[[StepResult], None] | None = None,
+    ) -> dict[str, Any]:
+        """Train until done or stopped, save everything, and return the summary."""
+        trainer = self.trainer
+        before = dict(trainer.phases.seconds)
+        with self._stopping_if_it_cannot_save():
+            # At once: what cannot be saved is better known before hours of training.
+            self._save_checkpoint()
+            self._loop(should_stop, on_step or (lambda result: None), before)
+            self._save_all()
+        summary = summarize(self.config, trainer, self.history, self.resumed)
+        with self._stopping_if_it_cannot_save():
+            self.run.write_summary(summary)
+        self.summary = summary
+        return summary
+
+    def _loop(
+        self,
+        should_stop: Callable[[], bool],
+        on_step: Callable[[StepResult], None],
+        before: dict[str, float],
+    ) -> None:
+        trainer, timer = self.trainer, self.trainer.phases
+        clock = _Clock(trainer.config)
+        while not trainer.done and not should_stop():
+            try:
+                result = trainer.step()
+            except TrainingError as error:
+                raise self._with_history(error) from error
+            with timer("other"):
+                on_step(result)
+            now = dict(timer.seconds)
+            seconds = {phase: now[phase] - before[phase] for phase in now}
+            self._record(result, seconds)
+            before = now
+            if clock.is_due(trainer.epoch):
+                self._save_all()
+                clock.saved(trainer.phases.seconds["checkpoint"] - now["checkpoint"])
+
+    def _record(self, result: StepResult, seconds: dict[str, float]) -> None:
+        self.history.add(
+            MetricsRow(result.epoch, result.soft_loss, result.hard_loss, result.accuracy, seconds)
+        )
+
+    def _with_history(self, error: TrainingError) -> TrainingError:
+        """Save the history, which may tell what broke the run; its model is worth nothing."""
+        if not self.history.rows:
+            return error
+        with suppress(RunDirectoryError):
+            path = self.run.write_metrics(self.history)
+            return TrainingError(f"{error}\nThe epochs until then are in {path}")
+        return error
+
+    def _save_checkpoint(self) -> None:
+        trainer = self.trainer
+        with trainer.phases("checkpoint"):
+            self.run.write_metrics(self.history)
+            write_checkpoint(
+                self.run.path, self.config, trainer.epoch, self.resumed, trainer.state()
+            )
+        self._checkpoint_epoch = trainer.epoch
+
+    def _save_all(self) -> None:
+        trainer = self.trainer
+        if self._saved_epoch == trainer.epoch:
+            return
+        self._save_checkpoint()
+        with trainer.phases("checkpoint"):
+            # The run's own configuration, so that the file does not tell how it was computed.
+            self.run.write_model(replace(trainer.result, config=self.config))
+        self._saved_epoch = trainer.epoch
+
+    @contextmanager
+    def _stopping_if_it_cannot_save(self) -> Iterator[None]:
+        """Turn a file that cannot be written into the end of the run.
+
+        To go on would put ever more work at risk, perhaps for hours; stopped, the run loses only
+        what came after its last checkpoint, which such a failure leaves as it is.
+        """
+        try:
+            yield
+        except RunDirectoryError as error:
+            stopped = f"{error}\nThe run stops after epoch {self.trainer.epoch}; "
+            if self._checkpoint_epoch is None:
+                raise TrainingError(f"{stopped}nothing of it is saved.") from error
+            raise TrainingError(
+                f"{stopped}its checkpoint of epoch {self._checkpoint_epoch} is good. When this is "
+                f"put right, go on with: dct train --resume {self.run.path}"
+            ) from error
+
+    def _settle(self) -> None:
+        """Find out whether the run is new, can go on as asked, or is finished already."""
+        stored = self.run.read_config()
+        if stored is None:
+            if not self.run.is_empty:
+                raise RunDirectoryError(
+                    f"{self.run.path}: is not empty, and holds no run, as it has no config.toml: "
+                    "name a directory that is new or empty"
+                )
+            self._new = True
+            self.run.write_config(self.config)
+            return
+        self._refuse_changes(stored)
+        summary = self.run.read_summary()
+        if self._asked.training.epochs > stored.training.epochs:
+            self._extend(stored, summary)
+            return
+        self.config = stored
+        if summary and summary.get("finished") is True:
+            same = summary.get("epochs_requested") == stored.training.epochs
+            self.summary = summary if same else None
+
+    def _refuse_changes(self, stored: Config) -> None:
+        changes = differing(stored, self._asked)
+        if changes:
+            raise RunDirectoryError(
+                f"{self.run.path}: holds a run with other settings, which it cannot change on its "
+                "way:\n  " + "\n  ".join(changes) + "\nLeave them as they are, or start a new run"
+            )
+        old, new = stored.training.epochs, self._asked.training.epochs
+        if new < old:
+            raise RunDirectoryError(
+                f"{self.run.path}: is a run of {old} epochs, and {new} are fewer: a run can be "
+                "extended, but not shortened; ask for more epochs, or leave them as they are"
+            )
+
+    def _extend(self, stored: Config, summary: dict[str, Any] | None) -> None:
+        self.config = extended(stored, self._asked)
+        if summary:
+            # First, so that it never calls a run finished that has epochs left.
+            requested = self.config.training.epochs
+            unfinished = {"finished": False, "epochs_requested": requested}
+            self.run.write_summary(summary | unfinished)
+        self.run.write_config(self.config)
+
+    def _go_back(self) -> None:
+        """Bring the trainer to where the run stood, by the last checkpoint that is whole."""
+        if self._new:
+            return
+        problems = []
+        for path in checkpoints(self.run.path):
+            try:
+                self._restore(path)
+            except RunDirectoryError as error:
+                if not isinstance(error, CheckpointError):
+                    raise
+                problems.append(str(error))
+                continue
+            for problem in problems:
+                self._say(f"warning: {problem}: took {path.name}, the checkpoint before")
+            return
+        if problems or self.run.has_results:
+            listed = "\n  ".join(problems or ["there is no checkpoint"])
+            raise RunDirectoryError(
+                f"{self.run.path}: cannot be resumed:\n  {listed}\nStart the run again with: "
+                f"dct train {self.run.path / 'config.toml'}"
+            )
+        self.resumed = 1
+        self._say(f"{self.run.path}: was stopped before its first checkpoint: starts at epoch 0")
+
+    def _restore(self, path: Path) -> None:
+        found = read_checkpoint(path, self.trainer.state())
+        try:
+            history = self.run.read_metrics(found.epoch)
+        except RunDirectoryError as error:
+            raise CheckpointError(f"{path}: cannot be used, since {error}") from None
+        self._check_origin(path, found)
+        self.trainer.restore(found.state)
+        self.trainer.phases.add(history.seconds)
+        self.history = history
+        self.resumed = found.resumed + 1
+
+    def _check_origin(self, path: Path, found: Checkpoint) -> None:
+        from difflogic.config import config_from_dict
+
+        changes = differing(config_from_dict(found.settings, str(path)), self.config)
+        if changes:
+            raise CheckpointError(f"{path}: is of another run: {', '.join(changes)}")
+        now = made_with()
+        others = [f"{what} {found.made_with.get(what)}" for what in now
+                  if found.made_with.get(what) != now[what]]  # fmt: skip
+        if others:
+            self._say(
+                f"note: the run was computed with {', '.join(others)} until here: it goes on, but "
+                "its last bits may differ from those of a run that changed nothing"
+            )
+
+    def _discard_if_nothing_came_of_it(self, kind: Any, error: Any, traceback: Any) -> None:
+        if error is not None and self._new and not self.history.rows:
+            self.run.discard()
+
+
+class _Clock:
+    """Tells when the next checkpoint is due."""
+
+    def __init__(self, config: Config) -> None:
+        self._epochs = config.checkpoint.every_epochs
+        self._seconds = config.checkpoint.every_seconds
+        self._next = time.monotonic() + self._seconds
+
+    def is_due(self, epoch: int) -> bool:
+        by_epochs = bool(self._epochs) and epoch % self._epochs == 0
+        return by_epochs or (bool(self._seconds) and time.monotonic() >= self._next)
+
+    def saved(self, seconds: float) -> None:
+        """Count from now, where saving took so many seconds."""
+        self._next = time.monotonic() + max(self._seconds, seconds / SAVING_SHARE)

@@ -1,0 +1,60 @@
+"""Which settings of a run may change when it goes on, and which make it another run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from difflogic.config import Config
+
+FREE = {
+    "parallel": ("workers", "parallel_batch", "parallel_cells", "max_parallel_samples"),
+    "checkpoint": ("every_seconds", "every_epochs"),
+}
+"""Settings that change no bit of a run's results."""
+
+
+def differing(stored: Config, asked: Config) -> list[str]:
+    """Return "section.key: old → new" for each setting that a run cannot change on its way.
+
+    Neither what changes no result, nor the number of epochs, which may grow.
+    """
+    old, new = _flat(stored), _flat(asked)
+    free = {f"{section}.{key}" for section, keys in FREE.items() for key in keys}
+    keys = [key for key in {**old, **new} if key not in free and key != "training.epochs"]
+    return [
+        f"{key}: {_show(old.get(key))} → {_show(new.get(key))}"
+        for key in keys
+        if old.get(key) != new.get(key)
+    ]
+
+
+def for_this_stretch(stored: Config, asked: Config) -> Config:
+    """Return `stored` with the settings of `asked` that change no result, and its epochs."""
+    changes: dict[str, Any] = {
+        section: getattr(stored, section).model_copy(
+            update={key: getattr(getattr(asked, section), key) for key in keys}
+        )
+        for section, keys in FREE.items()
+    }
+    return extended(stored, asked).model_copy(update=changes)
+
+
+def extended(stored: Config, asked: Config) -> Config:
+    """Return `stored` with the epochs of `asked`."""
+    epochs = {"epochs": asked.training.epochs}
+    return stored.model_copy(update={"training": stored.training.model_copy(update=epochs)})
+
+
+def _flat(config: Config) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for section, value in config.to_dict().items():
+        keys = value if isinstance(value, dict) else {}
+        flat |= {f"{section}.{key}": item for key, item in keys.items()} or {section: value}
+    return flat
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return "not set"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else text[:59] + "…"

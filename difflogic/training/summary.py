@@ -1,0 +1,55 @@
+"""What is left of a training run when it is over, for machines: summary.json."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from difflogic import machine
+from difflogic.config import Config
+from difflogic.model import Model
+from difflogic.training.metrics import History
+from difflogic.training.trainer import Trainer
+
+
+def final_scores(model: Model) -> dict[str, Any]:
+    """Score the hard circuit that a run leaves behind: the one place for what a run ends with."""
+    from difflogic.training.evaluation import held_out
+
+    return {"held_out": held_out(model)}
+
+
+def summarize(config: Config, trainer: Trainer, history: History, resumed: int) -> dict[str, Any]:
+    """Return what summary.json holds: scores, seconds per phase, versions, machine.
+
+    `config` is the run's, whatever its last stretch ran with; `resumed` counts the stretches
+    after the first.
+    """
+    phases, finished = trainer.phases, trainer.done
+    last, last_hard, best = history.rows[-1:], history.last_hard, history.best
+    return {
+        "experiment": config.name,
+        "seed": config.training.seed,
+        "workers": trainer.workers,
+        "epochs": trainer.epoch,
+        "epochs_requested": config.training.epochs,
+        "finished": finished,
+        "interrupted": not finished,
+        "resumed": resumed,
+        "exact_epoch": trainer.exact_epoch,
+        "scores": {
+            "soft_loss": last[0].soft_loss if last else None,
+            "hard_loss": last_hard.hard_loss if last_hard else None,
+            "accuracy": last_hard.accuracy if last_hard else None,
+            "best_hard_loss": best.hard_loss if best else None,
+            "best_accuracy": best.accuracy if best else None,
+            "best_epoch": best.epoch if best else None,
+            **final_scores(trainer.result),
+        },
+        "seconds": {
+            "training": sum(phases.seconds.values()),
+            "compilation": phases.compile_seconds,
+            "phases": dict(phases.seconds),
+        },
+        "versions": machine.versions(),
+        "cpu": {"name": machine.cpu_name(), "count": machine.cpu_count()},
+    }
