@@ -1,0 +1,80 @@
+"""Where the runs of a sweep go: processes of this machine, or this very process."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+from difflogic.errors import TrainingError
+from difflogic.sweep.work import Control, Job, Outcome, run
+
+
+class WorkersLostError(TrainingError):
+    """Worker processes died, or the cluster went away: runs may have to be done again."""
+
+
+class Backend(Protocol):
+    """Does jobs through joblib. Entered and used in one thread, which starts all processes."""
+
+    compiles_here: bool
+    """Whether the runs find in this machine's cache what was compiled before."""
+
+    @property
+    def slots(self) -> int:
+        """Runs at the same time, as far as it is known."""
+
+    def prepare(self, control: Control) -> Control:
+        """Start what is needed, and return how the runs are to be reached."""
+
+    def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        """Do the jobs and yield what became of each, as they end. Raises WorkersLostError."""
+
+    def request_stop(self) -> None:
+        """Reach those runs which do not see the control's directory. From any thread."""
+
+    def close(self, at_once: bool) -> None:
+        """End the worker processes; `at_once` without waiting for them."""
+
+
+class LocalBackend:
+    """Processes of this machine (loky), one run in each; this process itself if `jobs` is 1."""
+
+    compiles_here = True
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+
+    @property
+    def slots(self) -> int:
+        return self._jobs
+
+    def prepare(self, control: Control) -> Control:
+        return control
+
+    def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        import joblib
+        from joblib.externals.loky.process_executor import BrokenProcessPool
+
+        # One thread for whatever library would like to use all cores in each process.
+        limits: dict[str, Any] = {"inner_max_num_threads": 1} if self._jobs > 1 else {}
+        with joblib.parallel_config(backend="loky", n_jobs=self._jobs, **limits):
+            parallel = joblib.Parallel(
+                return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs"
+            )
+            try:
+                yield from parallel(joblib.delayed(run)(job) for job in jobs)
+            except BrokenProcessPool as error:
+                raise WorkersLostError(
+                    "a worker process was killed, perhaps for want of memory: use fewer --jobs"
+                ) from error
+
+    def request_stop(self) -> None:
+        """Nothing: all runs see the control's directory."""
+
+    def close(self, at_once: bool) -> None:
+        if self._jobs > 1:
+            from joblib.externals.loky import get_reusable_executor
+
+            with contextlib.suppress(Exception):
+                get_reusable_executor().shutdown(wait=not at_once, kill_workers=at_once)

@@ -1,0 +1,196 @@
+"""The directory of a sweep: what was asked, one run directory per run, and the tables."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import tomli_w
+
+from difflogic.config import config_from_dict
+from difflogic.errors import ConfigError, RunDirectoryError
+from difflogic.files import refused, write_whole
+from difflogic.sweep.question import Asked, Cell, Question, differences, lookup
+from difflogic.sweep.seeds import format_seeds, parse_seeds
+
+FORMAT = "dct-sweep"
+VERSION = 1
+"""Goes up when a file can no longer be read by the program before."""
+
+FILE = "sweep.toml"
+SUMMARY = "summary.json"
+
+MAX_BYTES = 2**26
+"""Of one file that is read back: far above what is ever written."""
+
+
+@dataclass(frozen=True)
+class SweepDirectory:
+    """``sweep.toml``, ``<cell>/seed<N>/`` for every run, and ``table.csv``, ``.json``, ``.md``."""
+
+    path: Path
+
+    @property
+    def exists(self) -> bool:
+        """Whether a sweep was begun here."""
+        return (self.path / FILE).exists()
+
+    def run_path(self, cell: Cell, seed: int) -> Path:
+        return self.path / cell.name / f"seed{seed}"
+
+    def require_empty(self) -> None:
+        """Raise RunDirectoryError if there is something here that is no sweep."""
+        try:
+            foreign = sorted(entry.name for entry in self.path.iterdir() if entry.name != ".lock")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise refused(self.path, "used for a sweep", error) from error
+        if foreign:
+            raise RunDirectoryError(
+                f"{self.path}: holds {foreign[0]}, and is no sweep: name a directory that is new "
+                "or empty, or that of an earlier sweep"
+            )
+
+    def make(self) -> None:
+        """Create the directory, if it is not there. Raises RunDirectoryError."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise refused(self.path, "created", error) from error
+
+    def discard_if_without_runs(self) -> None:
+        """Remove what there is of a sweep that has come to nothing."""
+        with suppress(OSError):
+            if {entry.name for entry in self.path.iterdir()} <= {FILE}:
+                (self.path / FILE).unlink(missing_ok=True)
+                self.path.rmdir()
+
+    def read_question(self) -> Question:
+        """Read what was asked. Raises RunDirectoryError if that is damaged or of a newer dct."""
+        path = self.path / FILE
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise RunDirectoryError(
+                f"{self.path}: no sweep is there (no {FILE}): name the directory of one, or begin "
+                "one with dct sweep CONFIG --seeds 0-15"
+            ) from None
+        except OSError as error:
+            raise refused(path, "read", error) from error
+        try:
+            data = tomllib.loads(content[:MAX_BYTES].decode())
+            version = data["version"]
+            if data["format"] != FORMAT or not isinstance(version, int):
+                raise ValueError("it is of another format")
+            if version > VERSION:
+                raise ValueError("a newer dct wrote it: use that one")
+            return _question(data, str(path))
+        except (ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
+            what = f"no key {error}" if isinstance(error, KeyError) else str(error)
+            raise RunDirectoryError(
+                f"{path}: cannot be used: {what}. Restore the file, or start a new sweep"
+            ) from None
+
+    def write_question(self, question: Question) -> None:
+        """Write sweep.toml. Raises RunDirectoryError."""
+        asked = question.asked
+        data: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "command": question.command,
+            "seeds": format_seeds(question.seeds),
+            "asked": {
+                "config": asked.config,
+                "set": list(asked.overrides),
+                "grid": list(asked.grid),
+                "axes": list(question.axes),
+            },
+            "cells": {cell.name: _without_seed(cell) for cell in question.cells},
+        }
+        if asked.recipe is not None:
+            data["asked"]["recipe"] = asked.recipe
+        self.write(FILE, tomli_w.dumps(data, multiline_strings=True))
+
+    def join(self, question: Question) -> Question:
+        """Return `question` with the seeds that were asked for here before.
+
+        Raises RunDirectoryError, naming the keys, if it is not the question that was asked.
+        """
+        before = self.read_question()
+        found = differences(before, question)
+        if found:
+            raise RunDirectoryError(
+                f"{self.path}: holds another sweep than the one asked for:\n  "
+                + "\n  ".join(found)
+                + "\nName another --dir for it, or go on with the sweep there: dct sweep --dir "
+                + str(self.path)
+            )
+        return question.with_seeds(before.seeds)
+
+    def finished_summary(self, cell: Cell, seed: int) -> dict[str, Any] | None:
+        """Return the summary of a run that has ended; None if there is none, or no whole one."""
+        try:
+            content = (self.run_path(cell, seed) / SUMMARY).read_bytes()
+            summary = json.loads(content)
+        except (OSError, ValueError, RecursionError):
+            return None  # the run's own resumption decides what can be used
+        if not isinstance(summary, dict) or summary.get("finished") is not True:
+            return None
+        # A run that was extended by hand is no longer one of this sweep; its job will say so.
+        requested = summary.get("epochs_requested")
+        return summary if requested == cell.config.training.epochs else None
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file of that name, whole or not at all. Raises RunDirectoryError."""
+        path = self.path / name
+        write_whole(path, lambda file: file.write(text.encode()))
+        return path
+
+    def write_run(self, cell: Cell, seed: int, files: Mapping[str, bytes]) -> None:
+        """Write the files of a run that was made elsewhere; its summary last, as it ends the run.
+
+        Raises RunDirectoryError.
+        """
+        path = self.run_path(cell, seed)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise refused(path, "created", error) from error
+        for name in sorted(files, key=lambda name: name == SUMMARY):
+            write_whole(path / name, partial(_write, files[name]))
+
+
+def _write(content: bytes, file: BinaryIO) -> None:
+    file.write(content)
+
+
+def _without_seed(cell: Cell) -> dict[str, Any]:
+    data = cell.config.to_dict()
+    del data["training"]["seed"]
+    return data
+
+
+def _question(data: Mapping[str, Any], source: str) -> Question:
+    asked = data["asked"]
+    axes = tuple(asked["axes"])
+    cells = []
+    for name, config in data["cells"].items():
+        if "/" in name or "\\" in name or name.startswith("."):
+            raise ValueError(f'"{name}" cannot be a cell\'s name')
+        settings = config_from_dict(config, source)
+        cells.append(Cell(name, {key: lookup(settings, key) for key in axes}, settings))
+    if not cells:
+        raise ValueError("it has no cells")
+    return Question(
+        Asked(asked["config"], tuple(asked["set"]), tuple(asked["grid"]), asked.get("recipe")),
+        tuple(cells),
+        parse_seeds(data["seeds"]),
+        axes,
+    )

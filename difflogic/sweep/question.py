@@ -1,0 +1,158 @@
+"""What a sweep asks: configurations times seeds."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from difflogic.config import Config, load_config
+from difflogic.errors import ConfigError
+from difflogic.sweep.grid import cell_name, combinations, parse_axes
+from difflogic.sweep.seeds import format_seeds
+from difflogic.training.settings import differing
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as it was typed."""
+
+    config: str
+    overrides: tuple[str, ...] = ()
+    grid: tuple[str, ...] = ()
+    recipe: str | None = None
+
+    def command(self, seeds: Sequence[int]) -> str:
+        """Return the command line that asks it, for people to repeat."""
+        words = ["dct", "sweep", self.config, "--seeds", format_seeds(seeds)]
+        words += [word for axis in self.grid for word in ("--grid", axis)]
+        words += ["--recipe", self.recipe] if self.recipe else []
+        words += [word for override in self.overrides for word in ("--set", override)]
+        return shlex.join(words)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of the grid's values."""
+
+    name: str
+    """Also that of its directory."""
+    settings: Mapping[str, Any]
+    """The values of the axes, by key, as the configuration has them."""
+    config: Config
+    """With any seed."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """All runs that a sweep is to have."""
+
+    asked: Asked
+    cells: tuple[Cell, ...]
+    seeds: tuple[int, ...]
+    """Ascending."""
+    axes: tuple[str, ...] = field(default=())
+    """The keys of the grid."""
+
+    @property
+    def experiment(self) -> str:
+        return self.cells[0].config.name
+
+    @property
+    def runs(self) -> Iterator[tuple[Cell, int]]:
+        """All cells' runs, seed by seed, so that early results tell something of every cell."""
+        return ((cell, seed) for seed in self.seeds for cell in self.cells)
+
+    @property
+    def size(self) -> int:
+        return len(self.cells) * len(self.seeds)
+
+    @property
+    def command(self) -> str:
+        return self.asked.command(self.seeds)
+
+    def with_seeds(self, seeds: Sequence[int]) -> Question:
+        """Return the same question for its own seeds and more."""
+        return replace(self, seeds=tuple(sorted({*self.seeds, *seeds})))
+
+
+def ask(asked: Asked, seeds: Sequence[int]) -> Question:
+    """Load and check every configuration of a sweep.
+
+    A run gets one worker thread if nothing asks for more: whole runs side by side need no
+    barriers. Raises ConfigError that names every value which is wrong.
+    """
+    axes = parse_axes(asked.grid)
+    overrides = ["parallel.workers=1", *asked.overrides]
+    _load(asked, overrides, {})
+    cells, problems = [], []
+    for texts in combinations(axes):
+        try:
+            config = _load(asked, overrides, texts)
+        except ConfigError as error:
+            problems.append(str(error))
+            continue
+        settings = {key: lookup(config, key) for key in texts}
+        name = cell_name(settings, texts) if texts else config.name
+        cells.append(Cell(name, settings, config))
+    if problems:
+        # A wrong value is wrong in every combination that it is part of.
+        raise ConfigError("\n".join(dict.fromkeys(problems)))
+    _require_different(cells)
+    return Question(asked, tuple(cells), tuple(seeds), tuple(axis.key for axis in axes))
+
+
+def with_seed(config: Config, seed: int) -> Config:
+    """Return the configuration of one run; `seed` is from 0 to 2**63 - 1."""
+    training = config.training.model_copy(update={"seed": seed})
+    return config.model_copy(update={"training": training})
+
+
+def lookup(config: Config, key: str) -> Any:
+    """Return the value of ``section.key`` as TOML knows it."""
+    value: Any = config.to_dict()
+    for part in key.split("."):
+        value = value[part]
+    return value
+
+
+def differences(before: Question, now: Question) -> list[str]:
+    """Return "section.key: before → now" for each key in which two questions differ.
+
+    Seeds are apart, and what changes no result is not looked at.
+    """
+    old = {cell.name: cell.config for cell in before.cells}
+    new = {cell.name: cell.config for cell in now.cells}
+    if old.keys() != new.keys():
+        return [f"grid: {', '.join(old)} → {', '.join(new)}"]
+    found: dict[str, None] = {}
+    for name, there in old.items():
+        here = new[name]
+        if there.training.epochs != here.training.epochs:
+            found[f"training.epochs: {there.training.epochs} → {here.training.epochs}"] = None
+        found |= dict.fromkeys(differing(with_seed(there, 0), with_seed(here, 0)))
+    return list(found)
+
+
+def _load(asked: Asked, overrides: Sequence[str], texts: Mapping[str, str]) -> Config:
+    options = [f"{key}={text}" for key, text in texts.items()]
+    try:
+        return load_config(asked.config, [*overrides, *options])
+    except ConfigError as error:
+        message = str(error)
+        for option in options:  # which the loader takes for an override, as it is one to it
+            message = message.replace(f"--set {option}", f"--grid {option}")
+        raise ConfigError(message) from None
+
+
+def _require_different(cells: Sequence[Cell]) -> None:
+    seen: dict[str, str] = {}
+    for cell in cells:
+        # Some file systems take names that differ in case only for one.
+        other = seen.setdefault(cell.name.casefold(), cell.name)
+        same = [c.name for c in cells if c is not cell and c.config == cell.config]
+        if same or other is not cell.name:
+            raise ConfigError(
+                f"--grid: two combinations mean the same, {cell.name}: list each value once"
+            )

@@ -1,0 +1,119 @@
+"""From the summaries of runs to the numbers of each cell."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from difflogic.sweep.question import Cell, Question
+from difflogic.sweep.statistics import wilson_interval
+from difflogic.sweep.work import is_finished
+
+Status = Literal["exact", "not exact", "failed", "missing"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run."""
+
+    cell: str
+    settings: Mapping[str, Any]
+    seed: int
+    status: Status
+    """missing: not run yet, or interrupted."""
+    epochs: int | None = None
+    epochs_to_exact: int | None = None
+    """Epoch at which it was verified to be exact first; None if it does not end exact."""
+    wrong_cells: int | None = None
+    """At the training step, over all held-out starts."""
+    active_gates: int | None = None
+    seconds: float | None = None
+    """Of training, without compilation."""
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What all runs of a cell tell together."""
+
+    cell: str
+    settings: Mapping[str, Any]
+    seeds: int
+    """Runs that ended, failed ones included: the denominator of the share."""
+    exact: int
+    exact_low: float
+    """95 % Wilson interval of the share of exact runs."""
+    exact_high: float
+    epochs_to_exact: float | None
+    """Median of the exact runs, as all medians of epochs and gates are; None without any."""
+    epochs_to_exact_min: int | None
+    epochs_to_exact_max: int | None
+    active_gates: float | None
+    seconds: float | None
+    """Median of training, over the runs that ended without failing."""
+    seconds_total: float
+    failed: int
+    missing: int
+
+
+def make_row(
+    cell: Cell, seed: int, summary: Mapping[str, Any] | None, error: str | None = None
+) -> Row:
+    """Return a run's row from its summary or its error; neither means it has not ended."""
+    if error is not None:
+        return Row(cell.name, cell.settings, seed, "failed", error=error)
+    if summary is None or not is_finished(dict(summary)):
+        return Row(cell.name, cell.settings, seed, "missing")
+    scores = summary["scores"]["held_out"]
+    exact = bool(scores["exact"])
+    reached = summary.get("exact_epoch")
+    return Row(
+        cell.name, cell.settings, seed, "exact" if exact else "not exact",
+        epochs=summary["epochs"],
+        epochs_to_exact=(summary["epochs"] if reached is None else reached) if exact else None,
+        wrong_cells=scores["wrong_cells"],
+        active_gates=scores["active_gates"],
+        seconds=summary["seconds"]["training"],
+    )  # fmt: skip
+
+
+def aggregate(question: Question, rows: Sequence[Row]) -> list[CellResult]:
+    """Return one result per cell, in the question's order."""
+    return [
+        _aggregate(cell, [row for row in rows if row.cell == cell.name]) for cell in question.cells
+    ]
+
+
+def _aggregate(cell: Cell, rows: Sequence[Row]) -> CellResult:
+    count = {status: sum(row.status == status for row in rows) for status in _STATUSES}
+    ended = len(rows) - count["missing"]
+    low, high = wilson_interval(count["exact"], ended)
+    epochs = [row.epochs_to_exact for row in rows if row.epochs_to_exact is not None]
+    gates = [
+        row.active_gates for row in rows if row.status == "exact" and row.active_gates is not None
+    ]
+    seconds = [row.seconds for row in rows if row.seconds is not None]
+    return CellResult(
+        cell.name, cell.settings,
+        seeds=ended,
+        exact=count["exact"],
+        exact_low=low,
+        exact_high=high,
+        epochs_to_exact=_median(epochs),
+        epochs_to_exact_min=min(epochs, default=None),
+        epochs_to_exact_max=max(epochs, default=None),
+        active_gates=_median(gates),
+        seconds=_median(seconds),
+        seconds_total=sum(seconds),
+        failed=count["failed"],
+        missing=count["missing"],
+    )  # fmt: skip
+
+
+_STATUSES: tuple[Status, ...] = ("exact", "not exact", "failed", "missing")
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None

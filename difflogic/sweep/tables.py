@@ -1,0 +1,148 @@
+"""The tables of a sweep: for spreadsheets, for programs, and for a README."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from difflogic.sweep.directory import SweepDirectory
+from difflogic.sweep.question import Question
+from difflogic.sweep.results import CellResult, Row, aggregate
+from difflogic.sweep.seeds import format_seeds
+
+RUN_COLUMNS = (
+    "cell", "seed", "status", "epochs", "epochs_to_exact", "wrong_cells", "active_gates",
+    "seconds", "error",
+)  # fmt: skip
+
+
+def write_tables(directory: SweepDirectory, question: Question, rows: Sequence[Row]) -> None:
+    """Write table.csv (one line per run), table.json (all) and table.md (one line per cell)."""
+    data = json.dumps(to_data(question, rows), indent=2, ensure_ascii=False, allow_nan=False)
+    directory.write("table.csv", to_csv(question, rows))
+    directory.write("table.json", data + "\n")
+    directory.write("table.md", to_markdown(question, rows))
+
+
+def to_csv(question: Question, rows: Sequence[Row]) -> str:
+    """Return one line per run, with a column per key of the grid."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["cell", *question.axes, *RUN_COLUMNS[1:]])
+    for row in rows:
+        settings = setting_texts(question, row)
+        values = [_cell_text(getattr(row, column)) for column in RUN_COLUMNS]
+        writer.writerow([values[0], *settings, *values[1:]])
+    return text.getvalue()
+
+
+def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return everything as JSON knows it: the question, the cells' results, the runs."""
+    return {
+        "experiment": question.experiment,
+        "command": question.command,
+        "seeds": format_seeds(question.seeds),
+        "grid": list(question.axes),
+        "cells": [_plain(asdict(result)) for result in aggregate(question, rows)],
+        "runs": [_plain(asdict(row)) for row in rows],
+    }
+
+
+HEADINGS = (
+    "exact", "95 % interval", "epochs to exact", "active gates", "seconds per run",
+    "seconds in all", "failed", "missing",
+)  # fmt: skip
+
+
+def to_cells(question: Question, result: CellResult) -> list[str]:
+    """Return a cell's line of the aggregate table: its settings, then what HEADINGS name."""
+    settings = setting_texts(question, result)
+    epochs = number(result.epochs_to_exact)
+    if result.exact > 1:
+        epochs += f" ({result.epochs_to_exact_min} to {result.epochs_to_exact_max})"
+    return [
+        *(settings or [question.experiment]),
+        f"{result.exact}/{result.seeds}",
+        f"{100 * result.exact_low:.0f} to {100 * result.exact_high:.0f} %" if result.seeds else "-",
+        epochs,
+        number(result.active_gates),
+        number(result.seconds, digits=1),
+        number(result.seconds_total, digits=1),
+        str(result.failed),
+        str(result.missing),
+    ]
+
+
+def setting_texts(question: Question, result: Row | CellResult) -> list[str]:
+    """Return the values of the axes as text; those of several lines, pictures, by their names."""
+    named = dict(part.partition("=")[::2] for part in result.cell.split(","))
+    texts = []
+    for key in question.axes:
+        text = _cell_text(result.settings[key])
+        texts.append(named.get(key.rpartition(".")[2], result.cell) if "\n" in text else text)
+    return texts
+
+
+def setting_headings(question: Question) -> list[str]:
+    """Return the headings of the columns before HEADINGS."""
+    return list(question.axes) or ["experiment"]
+
+
+def to_markdown(question: Question, rows: Sequence[Row]) -> str:
+    """Return the aggregate table, with the command that makes it."""
+    headings = [*setting_headings(question), *HEADINGS]
+    words = len(headings) - len(HEADINGS)
+    lines = [_line(headings), _line([":--"] * words + ["--:"] * len(HEADINGS))]
+    for result in aggregate(question, rows):
+        lines.append(_line([_escape(text) for text in to_cells(question, result)]))
+    note = (
+        f"{question.experiment}, seeds {format_seeds(question.seeds)}: `{question.command}`. "
+        "Epochs to exact: median (range) over the exact runs; active gates: median over the same."
+    )
+    return "\n".join([*lines, "", note, ""])
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """Format a number with so many decimals, a whole one or one half without needless ones."""
+    if value is None:
+        return "-"
+    if digits == 0:
+        return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
+    return f"{value:.{digits}f}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _cell_text(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case list():
+            return json.dumps(value, ensure_ascii=False)
+        case _:
+            return str(value)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
