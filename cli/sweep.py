@@ -166,6 +166,7 @@ def _sweep(
 ) -> int:
     """Do what is missing, write and show the tables, and return the exit code."""
     from cli.sweep_display import choose
+    from difflogic.errors import TrainingError
     from difflogic.sweep.cluster import ClusterError
     from difflogic.sweep.execution import Execution
     from difflogic.sweep.progress import Progress
@@ -179,7 +180,11 @@ def _sweep(
             with Execution(place, question, backend) as execution:
                 _compile(execution, question, backend)
                 display = choose(Progress(question, execution), place.path, quiet)
-                code = _watch(execution, place, question, display)
+                try:
+                    code = _watch(execution, place, question, display)
+                except TrainingError as error:  # workers that are lost for good
+                    note(f"error: {error}")
+                    code = FAILURE
             write_tables(place, question, execution.rows)
     except (ClusterError, KeyboardInterrupt):
         if is_new:
@@ -238,14 +243,14 @@ def _report(
         if row.status == "failed":
             note(f"error: {row.cell}, seed {row.seed}: {row.error}")
     if missing:
-        what = "interrupted" if code else "not finished"
+        what = "not finished" if code in (0, FAILURE) else "interrupted"
         note(
             f"{what}: {len(rows) - missing} of {len(rows)} runs have ended; go on with: "
             f"dct sweep --dir {place.path}"
         )
     if as_json:
         data = tables.to_data(question, rows)
-        show_json({"directory": str(place.path), "interrupted": bool(code), **data})
+        show_json({"directory": str(place.path), "interrupted": code not in (0, FAILURE), **data})
         return
     settings = tables.setting_headings(question)
     table = new_table(*settings, *tables.HEADINGS, texts=len(settings))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from difflogic import __version__
-from difflogic.errors import ConfigError
+from difflogic.errors import ConfigError, TrainingError
 from difflogic.sweep.backends import WorkersLostError
 from difflogic.sweep.work import Control, Job, Outcome, run
 
@@ -24,8 +25,18 @@ WORKER_SECONDS = 30.0
 COMPILE_SECONDS = 600.0
 
 
+_ADDRESS = re.compile(
+    r"((tcp|tls|ws|wss)://)?(\[[0-9A-Fa-f:.%]+\]|[^\s:/\[\]]+):[0-9]{1,5}", re.ASCII
+)
+"""What `distributed` takes, but for kinds of its own: others leave it hanging for a while."""
+
+
 class ClusterError(ConfigError):
     """A cluster that cannot be used: not installed, not reachable, without workers, or too old."""
+
+
+class ClusterLostError(TrainingError):
+    """A cluster that went away while it was at work."""
 
 
 class DaskBackend:
@@ -38,6 +49,10 @@ class DaskBackend:
     def __init__(self, scheduler: str | None, jobs: int | None, precisions: Iterable[str]) -> None:
         """`precisions` are those that kernels have to be compiled for. Raises ClusterError."""
         require_distributed()
+        if scheduler is not None and not _ADDRESS.fullmatch(scheduler):
+            raise ClusterError(
+                f"--scheduler {scheduler}: is no address: write it as tcp://127.0.0.1:8786"
+            )
         self.compiles_here = scheduler is None
         self._scheduler = scheduler
         self._jobs = jobs
@@ -55,8 +70,9 @@ class DaskBackend:
         import distributed
 
         # Its notes on lost connections come as often as workers do; what matters is told by us.
-        for name in ("distributed", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        for name in [*logging.root.manager.loggerDict, "distributed", "asyncio"]:
+            if name.split(".")[0] in ("distributed", "asyncio"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
         if self._scheduler is None:
             self._cluster = distributed.LocalCluster(
                 n_workers=self._jobs, threads_per_worker=1, processes=True, host="127.0.0.1",
@@ -89,9 +105,9 @@ class DaskBackend:
             except Exception as error:
                 # A run's own errors are outcomes: this is the cluster's.
                 if self._client.status != "running":
-                    raise ClusterError(
-                        f"the connection to the scheduler was lost ({_first_line(error)})"
-                    ) from error
+                    raise ClusterLostError("the connection to the scheduler was lost") from error
+                if not self._client.ncores():
+                    raise ClusterLostError("the cluster has no workers any more") from error
                 raise WorkersLostError(f"the cluster lost a run: {_first_line(error)}") from error
 
     def request_stop(self) -> None:

@@ -91,14 +91,16 @@ def ask(asked: Asked, seeds: Sequence[int]) -> Question:
         try:
             config = _load(asked, overrides, texts)
         except ConfigError as error:
-            problems.append(str(error))
+            problems += _lines(error)
             continue
         settings = {key: lookup(config, key) for key in texts}
         name = cell_name(settings, texts) if texts else config.name
         cells.append(Cell(name, settings, config))
     if problems:
         # A wrong value is wrong in every combination that it is part of.
-        raise ConfigError("\n".join(dict.fromkeys(problems)))
+        different = list(dict.fromkeys(problems))
+        head = f"{len(different)} problems in the grid:\n  " if len(different) > 1 else ""
+        raise ConfigError(head + "\n  ".join(different))
     _require_different(cells)
     return Question(asked, tuple(cells), tuple(seeds), tuple(axis.key for axis in axes))
 
@@ -144,6 +146,12 @@ def _load(asked: Asked, overrides: Sequence[str], texts: Mapping[str, str]) -> C
         for option in options:  # which the loader takes for an override, as it is one to it
             message = message.replace(f"--set {option}", f"--grid {option}")
         raise ConfigError(message) from None
+
+
+def _lines(error: ConfigError) -> list[str]:
+    """Return the problems that a message lists, or the one that it is."""
+    first, *others = str(error).split("\n  ")
+    return others or [first]
 
 
 def _require_different(cells: Sequence[Cell]) -> None:

@@ -55,10 +55,12 @@ class Control:
             return self._is_over
         return _EventTest(self.event)
 
+    def is_orphan(self) -> bool:
+        """Whether this is a worker whose sweep was killed: nobody hears what it has to tell."""
+        return self.parent is not None and self.parent not in (os.getpid(), os.getppid())
+
     def _is_over(self) -> bool:
-        if self.parent is not None and self.parent not in (os.getpid(), os.getppid()):
-            return True
-        return not os.path.isdir(self.path)
+        return self.is_orphan() or not os.path.isdir(self.path)
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,13 @@ class Outcome:
 
 def run(job: Job) -> Outcome:
     """Do a job, or go on with it. Whatever goes wrong becomes the outcome's error."""
+    outcome = _run(job)
+    if job.control.is_orphan():
+        os._exit(1)  # else the worker would wait for minutes for more to do
+    return outcome
+
+
+def _run(job: Job) -> Outcome:
     should_stop = job.control.stop_test()
     if should_stop():
         return Outcome(job.index)
