@@ -68,8 +68,13 @@ class Root(LazyGroup):
     """`dct` itself. Errors of all commands end here."""
 
     entries: ClassVar[dict[str, Entry]] = {
+        "train": Entry("cli.train", "train", "Train any experiment, by name or from a file."),
         "train-checkerboard": Entry(
             "cli.train", "train_checkerboard", "Train an automaton that grows a checkerboard."
+        ),
+        "train-gol": Entry("cli.train", "train_gol", "Train the Game of Life, or a rule like it."),
+        "train-pattern": Entry(
+            "cli.train", "train_pattern", "Train an automaton that grows a picture."
         ),
         "sweep": Entry("cli.sweep", "sweep", "Train with many seeds and settings, side by side."),
         "bench": Entry("cli.bench", "bench", "Measure training steps, phase by phase."),

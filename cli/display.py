@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from rich.console import Console
+    from rich.text import Text
 
+    from difflogic.training.metrics import MetricsRow
     from difflogic.training.trainer import StepResult
 
 FRAME_SECONDS = 1 / 8
@@ -29,6 +32,10 @@ LINES = 10
 LINE_SECONDS = 30.0
 """Without a terminal: so many lines over the run, and none later than this after the last."""
 
+COLOR_CHANNELS = (2, 3)
+COLORS = ("grey11", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+"""Of a cell with these bits: the first channel is red, the second green, the third blue."""
+
 MIN_BAR = 10
 MAX_BAR = 60
 
@@ -39,8 +46,8 @@ class Progress:
 
     epochs: int
     """Epochs that the run is to have in all."""
-    channel: int = 0
-    """The channel that the picture shows."""
+    channels: Sequence[int] = (0,)
+    """The loss channels: the picture shows them, or the first."""
     epoch: int = 0
     soft_loss: float | None = None
     hard_loss: float | None = None
@@ -50,11 +57,24 @@ class Progress:
     best_accuracy: float | None = None
     best_epoch: int | None = None
     hard_grid: npt.NDArray[np.uint8] | None = None
-    """Shape (height, width): the first loss channel after the last hard rollout."""
+    """Shape (loss channels, height, width), after the last hard rollout."""
     started: float = field(default_factory=time.perf_counter)
+    first: int = 0
+    """Epoch at which this process went on with the run."""
+
+    def recall(self, row: MetricsRow) -> None:
+        """Take over what an earlier process found."""
+        self._take(row)
+        self.first = row.epoch
 
     def add(self, result: StepResult) -> None:
-        """Take over what a step found; a step without hard evaluation leaves those as they were."""
+        """Take over what a step found."""
+        self._take(result)
+        if result.hard_grid is not None:
+            self.hard_grid = result.hard_grid
+
+    def _take(self, result: StepResult | MetricsRow) -> None:
+        # A step without hard evaluation leaves the scores as they were.
         self.epoch = result.epoch
         self.soft_loss = result.soft_loss
         if result.hard_loss is not None:
@@ -64,8 +84,6 @@ class Progress:
                 self.best_hard_loss = result.hard_loss
                 self.best_accuracy = result.accuracy
                 self.best_epoch = result.epoch
-        if result.hard_grid is not None:
-            self.hard_grid = result.hard_grid[0]
 
     @property
     def seconds(self) -> float:
@@ -73,8 +91,8 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Epochs per second since the start."""
-        return self.epoch / max(self.seconds, 1e-9)
+        """Epochs per second since this process went on."""
+        return (self.epoch - self.first) / max(self.seconds, 1e-9)
 
     @property
     def seconds_left(self) -> float:
@@ -145,7 +163,8 @@ class Live(Display):
 
     def _draw(self, progress: Progress) -> None:
         size = self._console.size
-        frame = compose(self._title, progress, size.width, size.height)
+        colored = has_color(self._console)
+        frame = compose(self._title, progress, size.width, size.height, colored)
         self._live.update(frame, refresh=True)
 
 
@@ -182,28 +201,39 @@ def line(progress: Progress) -> str:
     return "  ".join(parts)
 
 
-def compose(title: str, progress: Progress, width: int, height: int) -> Any:
+def compose(title: str, progress: Progress, width: int, height: int, colored: bool = False) -> Text:
     """Return one frame of the live display as rich text, for a terminal of that size."""
     from rich.text import Text
 
     text = Text(no_wrap=True, overflow="crop")
     text.append(title + "\n", "bold")
     text.append_text(_bar(progress, width)).append("\n")
-    caption = "" if progress.hard_grid is None else f"channel {progress.channel}, hard"
+    caption = "" if progress.hard_grid is None else _caption(progress, colored)
     text.append(f"{'':<36}{caption}\n", "dim")
     numbers = _numbers(progress)
     # The rest of the height, less the title, the bar, the caption and the cursor's line.
     room = max(height - 4, len(numbers))
-    cells = picture(progress.hard_grid, room) if progress.hard_grid is not None else []
-    for index in range(max(len(numbers), len(cells))):
+    drawn = cells(progress.hard_grid, room, colored) if progress.hard_grid is not None else []
+    for index in range(max(len(numbers), len(drawn))):
         label, value, remark = numbers[index] if index < len(numbers) else ("", "", "")
         text.append(f"{label:<10}", "dim").append(f"{value:>9}", "bold")
         text.append(f"{remark:<17}", "dim")
-        if index < len(cells):
-            text.append(cells[index], "green on grey11")
+        if index < len(drawn):
+            text.append_text(drawn[index])
         text.append("\n")
     text.right_crop(1)
     return text
+
+
+def has_color(console: Console) -> bool:
+    """Return whether a terminal shows colours, and is asked to."""
+    return console.color_system is not None and not console.no_color
+
+
+def _caption(progress: Progress, colored: bool) -> str:
+    if colored and len(progress.channels) in COLOR_CHANNELS:
+        return f"channels {', '.join(map(str, progress.channels))}, hard"
+    return f"channel {progress.channels[0]}, hard"
 
 
 def _bar(progress: Progress, width: int) -> Any:
@@ -244,6 +274,28 @@ def picture(grid: npt.NDArray[np.uint8] | Sequence[Sequence[int]], lines: int) -
         rows.append([0] * len(rows[0]))
     pairs = zip(rows[::2], rows[1::2], strict=True)
     return ["".join(" ▄▀█"[2 * a + b] for a, b in zip(*pair, strict=True)) for pair in pairs]
+
+
+def cells(bits: npt.NDArray[np.uint8], lines: int, colored: bool) -> list[Text]:
+    """Draw loss channels of bits, shape (channels, height, width), as `picture` does.
+
+    Two or three channels are red, green and blue where there are colours; else the first is drawn.
+    """
+    from rich.text import Text
+
+    if not colored or len(bits) not in COLOR_CHANNELS:
+        return [Text(line, "green on grey11") for line in picture(bits[0], lines)]
+    numbers = sum(channel.astype(int) << index for index, channel in enumerate(bits))
+    rows = [[int(number) for number in row] for row in numbers[: 2 * lines]]
+    if len(rows) % 2:
+        rows.append([0] * len(rows[0]))
+    drawn = []
+    for upper, lower in zip(rows[::2], rows[1::2], strict=True):
+        line = Text()
+        for a, b in zip(upper, lower, strict=True):
+            line.append("▀", f"{COLORS[a]} on {COLORS[b]}")
+        drawn.append(line)
+    return drawn
 
 
 def loss(value: float | None) -> str:

@@ -49,7 +49,7 @@ def _scores(scores: Mapping[str, Any]) -> list[str]:
     ):
         lines.append(
             f"{label:<11}{display.percent(1 - wrong / cells)} of the cells right at step {step}: "
-            f"{wrong} wrong of {cells} in {held_out['starts']} random starts"
+            f"{wrong} wrong of {cells} in {held_out['starts']} held-out starts"
         )
     if held_out["exact"]:
         lines.append(f"{'':<11}exact: no cell is wrong")
@@ -57,10 +57,10 @@ def _scores(scores: Mapping[str, Any]) -> list[str]:
 
 
 def _next_command(summary: Mapping[str, Any], directory: str) -> str:
+    """Return what suits the run, and holds for any experiment."""
     if summary["interrupted"]:
         return f"dct train --resume {directory}   (goes on where it stopped)"
-    if summary["experiment"].endswith("-small"):
-        return "dct train-checkerboard   (the full experiment)"
     if summary["scores"]["held_out"]["exact"]:
-        return "dct bench   (how fast is a training step here?)"
-    return f"dct train-checkerboard --seed {summary['seed'] + 1}   (one seed is not a result)"
+        return f"dct eval {directory}   (every test of the circuit)"
+    seed = summary["seed"] + 1
+    return f"dct train {directory}/config.toml --seed {seed}   (one seed is not a result)"

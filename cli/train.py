@@ -1,112 +1,172 @@
-"""`dct train-checkerboard`: trains, shows, and leaves a run directory."""
+"""`dct train` and its shortcuts: which experiment is meant. What happens then is in running.py."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from enum import StrEnum
+from typing import Annotated
 
 import typer
 
 from cli import config as config_command
-from cli import display, report
-from cli.errors import note
-from cli.interrupt import Interruption
-from cli.warming import warm_up
-
-if TYPE_CHECKING:
-    from difflogic.config import Config
-    from difflogic.training.run_directory import RunDirectory
-    from difflogic.training.session import Session
-    from difflogic.training.trainer import StepResult
-
-RUNS = "runs"
+from cli.run_options import RunOptions, with_run_options
+from cli.running import Experiment, run_experiment
 
 
+class Start(StrEnum):
+    """What a pattern grows from."""
+
+    CENTER = "center"
+    ZEROS = "zeros"
+
+
+@with_run_options
+def train(
+    options: RunOptions,
+    config: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CONFIG",
+            help="Name of a shipped configuration, or a TOML file; may be left out with --resume.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Train any experiment: a shipped configuration by its name, or a TOML file.
+
+    A flag goes before --set, and both before the file. Ctrl-C, or SIGTERM, finishes the step and
+    saves the run; --resume goes on with it, and it ends as if it had never been interrupted.
+    """
+    run_experiment(Experiment(config), options)
+
+
+@with_run_options
 def train_checkerboard(
+    options: RunOptions,
     small: Annotated[bool, config_command.SMALL] = False,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Training steps.", show_default=False)
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Names all random streams.")
-    ] = None,
-    workers: Annotated[str | None, config_command.WORKERS] = None,
-    config: Annotated[str | None, config_command.CONFIG] = None,
-    overrides: Annotated[list[str] | None, config_command.SET] = None,
-    run_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help=f"Write there instead of {RUNS}/…; new or empty."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as one JSON object.")
+    asynchronous: Annotated[
+        bool,
+        typer.Option("--async", help="Each cell updates with probability 0.6 in each step."),
     ] = False,
+    config: Annotated[str | None, config_command.CONFIG] = None,
 ) -> None:
     """Train an automaton that grows a checkerboard from random cells.
 
     A flag goes before --set, and both before the configuration's file: `dct config show` prints
     what comes out. Ctrl-C, or SIGTERM, finishes the step and saves the run.
     """
-    from difflogic.config import load_config
-    from difflogic.training.run_directory import RunDirectory, run_name
+    overrides: list[str] = []
+    if asynchronous:
+        _refuse_both("--async", config)
+    if small and asynchronous:
+        from difflogic.config import load_config
 
-    flags = {"training.epochs": epochs, "training.seed": seed, "parallel.workers": workers}
-    given = [f"{key}={value}" for key, value in flags.items() if value is not None]
-    source = config_command.source(config, small, "--config")
-    settings = load_config(source, [*(overrides or []), *given])
-    run = RunDirectory.create(RUNS, run_name(settings), run_dir)
-    summary, exit_code = _train(settings, run, quiet)
-    _print_results(summary, run, as_json)
-    if exit_code:
-        raise typer.Exit(exit_code)
-
-
-def _train(settings: Config, run: RunDirectory, quiet: bool) -> tuple[dict[str, Any], int]:
-    """Train, save, and return the summary and the exit code."""
-    from difflogic.training.session import Session
-
-    with Session(settings, run, note) as session:
-        warm_up(session.trainer, quiet)
-        shown = Shown(session, quiet)
-        with Interruption() as interruption, shown:
-            summary = session.train(lambda: interruption.requested, shown.add)
-        return summary, interruption.exit_code
+        gates = list(load_config("checkerboard-small").update.gates)
+        overrides = ["name=checkerboard-async-small", f"update.gates={gates}"]
+    shipped = "checkerboard-async" if asynchronous else "checkerboard-small"
+    chosen = _chosen(config, small or asynchronous, shipped)
+    run_experiment(Experiment(chosen, "checkerboard", overrides, kind="checkerboard"), options)
 
 
-class Shown:
-    """Shows a session on stderr, as it goes on. Use it in a `with`."""
+@with_run_options
+def train_gol(
+    options: RunOptions,
+    small: Annotated[bool, typer.Option("--small", help="A circuit a fifth of the size.")] = False,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            metavar="B…/S…",
+            help="Numbers of living neighbours at which a cell is born, survives; B36/S23 is "
+            "HighLife.",
+            show_default="B3/S23, Conway's",
+        ),
+    ] = None,
+    config: Annotated[str | None, config_command.CONFIG] = None,
+) -> None:
+    """Train the Game of Life, or another life-like rule, on the 512 boards of 3×3 cells.
 
-    def __init__(self, session: Session, quiet: bool) -> None:
-        trainer = session.trainer
-        config = trainer.config
-        title = (
-            f"{config.name} · seed {config.training.seed} · {trainer.workers} "
-            f"worker{'' if trainer.workers == 1 else 's'}"
+    Ends with a check of the hard circuit against the real automaton.
+    """
+    overrides = [] if rule is None else [f'task.rule="{rule}"']
+    chosen = _chosen(config, small, "game-of-life-small")
+    run_experiment(Experiment(chosen, "game-of-life", overrides, kind="life"), options)
+
+
+@with_run_options
+def train_pattern(
+    options: RunOptions,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|NAME",
+            help="The picture: a shipped one, a text grid, or an image.",
+            show_default="lizard",
+        ),
+    ] = None,
+    colors: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=3,
+            metavar="1|3",
+            help="Loss channels: 1, black and white as the lizard, or 3, red, green and blue as "
+            "the letter G, whose configurations they choose.",
+            show_default="3 for letter-g, else 1",
+        ),
+    ] = None,
+    channels: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Bits of state per cell.", show_default="128 or 64"),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Steps of the automaton to grow in.",
+            show_default="12 or 15",
+        ),
+    ] = None,
+    start: Annotated[
+        Start | None,
+        typer.Option(
+            help="Grow from one cell of ones in the middle, or from nothing.",
+            show_default="center, zeros for the letter G",
+        ),
+    ] = None,
+    config: Annotated[str | None, config_command.CONFIG] = None,
+) -> None:
+    """Train an automaton that grows a picture. It is shown before the training starts."""
+    from cli.pattern import circuit_for, picture_override
+
+    if colors is not None:
+        _refuse_both("--colors", config)
+        if colors == 2:
+            raise typer.BadParameter("there are pictures of 1 colour and of 3", param_hint="colors")
+    three = target == "letter-g" if colors is None else colors == 3
+    default = "letter-g" if three else "lizard"
+    overrides = [] if target is None else [picture_override(target)]
+    if steps is not None:
+        overrides.append(f"automaton.steps={steps}")
+    if start is not None:
+        overrides.append(f"task.start={start.value}")
+    if channels is not None:
+        overrides += circuit_for(channels, config or default)
+    run_experiment(Experiment(config, default, overrides, kind="pattern"), options)
+
+
+def _chosen(config: str | None, other: bool, shipped: str) -> str | None:
+    """Return the configuration that was asked for, `shipped` if `other` was; None if none was."""
+    if other:
+        _refuse_both("--small", config)
+        return shipped
+    return config
+
+
+def _refuse_both(flag: str, config: str | None) -> None:
+    from difflogic.errors import ConfigError
+
+    if config is not None:
+        raise ConfigError(
+            f"{flag} and --config both choose a configuration: give one of them "
+            "(dct train CONFIG takes the name of any)"
         )
-        self.progress = display.Progress(
-            config.training.epochs, channel=config.task.loss_channels[0]
-        )
-        self._display = display.choose(title, quiet)
-
-    def __enter__(self) -> Shown:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._display.close(self.progress)
-
-    def add(self, result: StepResult) -> None:
-        self.progress.add(result)
-        self._display.update(self.progress)
-
-
-def _print_results(summary: dict[str, Any], run: RunDirectory, as_json: bool) -> None:
-    if summary["interrupted"]:
-        note(
-            f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "
-            f"all is saved in {run.path}"
-        )
-    if as_json:
-        typer.echo(json.dumps({**summary, "run_directory": str(run.path)}, indent=2))
-    else:
-        typer.echo(report.render(summary, str(run.path)))

@@ -118,12 +118,13 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     expected = header.pop("sha256", None)
     if expected != _digest(header, state):
         raise CheckpointError(f"{path}: is damaged: its checksum is wrong")
-    match = _match(path)
-    if match is None or int(match[1]) != header["epoch"]:
-        raise CheckpointError(f"{path}: holds epoch {header['epoch']}: it has been renamed")
-    return Checkpoint(
-        header["epoch"], header["resumed"], header["config"], header["made_with"], state
-    )
+    found: list[Any] = [header.get(name) for name in ("epoch", "resumed", "config", "made_with")]
+    if [type(value) for value in found] != [int, int, dict, dict]:
+        raise CheckpointError(f"{path}: is no checkpoint that dct wrote")
+    epoch, resumed, settings, origin = found
+    if f"checkpoint-{epoch}.npz" != path.name:
+        raise CheckpointError(f"{path}: holds epoch {epoch}: it has been renamed")
+    return Checkpoint(epoch, resumed, settings, origin, state)
 
 
 def made_with() -> dict[str, str]:

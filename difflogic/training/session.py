@@ -16,18 +16,12 @@ from typing import Any
 from difflogic.config import Config
 from difflogic.errors import RunDirectoryError, TrainingError
 from difflogic.training import trainer as training
-from difflogic.training.checkpoint import (
-    Checkpoint,
-    CheckpointError,
-    checkpoints,
-    made_with,
-    read_checkpoint,
-    write_checkpoint,
-)
+from difflogic.training.checkpoint import write_checkpoint
 from difflogic.training.lock import RunLock
 from difflogic.training.metrics import History, MetricsRow
+from difflogic.training.position import find_position
 from difflogic.training.run_directory import RunDirectory
-from difflogic.training.settings import differing, extended, for_this_stretch
+from difflogic.training.settings import extended, for_this_stretch, refuse_changes
 from difflogic.training.summary import summarize
 from difflogic.training.trainer import StepResult, Trainer
 
@@ -222,7 +216,7 @@ class Session:
             self._new = True
             self.run.write_config(self.config)
             return
-        self._refuse_changes(stored)
+        refuse_changes(self.run.path, stored, self._asked)
         summary = self.run.read_summary()
         if self._asked.training.epochs > stored.training.epochs:
             self._extend(stored, summary)
@@ -231,20 +225,6 @@ class Session:
         if summary and summary.get("finished") is True:
             same = summary.get("epochs_requested") == stored.training.epochs
             self.summary = summary if same else None
-
-    def _refuse_changes(self, stored: Config) -> None:
-        changes = differing(stored, self._asked)
-        if changes:
-            raise RunDirectoryError(
-                f"{self.run.path}: holds a run with other settings, which it cannot change on its "
-                "way:\n  " + "\n  ".join(changes) + "\nLeave them as they are, or start a new run"
-            )
-        old, new = stored.training.epochs, self._asked.training.epochs
-        if new < old:
-            raise RunDirectoryError(
-                f"{self.run.path}: is a run of {old} epochs, and {new} are fewer: a run can be "
-                "extended, but not shortened; ask for more epochs, or leave them as they are"
-            )
 
     def _extend(self, stored: Config, summary: dict[str, Any] | None) -> None:
         self.config = extended(stored, self._asked)
@@ -259,53 +239,15 @@ class Session:
         """Bring the trainer to where the run stood, by the last checkpoint that is whole."""
         if self._new:
             return
-        problems = []
-        for path in checkpoints(self.run.path):
-            try:
-                self._restore(path)
-            except RunDirectoryError as error:
-                if not isinstance(error, CheckpointError):
-                    raise
-                problems.append(str(error))
-                continue
-            for problem in problems:
-                self._say(f"warning: {problem}: took {path.name}, the checkpoint before")
+        found = find_position(self.run, self.config, self.trainer.state(), self._say)
+        if found is None:
+            self._say(f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0")
+            self.resumed = 1
             return
-        if problems or self.run.has_results:
-            listed = "\n  ".join(problems or ["there is no checkpoint"])
-            raise RunDirectoryError(
-                f"{self.run.path}: cannot be resumed:\n  {listed}\nStart the run again with: "
-                f"dct train {self.run.path / 'config.toml'}"
-            )
-        self.resumed = 1
-        self._say(f"{self.run.path}: was stopped before its first checkpoint: starts at epoch 0")
-
-    def _restore(self, path: Path) -> None:
-        found = read_checkpoint(path, self.trainer.state())
-        try:
-            history = self.run.read_metrics(found.epoch)
-        except RunDirectoryError as error:
-            raise CheckpointError(f"{path}: cannot be used, since {error}") from None
-        self._check_origin(path, found)
-        self.trainer.restore(found.state)
-        self.trainer.phases.add(history.seconds)
-        self.history = history
-        self.resumed = found.resumed + 1
-
-    def _check_origin(self, path: Path, found: Checkpoint) -> None:
-        from difflogic.config import config_from_dict
-
-        changes = differing(config_from_dict(found.settings, str(path)), self.config)
-        if changes:
-            raise CheckpointError(f"{path}: is of another run: {', '.join(changes)}")
-        now = made_with()
-        others = [f"{what} {found.made_with.get(what)}" for what in now
-                  if found.made_with.get(what) != now[what]]  # fmt: skip
-        if others:
-            self._say(
-                f"note: the run was computed with {', '.join(others)} until here: it goes on, but "
-                "its last bits may differ from those of a run that changed nothing"
-            )
+        self.trainer.restore(found.checkpoint.state)
+        self.trainer.phases.add(found.history.seconds)
+        self.history = found.history
+        self.resumed = found.checkpoint.resumed + 1
 
     def _discard_if_nothing_came_of_it(self, kind: Any, error: Any, traceback: Any) -> None:
         if error is not None and self._new and not self.history.rows:

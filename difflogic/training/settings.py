@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config
+from difflogic.errors import RunDirectoryError
 
 FREE = {
     "parallel": ("workers", "parallel_batch", "parallel_cells", "max_parallel_samples"),
@@ -26,6 +28,23 @@ def differing(stored: Config, asked: Config) -> list[str]:
         for key in keys
         if old.get(key) != new.get(key)
     ]
+
+
+def refuse_changes(path: Path, stored: Config, asked: Config) -> None:
+    """Raise RunDirectoryError if the run in `path`, as `stored`, cannot become what is `asked`."""
+    changes = differing(stored, asked)
+    if changes:
+        raise RunDirectoryError(
+            f"{path}: holds a run with other settings, which it cannot change on its way:\n  "
+            + "\n  ".join(changes)
+            + "\nLeave them as they are, or begin a new run"
+        )
+    old, new = stored.training.epochs, asked.training.epochs
+    if new < old:
+        raise RunDirectoryError(
+            f"{path}: is a run of {old} epochs, and {new} are fewer: a run can be extended, but "
+            "not shortened; ask for more epochs, or leave them as they are"
+        )
 
 
 def for_this_stretch(stored: Config, asked: Config) -> Config:

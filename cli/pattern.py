@@ -1,0 +1,60 @@
+"""From the options of `dct train-pattern` to overrides of a configuration; its picture, shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from difflogic.config import Config
+
+
+def picture_override(target: str) -> str:
+    """Return the override for a picture: a file of the working directory, or a shipped name."""
+    path = Path(target)
+    looks_like_a_path = path.suffix != "" or len(path.parts) > 1
+    name = str(path.absolute()) if looks_like_a_path or path.is_file() else target
+    return f"task.target={json.dumps(name, ensure_ascii=False)}"
+
+
+def circuit_for(channels: int, source: str) -> list[str]:
+    """Return overrides that give a configuration's automaton so many channels.
+
+    The update circuit ends in one gate per channel, and no layer is less than half as wide as the
+    one before, so that no output goes unread.
+    """
+    from difflogic.config import load_config
+
+    gates = list(load_config(source).update.gates[:-1])
+    while len(gates) > 1 and gates[-1] <= channels:
+        gates.pop()
+    while gates and gates[-1] > 2 * channels:
+        gates.append((gates[-1] + 1) // 2)
+    return [f"automaton.channels={channels}", f"update.gates={[*gates, channels]}"]
+
+
+def show_picture(config: Config) -> None:
+    """Show on stderr what the automaton is to grow."""
+    import sys
+
+    from cli import display
+    from cli.errors import note
+    from difflogic.pictures import parse_picture, render_picture
+
+    task = config.task
+    bits = parse_picture(task.target, len(task.loss_channels))
+    ones = int(bits.any(axis=0).sum())
+    start = "one cell" if task.start == "center" else "nothing"
+    note(
+        f"to grow from {start} in {config.automaton.steps} steps, {ones} of "
+        f"{task.height}×{task.width} cells:"
+    )
+    if not sys.stderr.isatty():
+        note(render_picture(bits).rstrip("\n"))
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    for line in display.cells(bits, task.height, display.has_color(console)):
+        console.print(line, no_wrap=True, crop=True)

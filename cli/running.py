@@ -1,0 +1,150 @@
+"""Runs an experiment: begins or resumes it, shows it, and prints what came out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cli import display, report
+from cli.errors import note
+from cli.interrupt import Interruption
+from cli.run_options import RunOptions
+from cli.warming import warm_up
+
+if TYPE_CHECKING:
+    from difflogic.config import Config
+    from difflogic.training.run_directory import RunDirectory
+    from difflogic.training.session import Session
+    from difflogic.training.trainer import StepResult
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a command was asked to train, besides the options that all of them share."""
+
+    config: str | None
+    """The configuration that was named, if one was."""
+    default: str | None = None
+    """The one that is meant otherwise, unless a run is resumed."""
+    overrides: Sequence[str] = ()
+    """What the command's own options say, as ``section.key=value``."""
+    kind: str | None = None
+    """The kind of task that the command is for; None is any."""
+
+
+def run_experiment(experiment: Experiment, options: RunOptions) -> None:
+    """Train, show and print; exits 130 or 143 if interrupted, after saving."""
+    settings, run = _prepare(experiment, options)
+    summary, exit_code = _train(settings, run, options.quiet)
+    _print_results(summary, run, options.as_json)
+    if exit_code:
+        raise typer.Exit(exit_code)
+
+
+def _prepare(experiment: Experiment, options: RunOptions) -> tuple[Config, RunDirectory]:
+    from difflogic.config import load_config, shipped_configs
+    from difflogic.errors import ConfigError
+    from difflogic.training.run_directory import CONFIG, RunDirectory, find_run, run_name
+
+    overrides = [*experiment.overrides, *options.settings]
+    if options.resume is None:
+        source = experiment.config or experiment.default
+        if source is None:
+            raise ConfigError(
+                "name a configuration, one of "
+                f"{', '.join(shipped_configs())}, or a TOML file; or a run with --resume"
+            )
+        settings = load_config(source, overrides)
+        _check_kind(settings, experiment)
+        return settings, RunDirectory.create(name=run_name(settings), requested=options.run_dir)
+    if options.run_dir is not None:
+        raise ConfigError("--resume names the run's directory already: leave --run-dir out")
+    path = find_run(options.resume)
+    # What was not given is as it is in the run; its length changes only if that is said.
+    if not any(override.partition("=")[0].strip() == "training.epochs" for override in overrides):
+        overrides.append(f"training.epochs={load_config(path / CONFIG).training.epochs}")
+    settings = load_config(experiment.config or path / CONFIG, overrides)
+    _check_kind(settings, experiment)
+    return settings, RunDirectory(path)
+
+
+def _check_kind(settings: Config, experiment: Experiment) -> None:
+    from difflogic.errors import ConfigError
+
+    if experiment.kind not in (None, settings.task.kind):
+        raise ConfigError(
+            f'{settings.name} is of kind "{settings.task.kind}", and this command trains kind '
+            f'"{experiment.kind}": use dct train'
+        )
+
+
+def _train(settings: Config, run: RunDirectory, quiet: bool) -> tuple[dict[str, Any], int]:
+    """Train, save, and return the summary and the exit code."""
+    from difflogic.training.session import Session
+
+    with Session(settings, run, note) as session:
+        if session.summary is not None:
+            _say_finished(session)
+            return session.summary, 0
+        if settings.task.kind == "pattern" and not quiet:
+            from cli.pattern import show_picture
+
+            show_picture(session.config)
+        warm_up(session.trainer, quiet)
+        with Interruption() as interruption, Shown(session, quiet) as shown:
+            summary = session.train(lambda: interruption.requested, shown.add)
+        return summary, interruption.exit_code
+
+
+def _say_finished(session: Session) -> None:
+    assert session.summary is not None
+    asked, epochs = session.config.training.epochs, session.summary["epochs"]
+    remedy = f"--epochs above {asked} extends it"
+    if epochs < asked:
+        remedy = "it met its goal before the last epoch"
+    note(f"{session.run.path}: finished already, after {epochs} epochs: {remedy}")
+
+
+class Shown:
+    """Shows a session on stderr, as it goes on. Use it in a `with`."""
+
+    def __init__(self, session: Session, quiet: bool) -> None:
+        trainer = session.trainer
+        config = trainer.config
+        title = (
+            f"{config.name} · seed {config.training.seed} · {trainer.workers} "
+            f"worker{'' if trainer.workers == 1 else 's'}"
+        )
+        self.progress = display.Progress(config.training.epochs, config.task.loss_channels)
+        if session.resumed:
+            note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
+        for row in session.history:
+            self.progress.recall(row)
+        self._display = display.choose(title, quiet)
+
+    def __enter__(self) -> Shown:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._display.close(self.progress)
+
+    def add(self, result: StepResult) -> None:
+        """Show what a step found, if it is time to."""
+        self.progress.add(result)
+        self._display.update(self.progress)
+
+
+def _print_results(summary: dict[str, Any], run: RunDirectory, as_json: bool) -> None:
+    if summary["interrupted"]:
+        note(
+            f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "
+            f"all is saved in {run.path}"
+        )
+    if as_json:
+        typer.echo(json.dumps({**summary, "run_directory": str(run.path)}, indent=2))
+    else:
+        typer.echo(report.render(summary, str(run.path)))

@@ -1,0 +1,89 @@
+"""Where a run that was stopped goes on: at its latest checkpoint that is whole and its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from difflogic.config import Config, config_from_dict
+from difflogic.errors import ConfigError, RunDirectoryError
+from difflogic.training.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    State,
+    checkpoints,
+    made_with,
+    read_checkpoint,
+)
+from difflogic.training.metrics import History
+from difflogic.training.run_directory import CONFIG, RunDirectory
+from difflogic.training.settings import differing
+
+
+@dataclass(frozen=True)
+class Position:
+    """A checkpoint, and the metrics of all epochs until then."""
+
+    checkpoint: Checkpoint
+    history: History
+
+
+def find_position(
+    run: RunDirectory, config: Config, template: State, say: Callable[[str], None]
+) -> Position | None:
+    """Return the latest position that can be used, or None if the run left none and no result.
+
+    `template` has the names, shapes and types of the trainer's state. A checkpoint that is
+    damaged, foreign, or not covered by metrics.csv is passed over, and `say` hears of it. Raises
+    RunDirectoryError if none is left, and for one of a newer program.
+    """
+    problems: list[str] = []
+    for path in checkpoints(run.path):
+        try:
+            position = _read(path, run, config, template)
+        except CheckpointError as error:
+            problems.append(str(error))
+            continue
+        for problem in problems:
+            say(f"warning: {problem}: went back to {path.name}")
+        _tell_of_another_origin(position.checkpoint, say)
+        return position
+    if not problems and not run.has_results:
+        return None
+    listed = "\n  ".join(problems or ["there is no checkpoint in it"])
+    raise RunDirectoryError(
+        f"{run.path}: cannot be resumed:\n  {listed}\nBegin the run again with: "
+        f"dct train {run.path / CONFIG}"
+    )
+
+
+def _read(path: Path, run: RunDirectory, config: Config, template: State) -> Position:
+    checkpoint = read_checkpoint(path, template)
+    try:
+        changes = differing(config_from_dict(checkpoint.settings, str(path)), config)
+        if changes:
+            raise CheckpointError(f"{path}: is of another run: {', '.join(changes)}")
+        history = run.read_metrics(checkpoint.epoch)
+    except ConfigError as error:
+        raise CheckpointError(f"{path}: its configuration is damaged: {error}") from None
+    except CheckpointError:
+        raise
+    except RunDirectoryError as error:
+        raise CheckpointError(f"{path}: cannot be used, since {error}") from None
+    return Position(checkpoint, history)
+
+
+def _tell_of_another_origin(checkpoint: Checkpoint, say: Callable[[str], None]) -> None:
+    """Say so if other libraries or another processor may round the last bits differently."""
+    now = made_with()
+    others = [
+        f"{name} {checkpoint.made_with.get(name)} (now {value})"
+        for name, value in now.items()
+        if checkpoint.made_with.get(name) != value
+    ]
+    if others:
+        say(
+            f"note: until here this run was computed with {', '.join(others)}: it goes on, but "
+            "may not end in the same bits as where nothing changed"
+        )

@@ -1,0 +1,180 @@
+"""Runs through the real command that are really killed, resumed, locked out, or out of space."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.errors import note
+from difflogic.config import load_config
+from difflogic.training.run_directory import RunDirectory
+from difflogic.training.session import Session, execute
+from tests.difflogic.training.kill import results
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "cli"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY)}
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
+
+EPOCHS = 150
+KILLS = 4
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Start `dct` with arguments in a process of its own, which is over when the test is."""
+    started = []
+
+    def start(*arguments: str) -> Any:
+        process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def overrides(tiny: list[str], *more: str) -> list[str]:
+    return [f"--set={override}" for override in (*tiny, *more)]
+
+
+def names(run: Path) -> set[str]:
+    """Return the names of the checkpoints of a run."""
+    return {path.name for path in run.glob("checkpoint-*.npz")}
+
+
+def wait_for_checkpoint(run: Path, process: Any, besides: set[str]) -> set[str]:
+    """Wait until there is a checkpoint that is not among `besides`, or the process is over."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if names(run) - besides:
+            return names(run)
+        time.sleep(0.005)
+    return besides
+
+
+def test_killed_at_random_moments_it_ends_in_the_same_bits(
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most moments are within a checkpoint, as each epoch of a millisecond writes one."""
+    settings = [*tiny, "checkpoint.every_epochs=1", f"training.epochs={EPOCHS}"]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        execute(load_config("checkerboard-small", settings), tmp_path / "whole")
+
+    chance = random.Random(20)
+    run = tmp_path / "killed"
+    first = ["train-checkerboard", "--small", *overrides(settings), f"--run-dir={run}"]
+    process = begin(*first)
+    seen: set[str] = set()
+    for kill in range(KILLS):
+        # Every other time not before it goes on, else perhaps while it starts.
+        seen = wait_for_checkpoint(run, process, names(run) if kill % 2 else seen)
+        time.sleep(chance.uniform(0, 0.3))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL, "it was over before it was killed"
+        process = begin("train", "--resume=killed", f"--workers={1 + kill % 2}", "--json")
+    out, err = process.communicate(timeout=120)
+
+    assert process.returncode == 0, err
+    assert KILLS // 2 <= json.loads(out)["resumed"] <= KILLS
+    assert "resumed at epoch" in err
+    assert results(run) == results(tmp_path / "whole")
+    assert not list(run.glob(".*"))
+
+
+def test_a_second_process_is_refused_until_the_first_is_killed(
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
+) -> None:
+    process = begin(
+        "train-checkerboard", *overrides(tiny), "--epochs=1000000", "--run-dir=run", "--quiet"
+    )
+    wait_for_checkpoint(tmp_path / "run", process, set())
+    for second in (["train", "--resume", "run"], ["train", "checkerboard", "--run-dir", "run"]):
+        refused = dct(*second)
+        assert refused.exit_code == 2
+        assert "run" in refused.stderr
+    assert f"run: in use by process {process.pid}" in dct("train", "--resume", "run").stderr
+    assert process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert (tmp_path / "run" / ".lock").exists()
+
+    config = load_config(tmp_path / "run" / "config.toml")
+    with Session(config, RunDirectory(tmp_path / "run"), note) as session:
+        assert session.resumed == 1
+
+
+def test_sigterm_saves_and_says_how_to_go_on(
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
+) -> None:
+    process = begin("train-checkerboard", *overrides(tiny), "--epochs=1000000", "--run-dir=run")
+    wait_for_checkpoint(tmp_path / "run", process, set())
+    time.sleep(0.3)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 143, err
+    assert "next       dct train --resume run " in out
+    epochs = json.loads((tmp_path / "run" / "summary.json").read_text())["epochs"]
+    assert (tmp_path / "run" / f"checkpoint-{epochs}.npz").exists()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 96 KiB, for those who may mount one."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", str(path)]
+    try:
+        subprocess.run(mount, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no file system can be mounted here: only root may, on Linux")
+    yield path
+    subprocess.run(["umount", "--lazy", str(path)], check=True)
+
+
+def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
+    tmp_path: Path, tiny: list[str], small_disk: Path, dct: Callable[..., Any]
+) -> None:
+    settings = [*tiny, "checkpoint.every_epochs=5", "training.epochs=500"]
+    run = small_disk / "run"
+    command = ["train-checkerboard", "--small", *overrides(settings), f"--run-dir={run}"]
+    stopped = dct(*command)
+    assert stopped.exit_code == 1
+    assert "no space left on device: free some space" in stopped.stderr
+    assert f"go on with: dct train --resume {run}" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert not list(run.glob(".*"))
+
+    still_full = dct("train", "--resume", str(run))
+    assert still_full.exit_code == 1
+    assert "no space left" in still_full.stderr
+
+    larger = ["mount", "-o", "remount,size=2m", str(small_disk)]
+    subprocess.run(larger, check=True, capture_output=True)
+    done = dct("train", "--resume", str(run))
+    assert done.exit_code == 0, done.stderr
+    execute(load_config("checkerboard-small", settings), tmp_path / "whole")
+    assert results(run) == results(tmp_path / "whole")

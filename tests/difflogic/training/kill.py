@@ -1,0 +1,90 @@
+"""Sessions in processes of their own that are killed, and what has to be equal afterwards."""
+
+import csv
+import os
+import signal
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from difflogic.training.metrics import COLUMNS
+from difflogic.training.session import execute
+
+STOPPED_BY_ERROR = 3
+
+
+def in_a_process_of_its_own(work):
+    """Run `work()` in a fork of this process; return its exit status as `os.wait` gives it."""
+    child = os.fork()
+    if child == 0:
+        status = STOPPED_BY_ERROR
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitpid(child, 0)[1]
+
+
+def killed_at(point, config, path):
+    """Train until the process kills itself before its `point`-th call that writes, from 0.
+
+    Returns False if it finished before. Every flush, renaming and removal counts; an odd point
+    is after the call. The kernels must have been loaded before.
+    """
+
+    def work():
+        with killing(point):
+            execute(config, path)
+
+    status = in_a_process_of_its_own(work)
+    assert os.WIFSIGNALED(status) or status == 0, status
+    return os.WIFSIGNALED(status)
+
+
+@contextmanager
+def killing(point):
+    """Patch what writing ends in; for a process that need not be patched back.
+
+    Nothing is flushed in truth, which would take its time: a kill, other than a power cut, loses
+    nothing that was written.
+    """
+    calls = 0
+
+    def counted(function):
+        def call(*arguments, **options):
+            nonlocal calls
+            step()
+            result = function(*arguments, **options)
+            step()
+            return result
+
+        def step():
+            nonlocal calls
+            if calls == point:
+                os.kill(os.getpid(), signal.SIGKILL)
+            calls += 1
+
+        return call
+
+    os.fsync = counted(lambda descriptor: None)
+    Path.replace = counted(Path.replace)
+    Path.unlink = counted(Path.unlink)
+    yield
+
+
+def results(path):
+    """What two runs of one configuration have in common, however often they were killed."""
+    with (path / "metrics.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = [name for name in COLUMNS if not name.endswith("_seconds")]
+    last = max(path.glob("checkpoint-*.npz"), key=lambda name: int(name.stem.partition("-")[2]))
+    with np.load(last) as archive:
+        state = {name: archive[name].tobytes() for name in archive.files if name != "header"}
+    return {
+        "model": (path / "model.npz").read_bytes(),
+        "metrics": [[row[name] for name in names] for row in rows],
+        "checkpoint": last.name,
+        "state": state,
+    }

@@ -1,0 +1,272 @@
+import json
+import os
+import shutil
+
+import pytest
+
+from difflogic.config import load_config
+from difflogic.errors import RunDirectoryError, TrainingError
+from difflogic.model import Model
+from difflogic.training import session
+from difflogic.training.checkpoint import checkpoints
+from difflogic.training.run_directory import RunDirectory
+from difflogic.training.session import Session, execute
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.kill import killed_at, results
+from tests.difflogic.training.tiny import tiny
+
+EPOCHS = 12
+FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
+
+
+def config(*overrides, epochs=EPOCHS):
+    return tiny(f"training.epochs={epochs}", *overrides)
+
+
+def stop_after(epochs):
+    """Return what asks a session to stop after so many epochs of its own."""
+    asked = iter(range(epochs + 1))
+    return lambda: next(asked) == epochs
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that nothing interrupted."""
+    path = tmp_path_factory.mktemp("whole") / "run"
+    execute(config(), path)
+    return path
+
+
+@pytest.fixture
+def half(tmp_path):
+    """A run that was asked to stop at epoch 7, having stopped at 4 before."""
+    path = tmp_path / "half"
+    execute(config(), path, should_stop=stop_after(4))
+    execute(config(), path, should_stop=stop_after(3))
+    return path
+
+
+class Said(list):
+    def __call__(self, message):
+        self.append(message)
+
+    def __str__(self):
+        return "\n".join(self)
+
+
+def test_a_run_leaves_everything(whole):
+    names = {path.name for path in whole.iterdir()}
+    assert names == {*FILES, "checkpoint-0.npz", f"checkpoint-{EPOCHS}.npz"}
+    with Trainer(config()) as trainer:
+        while not trainer.done:
+            last = trainer.step()
+        assert (Model.load(whole / "model.npz").logits == trainer.model.logits).all()
+    summary = json.loads((whole / "summary.json").read_text())
+    assert summary["finished"] is True
+    assert summary["interrupted"] is False
+    assert summary["resumed"] == 0
+    assert summary["epochs"] == summary["epochs_requested"] == EPOCHS
+    assert summary["scores"]["soft_loss"] == last.soft_loss
+
+
+def test_a_finished_run_is_left_as_it_is(whole):
+    before = {path.name: path.stat().st_mtime_ns for path in whole.iterdir()}
+    said = Said()
+    assert execute(config(), whole, say=said) == json.loads((whole / "summary.json").read_text())
+    assert {path.name: path.stat().st_mtime_ns for path in whole.iterdir()} == before
+    assert not said
+
+
+def test_an_interrupted_run_says_so(half):
+    summary = json.loads((half / "summary.json").read_text())
+    assert (summary["finished"], summary["interrupted"]) == (False, True)
+    assert (summary["epochs"], summary["epochs_requested"]) == (7, EPOCHS)
+    assert summary["resumed"] == 1
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_resumed_run_ends_like_one_never_interrupted(half, whole, workers):
+    config_before = (half / "config.toml").read_bytes()
+    summary = execute(config(f"parallel.workers={workers}"), half)
+    assert results(half) == results(whole)
+    assert (half / "config.toml").read_bytes() == config_before
+    assert (summary["finished"], summary["resumed"], summary["workers"]) == (True, 2, workers)
+    uninterrupted = json.loads((whole / "summary.json").read_text())
+    assert summary["scores"] == uninterrupted["scores"]
+
+
+def test_seconds_add_up_over_all_stretches(half):
+    earlier = json.loads((half / "summary.json").read_text())["seconds"]
+    later = execute(config(), half)["seconds"]
+    assert later["training"] == pytest.approx(sum(later["phases"].values()))
+    assert later["phases"]["backward"] > earlier["phases"]["backward"] > 0
+
+
+def test_a_run_can_be_extended(tmp_path, whole):
+    short, long = tmp_path / "short", tmp_path / "long"
+    shutil.copytree(whole, short)
+    summary = execute(config(epochs=20), short)
+    execute(config(epochs=20), long)
+    assert results(short) == results(long)
+    assert (short / "config.toml").read_text() == (long / "config.toml").read_text()
+    assert summary["resumed"] == 1
+
+
+def test_an_extension_that_is_killed_is_not_called_finished(tmp_path, whole):
+    path = tmp_path / "run"
+    shutil.copytree(whole, path)
+    with pytest.raises(KeyboardInterrupt), Session(config(epochs=20), RunDirectory(path)):
+        raise KeyboardInterrupt
+    summary = json.loads((path / "summary.json").read_text())
+    assert (summary["finished"], summary["epochs_requested"]) == (False, 20)
+    assert load_config(path / "config.toml").training.epochs == 20
+    assert execute(load_config(path / "config.toml"), path)["epochs"] == 20
+
+
+def test_a_run_cannot_be_shortened(whole):
+    with pytest.raises(RunDirectoryError, match="is a run of 12 epochs, and 5 are fewer"):
+        execute(config(epochs=5), whole)
+
+
+def test_other_settings_are_refused_by_their_keys(half):
+    before = {path.name: path.read_bytes() for path in half.iterdir()}
+    asked = config("training.seed=5", "task.height=7", "parallel.lanes=16", "parallel.workers=2")
+    with pytest.raises(RunDirectoryError) as caught:
+        execute(asked, half)
+    assert str(caught.value).splitlines()[1:-1] == [
+        "  task.height: 6 → 7",
+        "  training.seed: 23 → 5",
+        "  parallel.lanes: 'auto' → 16",
+    ]
+    assert {path.name: path.read_bytes() for path in half.iterdir()} == before
+
+
+def test_a_directory_of_something_else_is_refused(tmp_path):
+    (tmp_path / "thesis.txt").write_text("all my work")
+    with pytest.raises(RunDirectoryError, match=r"not empty, and holds no run"):
+        execute(config(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path, whole):
+    RunDirectory(tmp_path).write_config(config())
+    (tmp_path / ".dct-0123.tmp").write_text("half")
+    said = Said()
+    execute(config(), tmp_path, say=said)
+    assert "starts at epoch 0" in str(said)
+    assert results(tmp_path) == results(whole)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_results_without_a_checkpoint_are_never_overwritten(half):
+    for path in checkpoints(half):
+        path.unlink()
+    model = (half / "model.npz").read_bytes()
+    with pytest.raises(RunDirectoryError, match="there is no checkpoint"):
+        execute(config(), half)
+    assert (half / "model.npz").read_bytes() == model
+
+
+def test_what_ends_before_the_first_epoch_leaves_nothing(tmp_path, monkeypatch):
+    def fail(self):
+        raise TrainingError("the loss is not finite")
+
+    monkeypatch.setattr(Trainer, "step", fail)
+    with pytest.raises(TrainingError):
+        execute(config(), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(TrainingError):
+        execute(config(), tmp_path / "mine")
+    assert not list((tmp_path / "mine").iterdir())
+
+
+def test_a_loss_that_is_not_finite_keeps_history_and_checkpoints(tmp_path, monkeypatch):
+    step = Trainer.step
+
+    def fail_at_four(self):
+        if self.epoch == 4:
+            raise TrainingError("the loss is not finite")
+        return step(self)
+
+    monkeypatch.setattr(Trainer, "step", fail_at_four)
+    with pytest.raises(TrainingError, match=r"metrics\.csv"):
+        execute(config("checkpoint.every_epochs=2"), tmp_path)
+    assert len((tmp_path / "metrics.csv").read_text().splitlines()) == 1 + 4
+    assert [path.name for path in checkpoints(tmp_path)] == ["checkpoint-4.npz", "checkpoint-2.npz"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "epochs"),
+    [
+        (["every_epochs=5", "every_seconds=0.0"], [0, 5, 10, 12]),
+        (["every_epochs=0", "every_seconds=0.0"], [0, 12]),
+        (["every_epochs=0", "every_seconds=1e-9"], [0, *range(1, 13)]),
+    ],
+)
+def test_when_checkpoints_are_written(tmp_path, monkeypatch, keys, epochs):
+    monkeypatch.setattr(session, "SAVING_SHARE", 1e9)
+    written = []
+    write = session.write_checkpoint
+
+    def note(*arguments):
+        written.append(arguments[2])
+        return write(*arguments)
+
+    monkeypatch.setattr(session, "write_checkpoint", note)
+    execute(config(*(f"checkpoint.{key}" for key in keys)), tmp_path)
+    assert written == epochs
+
+
+def test_saving_by_the_clock_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(session, "write_checkpoint", lambda *arguments: written.append(arguments))
+    now = [0.0]
+
+    def tick():
+        now[0] += 0.001
+        return now[0]
+
+    monkeypatch.setattr(session.time, "monotonic", tick)
+    write_metrics = RunDirectory.write_metrics
+
+    def slow(self, history):
+        session.time.sleep(0.002)
+        return write_metrics(self, history)
+
+    monkeypatch.setattr(RunDirectory, "write_metrics", slow)
+    execute(config("checkpoint.every_seconds=1e-9", epochs=100), tmp_path)
+    assert len(written) <= 2 + 100 * 0.001 / (0.002 / session.SAVING_SHARE)
+
+
+def test_the_lock_is_gone_after_whatever_happens(tmp_path, monkeypatch):
+    monkeypatch.setattr(session, "summarize", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        execute(config(), tmp_path)
+    assert not (tmp_path / ".lock").exists()
+    monkeypatch.undo()
+    assert execute(config(), tmp_path)["finished"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(tmp_path, monkeypatch):
+    """A run of 2 epochs with a checkpoint each, killed before and after every such call."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    asked = config("checkpoint.every_epochs=1", epochs=2)
+    execute(asked, tmp_path / "whole")
+    expected = results(tmp_path / "whole")
+    point = 0
+    while True:
+        path = tmp_path / "killed"
+        if not killed_at(point, asked, path):
+            break
+        # Once more on the way, while it goes on from there.
+        killed_at(10 + point % 7, asked, path)
+        execute(config("checkpoint.every_epochs=1", "parallel.workers=2", epochs=2), path)
+        assert results(path) == expected, point
+        assert {name.name for name in path.iterdir()} == {
+            *FILES, "checkpoint-1.npz", "checkpoint-2.npz"
+        }, point  # fmt: skip
+        shutil.rmtree(path)
+        point += 1
+    assert point > 40
