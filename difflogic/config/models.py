@@ -38,7 +38,9 @@ Picture = Annotated[
     str,
     Field(
         max_length=2**20,
-        json_schema_extra={"accepted": "a shipped picture's name, a file, or one line per row"},
+        json_schema_extra={
+            "accepted": "a shipped picture's name, a text or image file, or its rows"
+        },
     ),
 ]
 
@@ -71,7 +73,8 @@ class TaskConfig(Section):
         description="life: numbers of neighbours at which a cell is born, survives",
     )
     target: Picture = Field(
-        default="", description="pattern: the picture to grow: a name, a file, or its rows as text"
+        default="",
+        description="pattern: the picture to grow; its rows once the configuration is loaded",
     )
     start: Literal["center", "zeros"] = Field(
         default="center", description="pattern: one cell of ones in the middle, or nothing"
