@@ -71,6 +71,7 @@ class Root(LazyGroup):
         "train-checkerboard": Entry(
             "cli.train", "train_checkerboard", "Train an automaton that grows a checkerboard."
         ),
+        "list": Entry("cli.list", "list_", "List the experiments that come with the program."),
         "bench": Entry("cli.bench", "bench", "Measure training steps, phase by phase."),
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),
