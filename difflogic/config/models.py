@@ -6,6 +6,7 @@ comment, followed by the range, which is derived from the constraints and never 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -117,6 +118,9 @@ class PerceptionConfig(Section):
     )
     wiring: Literal["unique", "random"] = Field(
         default="unique", description="wiring of later layers"
+    )
+    distinct_wiring: bool = Field(
+        default=False, description="every kernel draws a wiring of its own, instead of sharing one"
     )
 
 
@@ -242,6 +246,7 @@ class Config(Section):
             perception_first=self.perception.first_wiring,
             perception_wiring=self.perception.wiring,
             update_wiring=self.update.wiring,
+            distinct_wiring=self.perception.distinct_wiring,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -319,8 +324,8 @@ def _circuit_problems(config: Config) -> list[str]:
             f"the {MAX_GATES} that this program accepts: use fewer kernels, channels or gates"
         ]
     try:
-        # Which layers can be wired depends on sizes only: any generator will do.
-        wire(architecture, np.random.default_rng(0))
+        # Which layers can be wired depends on sizes only: any generator and one kernel will do.
+        wire(replace(architecture, distinct_wiring=False), np.random.default_rng(0))
     except ConfigError as error:
         return [str(error)]
     return []

@@ -15,7 +15,7 @@ from difflogic.errors import ConfigError, did_you_mean
 KEPT = ("seed", "epochs", "batch", "learning_rate", "precision")
 """Keys of [training] that belong to the experiment, not to the way it is learned."""
 
-LEVER_KEYS: tuple[tuple[str, str], ...] = ()
+LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "distinct_wiring"),)
 """Learning levers outside [training]."""
 
 LEVER_SECTIONS: tuple[str, ...] = ()

@@ -212,6 +212,7 @@ def configs(draw):
             "gates": perception,
             "first_wiring": draw(st.sampled_from(first)),
             "wiring": draw(st.sampled_from(["unique", "random"])),
+            "distinct_wiring": draw(st.booleans()),
         },
         "update": {"gates": [*gates, channels], "wiring": "random"},
         "training": {
