@@ -47,9 +47,7 @@ def sweep(
         ),
     ] = None,
     overrides: Annotated[list[str] | None, config_command.SET] = None,
-    recipe: Annotated[
-        str | None, typer.Option(metavar="NAME", help="How to learn, as in dct train.")
-    ] = None,
+    recipe: Annotated[str | None, config_command.RECIPE] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Training steps of each run.")
     ] = None,

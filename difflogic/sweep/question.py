@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from difflogic.config import Config, load_config
+from difflogic.config.problems import shorten
 from difflogic.errors import ConfigError
 from difflogic.sweep.grid import cell_name, combinations, parse_axes
 from difflogic.sweep.seeds import format_seeds
@@ -140,11 +141,11 @@ def differences(before: Question, now: Question) -> list[str]:
 def _load(asked: Asked, overrides: Sequence[str], texts: Mapping[str, str]) -> Config:
     options = [f"{key}={text}" for key, text in texts.items()]
     try:
-        return load_config(asked.config, [*overrides, *options])
+        return load_config(asked.config, [*overrides, *options], asked.recipe)
     except ConfigError as error:
         message = str(error)
         for option in options:  # which the loader takes for an override, as it is one to it
-            message = message.replace(f"--set {option}", f"--grid {option}")
+            message = message.replace(shorten(f"--set {option}"), shorten(f"--grid {option}"))
         raise ConfigError(message) from None
 
 

@@ -1,0 +1,113 @@
+"""The directory of a sweep: written, read back, and refused."""
+
+import json
+
+import pytest
+
+from difflogic.errors import RunDirectoryError
+from difflogic.sweep.directory import FILE, SweepDirectory
+from tests.difflogic.sweep.small import question
+
+
+@pytest.fixture
+def place(tmp_path):
+    return SweepDirectory(tmp_path)
+
+
+def test_a_question_is_read_back(place):
+    asked = question(
+        "training.weight_decay=0.0,0.5", "update.gates=[8,4,2],[6,4,2]", seeds=(0, 1, 7)
+    )
+    place.write_question(asked)
+    found = place.read_question()
+    assert found.asked == asked.asked
+    assert found.seeds == asked.seeds
+    assert found.axes == asked.axes
+    assert [cell.name for cell in found.cells] == [cell.name for cell in asked.cells]
+    assert [cell.settings for cell in found.cells] == [cell.settings for cell in asked.cells]
+
+
+def test_a_picture_of_ones_own_stays_when_its_file_is_gone(place, tmp_path):
+    files = []
+    for name, rows in (("cross", "#.#\n.#.\n#.#"), ("dot", "...\n.#.\n...")):
+        files.append(tmp_path / f"{name}.txt")
+        files[-1].write_text(rows + "\n")
+    from difflogic.sweep.question import Asked, ask
+
+    asked = Asked("lizard", (), (f"task.target={files[0]},{files[1]}",))
+    before = ask(asked, (0,))
+    place.write_question(before)
+    for file in files:
+        file.unlink()
+    after = place.read_question()
+    assert [c.config.task.target for c in after.cells] == [
+        c.config.task.target for c in before.cells
+    ]
+
+
+def test_seeds_are_added_to_the_same_question(place):
+    place.write_question(question(seeds=(0, 1)))
+    assert place.join(question(seeds=(1, 5))).seeds == (0, 1, 5)
+
+
+def test_another_question_is_refused_with_its_keys(place):
+    place.write_question(question())
+    with pytest.raises(RunDirectoryError, match=r"training\.batch: 2 → 3") as caught:
+        place.join(question(overrides=("training.batch=3",)))
+    assert "dct sweep --dir" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda text: text[: len(text) // 2], "cannot be used"),
+        (lambda text: "", "no key 'version'"),
+        (lambda text: text.replace("version = 1", "version = 2"), "newer dct"),
+        (lambda text: text.replace("version = 1", 'version = "1"'), "another format"),
+        (lambda text: text.replace('"dct-sweep"', '"x"'), "another format"),
+        (lambda text: text.replace("batch = 2", "batch = 0"), r"\[training\] batch"),
+        (lambda text: text.replace("cells.checkerboard-small", 'cells."../x"'), "cell's name"),
+        (lambda text: text.replace('seeds = "0-1"', 'seeds = "x"'), "neither a number"),
+    ],
+)
+def test_a_damaged_file_is_refused(place, change, says):
+    place.write_question(question())
+    path = place.path / FILE
+    path.write_text(change(path.read_text()))
+    with pytest.raises(RunDirectoryError, match=says) as caught:
+        place.read_question()
+    assert str(path) in str(caught.value)
+
+
+def test_a_directory_of_something_else_is_refused(place):
+    place.require_empty()
+    (place.path / "thesis.tex").write_text("years of work")
+    with pytest.raises(RunDirectoryError, match=r"holds thesis\.tex"):
+        place.require_empty()
+
+
+def test_only_a_finished_run_of_the_asked_length_is_kept(place):
+    (cell,) = question().cells
+    path = place.run_path(cell, 3)
+    path.mkdir(parents=True)
+    good = {"finished": True, "epochs_requested": 20, "scores": {}}
+    for content, kept in [
+        (json.dumps(good), True),
+        (json.dumps(good | {"finished": False}), False),
+        (json.dumps(good | {"epochs_requested": 30}), False),
+        (json.dumps(good)[:-5], False),
+        ("[]", False),
+    ]:
+        (path / "summary.json").write_text(content)
+        assert (place.finished_summary(cell, 3) is not None) == kept
+    assert place.finished_summary(cell, 4) is None
+
+
+def test_files_from_elsewhere_arrive_with_the_summary_last(place, monkeypatch):
+    (cell,) = question().cells
+    files = {"summary.json": b"{}", "model.npz": b"model", "config.toml": b"c"}
+    place.write_run(cell, 3, files)
+    path = place.run_path(cell, 3)
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == files
+    written = sorted(path.iterdir(), key=lambda file: file.stat().st_mtime_ns)
+    assert written[-1].name == "summary.json"
