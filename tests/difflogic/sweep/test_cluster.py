@@ -1,0 +1,196 @@
+"""Sweeps on a Dask cluster: a scheduler and two workers, each a process of its own."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from difflogic.sweep import cluster
+from difflogic.sweep.cluster import ClusterError, ClusterLostError, DaskBackend
+from difflogic.sweep.directory import SweepDirectory
+from difflogic.sweep.execution import Execution
+from tests.difflogic.sweep.small import execute_all, question, timeless
+
+pytest.importorskip("distributed")
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+SEEDS = (0, 1, 2, 3)
+LONG = ("training.epochs=2500",)
+
+APART = """
+from difflogic.sweep import work
+work.Control.is_shared = lambda self: False
+"""
+
+
+class Cluster:
+    """A scheduler and workers, started and killed at will."""
+
+    def __init__(self, path):
+        self.path = path
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        self.scheduler = self.start(
+            "scheduler", "--host", "127.0.0.1", "--port", self.address.rpartition(":")[2]
+        )
+        self.processes = [self.scheduler]
+
+    def start(self, *arguments):
+        log = (self.path / f"dask-{time.monotonic_ns()}.log").open("w")
+        return subprocess.Popen(
+            [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
+            cwd=self.path,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+            stdout=log,
+            stderr=log,
+        )
+
+    def add_worker(self, apart=False):
+        preload = []
+        if apart:
+            (self.path / "apart.py").write_text(APART)
+            preload = ["--preload", "apart.py"]
+        worker = self.start(
+            "worker", self.address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1",
+            "--local-directory", str(self.path), "--death-timeout", "10", *preload,
+        )  # fmt: skip
+        self.processes.append(worker)
+        return worker
+
+    def close(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def dask(tmp_path):
+    cluster = Cluster(tmp_path)
+    yield cluster
+    cluster.close()
+
+
+def test_a_killed_worker_loses_nothing(tmp_path, dask):
+    victim = dask.add_worker()
+    dask.add_worker()
+    asked = question(seeds=SEEDS, overrides=LONG)
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+    with Execution(directory, asked, DaskBackend(dask.address, None, ["float32"])) as execution:
+        for _ in execution.work(tick=0.02):
+            at_work = [run for run in execution.running() if run[2] > 0]
+            # Once both are at work, one of the two is the victim's.
+            if victim.poll() is None and len(at_work) == 2:
+                victim.send_signal(signal.SIGKILL)
+                victim.wait()
+        assert victim.returncode == -signal.SIGKILL
+        rows = execution.rows
+    assert timeless(rows) == timeless(execute_all(tmp_path / "local", asked, jobs=2))
+    for path in (tmp_path / "local").rglob("model.npz"):
+        there = tmp_path / "cluster" / path.relative_to(tmp_path / "local")
+        assert there.read_bytes() == path.read_bytes()
+
+
+def test_workers_that_see_no_common_directory_return_the_runs(tmp_path, dask):
+    victim = dask.add_worker(apart=True)
+    dask.add_worker(apart=True)
+    asked = question(seeds=SEEDS, overrides=LONG)
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+    with Execution(directory, asked, DaskBackend(dask.address, None, ["float32"])) as execution:
+        for row in execution.work(tick=0.02):
+            # Three are left then, so both workers have one.
+            if row is not None and victim.poll() is None:
+                victim.send_signal(signal.SIGKILL)
+                victim.wait()
+        rows = execution.rows
+    assert timeless(rows) == timeless(execute_all(tmp_path / "local", asked, jobs=2))
+    for path in (tmp_path / "local").rglob("model.npz"):
+        there = tmp_path / "cluster" / path.relative_to(tmp_path / "local")
+        assert there.read_bytes() == path.read_bytes()
+        assert not list(there.parent.glob("checkpoint-*"))  # it was made in a directory elsewhere
+
+
+def test_runs_elsewhere_hear_that_they_are_to_stop(tmp_path, dask, monkeypatch):
+    dask.add_worker(apart=True)
+    asked = question(seeds=(0, 1), overrides=("training.epochs=1000000",))
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+    start = time.monotonic()
+    with Execution(directory, asked, DaskBackend(dask.address, None, ["float32"])) as execution:
+        threading.Timer(3.0, execution.stop).start()
+        for _ in execution.work(tick=0.05):
+            assert time.monotonic() - start < 60
+        assert [row.status for row in execution.rows] == ["missing", "missing"]
+
+
+def test_a_lost_scheduler_ends_the_sweep_in_words(tmp_path, dask):
+    dask.add_worker()
+    asked = question(seeds=(0, 1), overrides=("training.epochs=1000000",))
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+
+    def watch(execution):
+        for _ in execution.work(tick=0.02):
+            if dask.scheduler.poll() is None and any(run[2] > 0 for run in execution.running()):
+                dask.scheduler.kill()
+
+    with Execution(directory, asked, DaskBackend(dask.address, None, ["float32"])) as execution:
+        with pytest.raises(ClusterLostError):
+            watch(execution)
+        assert [row.status for row in execution.rows] == ["missing", "missing"]
+
+
+def test_a_cluster_of_its_own(tmp_path):
+    asked = question(seeds=(0, 1))
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+    with Execution(directory, asked, DaskBackend(None, 2, ["float32"])) as execution:
+        list(execution.work(0.1))
+        rows = execution.rows
+    assert timeless(rows) == timeless(execute_all(tmp_path / "local", asked))
+
+
+def test_no_scheduler_answers(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1.0)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
+        start = time.monotonic()
+        with (
+            Execution(
+                SweepDirectory(tmp_path), question(), DaskBackend(address, None, ["float32"])
+            ) as execution,
+            pytest.raises(ClusterError, match=f"no scheduler answers at {re.escape(address)}"),
+        ):
+            list(execution.work(0.05))
+        assert time.monotonic() - start < 10
+
+
+def test_a_scheduler_without_workers(tmp_path, dask, monkeypatch):
+    monkeypatch.setattr(cluster, "WORKER_SECONDS", 0.5)
+    backend = DaskBackend(dask.address, None, ["float32"])
+    with (
+        Execution(SweepDirectory(tmp_path), question(), backend) as execution,
+        pytest.raises(ClusterError, match="has no workers: start some with dask worker"),
+    ):
+        list(execution.work(0.05))
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://host", "http://127.0.0.1:80", "a b:1", ""])
+def test_what_is_no_address_is_refused_at_once(address):
+    with pytest.raises(ClusterError, match="is no address"):
+        DaskBackend(address, None, ["float32"])
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "host:1", "tls://[::1]:8786"])
+def test_addresses(address):
+    assert DaskBackend(address, None, []).slots == 1
