@@ -37,6 +37,24 @@ class Backend(Protocol):
         """End the worker processes; `at_once` without waiting for them."""
 
 
+def shield_workers() -> None:
+    """Keep Ctrl-C from the processes that this thread starts from now on.
+
+    It reaches every process of a terminal, but workers are to save their runs, and are told so.
+    They inherit the thread's mask; the trackers are started first, as they would lift it.
+    """
+    import signal
+
+    if hasattr(signal, "pthread_sigmask"):
+        import multiprocessing.resource_tracker as standard
+
+        from joblib.externals.loky.backend import resource_tracker as loky
+
+        standard.ensure_running()
+        loky.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
 class LocalBackend:
     """Processes of this machine (loky), one run in each; this process itself if `jobs` is 1."""
 

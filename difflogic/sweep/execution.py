@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import queue
 import secrets
-import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
 
 from difflogic.machine import cpu_count
-from difflogic.sweep.backends import Backend, WorkersLostError
+from difflogic.sweep.backends import Backend, WorkersLostError, shield_workers
 from difflogic.sweep.directory import SweepDirectory
 from difflogic.sweep.question import Cell, Question, with_seed
 from difflogic.sweep.results import Row, make_row
@@ -126,10 +125,7 @@ class Execution:
             yield row
 
     def _work(self) -> None:
-        # Ctrl-C reaches every process of the terminal. Those started from here inherit the mask:
-        # they are told to stop, and save.
-        if hasattr(signal, "pthread_sigmask"):
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        shield_workers()
         try:
             try:
                 self._do_all()

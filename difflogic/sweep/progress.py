@@ -47,10 +47,11 @@ class Progress:
 
     question: Question
     execution: Execution
-    _started: float = field(default_factory=time.monotonic)
+    _started: float = field(init=False)
     _to_do: int = field(init=False)
 
     def __post_init__(self) -> None:
+        self._started = time.monotonic()
         self._to_do = epochs_to_do(self.question, self.execution.rows)
 
     def snapshot(self) -> Snapshot:
