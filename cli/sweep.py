@@ -251,8 +251,12 @@ def _report(
         show_json({"directory": str(place.path), "interrupted": code not in (0, FAILURE), **data})
         return
     settings = tables.setting_headings(question)
+    lines = [tables.to_cells(question, result) for result in aggregate(question, rows)]
     table = new_table(*settings, *tables.HEADINGS, texts=len(settings))
-    for result in aggregate(question, rows):
-        table.add_row(*tables.to_cells(question, result))
+    for line in lines:
+        table.add_row(*line)
+    for column, *texts in zip(table.columns, *lines, strict=True):
+        # On a narrow terminal lines fold; else whole columns would vanish.
+        column.min_width = max(map(len, [str(column.header), *texts]))
     show_table(table)
     typer.echo(f"\nsweep      {place.path}   (table.csv, table.json, table.md)")

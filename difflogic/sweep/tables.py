@@ -54,8 +54,8 @@ def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 HEADINGS = (
-    "exact", "95 % interval", "epochs to exact", "active gates", "seconds per run",
-    "seconds in all", "failed", "missing",
+    "exact", "95 % interval", "epochs to exact", "active gates", "s per run", "s in all",
+    "failed", "missing",
 )  # fmt: skip
 
 

@@ -40,6 +40,7 @@ def run_dct(*arguments: str, **options: Any) -> Any:
         (["config", "--help"], HEAVY),
         (["verify", "--help"], HEAVY),
         (["train-checkerboard", "--help"], HEAVY),
+        (["sweep", "--help"], (*HEAVY, "distributed")),
         (["config", "show", "--help"], HEAVY),
     ],
 )
@@ -87,7 +88,10 @@ def test_no_command_shows_the_help_and_fails(dct: Callable[..., Any]) -> None:
     [
         (["train-checkerbord"], 'did you mean "train-checkerboard"?'),
         (["verify", "equivalent"], 'did you mean "equivalence"?'),
-        (["nonsense"], "known: train-checkerboard, list, bench, verify, config"),
+        (
+            ["nonsense"],
+            "known: train, train-checkerboard, train-gol, train-pattern, sweep, list, bench",
+        ),
         (["train-checkerboard", "--epoch", "3"], "--epochs"),
         (["train-checkerboard", "--epochs", "0"], "--epochs"),
         (["train-checkerboard", "--epochs", "many"], "--epochs"),
