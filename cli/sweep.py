@@ -164,6 +164,7 @@ def _sweep(
 ) -> int:
     """Do what is missing, write and show the tables, and return the exit code."""
     from cli.sweep_display import choose
+    from cli.sweep_report import report
     from difflogic.errors import TrainingError
     from difflogic.sweep.cluster import ClusterError
     from difflogic.sweep.execution import Execution
@@ -188,7 +189,7 @@ def _sweep(
         if is_new:
             place.discard_if_without_runs()
         raise
-    _report(place, question, execution, code, as_json)
+    report(place.path, question, execution.rows, code, as_json)
     return code or (FAILURE if any(row.status == "failed" for row in execution.rows) else 0)
 
 
@@ -209,10 +210,14 @@ def _watch(
     from difflogic.errors import RunDirectoryError
     from difflogic.sweep.tables import write_tables
 
+    told = 0
     give_up, next_table = float("inf"), time.monotonic() + TABLE_SECONDS
     with Interruption() as interruption, display:
         for row in execution.work(TICK_SECONDS):
             display.update(row)
+            for message in execution.losses[told:]:
+                display.say(f"warning: {message}; its runs go on in new ones")
+                told += 1
             now = time.monotonic()
             if interruption.requested and give_up == float("inf"):
                 give_up = now + GRACE_SECONDS
@@ -226,37 +231,3 @@ def _watch(
                     write_tables(place, question, execution.rows)
                 next_table = time.monotonic() + TABLE_SECONDS
     return interruption.exit_code
-
-
-def _report(
-    place: SweepDirectory, question: Question, execution: Execution, code: int, as_json: bool
-) -> None:
-    from cli.output import new_table, show_json, show_table
-    from difflogic.sweep import tables
-    from difflogic.sweep.results import aggregate
-
-    rows = execution.rows
-    missing = sum(row.status == "missing" for row in rows)
-    for row in rows:
-        if row.status == "failed":
-            note(f"error: {row.cell}, seed {row.seed}: {row.error}")
-    if missing:
-        what = "not finished" if code in (0, FAILURE) else "interrupted"
-        note(
-            f"{what}: {len(rows) - missing} of {len(rows)} runs have ended; go on with: "
-            f"dct sweep --dir {place.path}"
-        )
-    if as_json:
-        data = tables.to_data(question, rows)
-        show_json({"directory": str(place.path), "interrupted": code not in (0, FAILURE), **data})
-        return
-    settings = tables.setting_headings(question)
-    lines = [tables.to_cells(question, result) for result in aggregate(question, rows)]
-    table = new_table(*settings, *tables.HEADINGS, texts=len(settings))
-    for line in lines:
-        table.add_row(*line)
-    for column, *texts in zip(table.columns, *lines, strict=True):
-        # On a narrow terminal lines fold; else whole columns would vanish.
-        column.min_width = max(map(len, [str(column.header), *texts]))
-    show_table(table)
-    typer.echo(f"\nsweep      {place.path}   (table.csv, table.json, table.md)")

@@ -97,7 +97,8 @@ def title(progress: Progress, path: Path) -> str:
     question, execution = progress.question, progress.execution
     kept = f", {execution.kept} of them done before" if execution.kept else ""
     runs = "1 run" if question.size == 1 else f"{question.size} runs"
-    return f"sweep of {question.experiment}: {runs}{kept}; {path}"
+    slots = f", {execution.slots} at a time" if execution.slots else ""
+    return f"sweep of {question.experiment}: {runs}{slots}{kept}; {path}"
 
 
 def line(row: Row, snapshot: Snapshot) -> str:

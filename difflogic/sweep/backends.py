@@ -21,8 +21,8 @@ class Backend(Protocol):
     """Whether the runs find in this machine's cache what was compiled before."""
 
     @property
-    def slots(self) -> int:
-        """Runs at the same time, as far as it is known."""
+    def slots(self) -> int | None:
+        """Runs at the same time; None if the cluster decides it."""
 
     def prepare(self, control: Control) -> Control:
         """Start what is needed, and return how the runs are to be reached."""

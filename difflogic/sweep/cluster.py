@@ -60,11 +60,10 @@ class DaskBackend:
         self._cluster: Any = None
         self._client: Any = None
         self._event: Any = None
-        self._slots = jobs or 1
 
     @property
-    def slots(self) -> int:
-        return self._slots
+    def slots(self) -> int | None:
+        return self._jobs
 
     def prepare(self, control: Control) -> Control:
         import distributed
@@ -84,8 +83,6 @@ class DaskBackend:
         if self._scheduler is not None:
             self._require_same_version(address)
             self._compile()
-        cores = sum(self._client.ncores().values())
-        self._slots = min(cores, self._jobs) if self._jobs else cores
         name = f"dct-sweep-{control.path.rpartition('-')[2]}"
         self._event = distributed.Event(name, client=self._client)
         # Workers elsewhere have no such parent, and those here are told by its directory.

@@ -67,7 +67,8 @@ class Execution:
         return sorted(rows, key=lambda row: (order[row.cell], row.seed))
 
     @property
-    def slots(self) -> int:
+    def slots(self) -> int | None:
+        """Runs at the same time; None if a cluster decides it."""
         return self._backend.slots
 
     def running(self) -> list[tuple[Cell, int, int]]:

@@ -81,9 +81,10 @@ def make_row(
 
 def aggregate(question: Question, rows: Sequence[Row]) -> list[CellResult]:
     """Return one result per cell, in the question's order."""
-    return [
-        _aggregate(cell, [row for row in rows if row.cell == cell.name]) for cell in question.cells
-    ]
+    of_cell: dict[str, list[Row]] = {cell.name: [] for cell in question.cells}
+    for row in rows:
+        of_cell[row.cell].append(row)
+    return [_aggregate(cell, of_cell[cell.name]) for cell in question.cells]
 
 
 def _aggregate(cell: Cell, rows: Sequence[Row]) -> CellResult:

@@ -193,4 +193,4 @@ def test_what_is_no_address_is_refused_at_once(address):
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "host:1", "tls://[::1]:8786"])
 def test_addresses(address):
-    assert DaskBackend(address, None, []).slots == 1
+    assert DaskBackend(address, 3, []).slots == 3
