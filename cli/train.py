@@ -107,7 +107,7 @@ class Session:
 
         Returns the summary and the exit code.
         """
-        from difflogic.training.evaluation import held_out
+        from difflogic.evaluation import held_out
 
         with Interruption() as interruption:
             self._loop(interruption)

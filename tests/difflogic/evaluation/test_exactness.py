@@ -5,12 +5,11 @@ import pytest
 
 from difflogic import gates
 from difflogic.engine import oracle
+from difflogic.evaluation import held_out, trial
 from difflogic.gates import Op
 from difflogic.model import Model
 from difflogic.streams import Purpose
 from difflogic.tasks import draw_batch, draw_masks, make_task
-from difflogic.training import evaluation
-from difflogic.training.evaluation import held_out
 from tests.difflogic.training.tiny import tiny
 
 
@@ -45,9 +44,9 @@ def test_wrong_cells_are_those_of_the_oracle(fire_rate):
 def test_starts_in_several_turns_count_the_same(monkeypatch):
     model = random_model(tiny("automaton.fire_rate=0.6"))
     at_once = held_out(model)
-    monkeypatch.setattr(evaluation, "VALUES_AT_ONCE", 2 * 2 * 6 * 7)
+    monkeypatch.setattr(trial, "VALUES_AT_ONCE", 2 * 2 * 6 * 7)
     assert held_out(model) == at_once
-    monkeypatch.setattr(evaluation, "VALUES_AT_ONCE", 1)
+    monkeypatch.setattr(trial, "VALUES_AT_ONCE", 1)
     assert held_out(model) == at_once
 
 
