@@ -1,5 +1,7 @@
 """What a trained circuit is worth: the hard circuit, on starts that training never draws."""
 
-from difflogic.evaluation.exactness import ExactnessCheck, held_out
+from difflogic.evaluation.exactness import Exactness, ExactnessCheck, held_out
+from difflogic.evaluation.scene import Streams
+from difflogic.evaluation.suites import SUITES, evaluate
 
-__all__ = ["ExactnessCheck", "held_out"]
+__all__ = ["SUITES", "Exactness", "ExactnessCheck", "Streams", "evaluate", "held_out"]

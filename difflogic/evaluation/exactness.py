@@ -19,12 +19,16 @@ from difflogic.config import Config
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.counts import Count
+from difflogic.evaluation.life import life_on_torus, soup
 from difflogic.evaluation.scene import Scene, Streams, scene_of
+from difflogic.evaluation.suite import Subject, Suite
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.model import Model
 from difflogic.netlist import Netlist
 from difflogic.streams import Purpose
-from difflogic.tasks.life import Life
+
+STARTS = 64
+"""Held-out starts at least, unless one asks for fewer."""
 
 BOARDS = 512
 """Boards of 3×3 cells. On a torus each cell sees another of the 512 neighbourhoods."""
@@ -107,15 +111,8 @@ def is_deterministic(config: Config) -> bool:
     return config.task.kind == "pattern" and config.automaton.fire_rate == 1
 
 
-def life_of(config: Config, height: int, width: int) -> Life:
-    """Return the life task of a configuration, for one step on a torus of another size."""
-    task = config.task
-    channels = config.automaton.channels
-    return Life(channels, height, width, "periodic", 1, task.rule, task.loss_channels)
-
-
 def _all_boards(config: Config, streams: Streams) -> Scene:
-    life = life_of(config, 3, 3)
+    life = life_on_torus(config, 3, 3)
 
     def draw(first: int, batch: int) -> tuple[Bits, Bits]:
         numbers = np.arange(first, first + batch)
@@ -169,3 +166,30 @@ def _on_held_out_starts(model: Model, streams: Streams) -> Exactness:
     scene = scene_of(config, streams, later_steps(config.automaton.steps))
     wrong = Trial(model.netlist, scene, config.evaluation.starts)(model.ops)
     return Exactness(tuple(Count.of_scene("training grid", scene, wrong)))
+
+
+def run(subject: Subject) -> dict[str, Any]:
+    """Count wrong cells at T, T + 1, 2T and 2T + 1; for life, on all boards and in a soup."""
+    config = subject.config
+    starts = subject.starts or max(STARTS, config.evaluation.starts)
+    streams = held_out_streams(subject.seed)
+    check = ExactnessCheck(config, subject.model.netlist, starts, streams)
+    found = check(subject.ops)
+    counts, notes, more = list(found.counts), [], {}
+    if is_deterministic(config):
+        notes.append("There is one start only, and nothing random: one rollout tells all.")
+    if config.task.kind == "pattern":
+        notes.append("Exact asks for the training step only, as the published loss does.")
+    if check.exhaustive:
+        notes.append("Every cell of a 3×3 torus sees another of the 512 neighbourhoods.")
+        more["wrong_neighborhoods"] = counts[0].wrong_cells // (9 * len(config.task.loss_channels))
+    if config.task.kind == "life" and config.automaton.fire_rate == 1:
+        found_in_soup = soup(subject)
+        counts.append(found_in_soup.pop("count"))
+        more |= found_in_soup
+    return {"exact": found.exact, "counts": counts, "notes": notes, **more}
+
+
+EXACTNESS = Suite(
+    "exactness", "wrong cells on held-out starts; exact is none", lambda config: None, run
+)
