@@ -71,6 +71,7 @@ class Root(LazyGroup):
         "train-checkerboard": Entry(
             "cli.train", "train_checkerboard", "Train an automaton that grows a checkerboard."
         ),
+        "eval": Entry("cli.evaluate", "evaluate", "Measure a trained circuit on held-out starts."),
         "bench": Entry("cli.bench", "bench", "Measure training steps, phase by phase."),
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),

@@ -50,7 +50,8 @@ def run(subject: Subject) -> dict[str, Any]:
         "notes": [
             "A gate is active unless its op is A or B. A perception gate counts once per kernel, "
             "though every channel has a copy of it.",
-            'The article\'s number leaves out A and B only, so it compares with "all".',
+            "The article's number counts the gates of all kernels and of the update, before any "
+            'pruning: compare it with "all".',
         ],
     }
 

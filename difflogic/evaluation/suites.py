@@ -76,6 +76,7 @@ def evaluate(
         "training_seed": config.training.seed,
         "seed": subject.seed,
         "exact": found[EXACTNESS.name]["exact"],
+        "published": config.published.model_dump(exclude_none=True),
         "suites": found,
         "not_applicable": {name: reason for name, reason in refused.items() if reason is not None},
     }
