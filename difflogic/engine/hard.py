@@ -46,7 +46,6 @@ class HardSimulator:
         self._origin = np.empty(netlist.gates, dtype=np.int32)
         self._tile = aligned((netlist.rows, k.WORDS), np.uint64)
         self._code: k.HardCode | None = None
-        self._blank = self.script(0)
         self.active_gates = 0
         """Gates of the loaded circuit that are evaluated per cell and step."""
 
@@ -113,7 +112,7 @@ class HardSimulator:
         from 1; `targets` is (batch, L, H, W), or (counts, batch, L, H, W) if they differ. Cells
         where `ignored` (H, W) is 1 do not count.
         """
-        if targets is None:
+        if targets is None or not len(at):
             packed = np.zeros((1, len(channels), self._words), dtype=np.uint64)
         else:
             each = targets if targets.ndim == 5 else targets[None]
@@ -131,21 +130,21 @@ class HardSimulator:
 
     @property
     def state(self) -> Words:
-        """The states of all samples as packed bits (C, words): where `run` begins and ends."""
+        """The states of all samples as packed bits (C, words): where `run` begins and ends.
+
+        Bits beyond the last sample mean nothing.
+        """
         pad = self._cells.pad
         return self._states[0, :, pad : pad + self._words]
 
     def run(self, script: Script) -> npt.NDArray[np.int64]:
         """Go on from `state`; return the wrong bits (counts, batch) that the script counts.
 
-        Call `load` first.
+        Raises ValueError if no circuit was loaded.
         """
+        if self._code is None:
+            raise ValueError("no circuit yet: call load() first")
         wrong = np.zeros((len(script.packed.at), self.batch), dtype=np.int64)
-        self._advance(script, wrong)
-        return wrong
-
-    def _advance(self, script: Script, wrong: npt.NDArray[np.int64]) -> None:
-        assert self._code is not None, "load a circuit first"
         rows = self.netlist.inputs + self.active_gates
         k.hard_rollout(
             self._code, self._cells, _FORMS, script.packed, script.steps, self._states,
@@ -153,6 +152,7 @@ class HardSimulator:
         )  # fmt: skip
         if script.steps % 2:
             self._states[0] = self._states[1]
+        return wrong
 
     def rollout(
         self, starts: Bits, steps: int, masks: Bits | None = None, damage: Bits | None = None
@@ -163,6 +163,10 @@ class HardSimulator:
         """
         self.state[:] = self.pack_states(starts)
         self.run(self.script(steps, masks, damage))
+        return self.unpack_state()
+
+    def unpack_state(self) -> Bits:
+        """Return `state` as 0 and 1, shape (batch, C, H, W)."""
         packed = self.state.astype("<u8").view(np.uint8)
         bits = np.unpackbits(packed, axis=1, bitorder="little")
         shape = (self.netlist.channels, self.batch, self.grid.height, self.grid.width)
