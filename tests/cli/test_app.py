@@ -41,6 +41,7 @@ def run_dct(*arguments: str, **options: Any) -> Any:
         (["verify", "--help"], HEAVY),
         (["train-checkerboard", "--help"], HEAVY),
         (["config", "show", "--help"], HEAVY),
+        (["eval", "--help"], HEAVY),
     ],
 )
 def test_help_imports_nothing_heavy(arguments: list[str], heavy: tuple[str, ...]) -> None:
@@ -87,7 +88,7 @@ def test_no_command_shows_the_help_and_fails(dct: Callable[..., Any]) -> None:
     [
         (["train-checkerbord"], 'did you mean "train-checkerboard"?'),
         (["verify", "equivalent"], 'did you mean "equivalence"?'),
-        (["nonsense"], "known: train-checkerboard, bench, verify, config"),
+        (["nonsense"], "known: train-checkerboard, "),
         (["train-checkerboard", "--epoch", "3"], "--epochs"),
         (["train-checkerboard", "--epochs", "0"], "--epochs"),
         (["train-checkerboard", "--epochs", "many"], "--epochs"),
