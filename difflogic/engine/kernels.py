@@ -1245,7 +1245,7 @@ class HardCode(NamedTuple):
     """A hardened circuit without what does not matter. Rows: all inputs, then `gates`."""
 
     gates: np.ndarray  # int32 (gates, HARD_FIELDS)
-    inputs: np.ndarray  # int32: input rows that some gate or output reads
+    inputs: np.ndarray  # int32 (inputs, 3): rows that are read, their neighbours and channels
     channels: np.ndarray  # int32: channels that are computed
     outputs: np.ndarray  # int32: their next state's rows
 
@@ -1253,14 +1253,16 @@ class HardCode(NamedTuple):
 class HardCells(NamedTuple):
     """How bit-packed cells find their neighbours.
 
-    Bit i of word `pad` + w is cell 64·w + i of the batch. Neighbour n is the state shifted by
-    `shifts` bits under `masks`, joined over start[n : n + 2] (several where a boundary wraps).
+    Bit i of word `pad` + w is cell 64·w + i of the batch. Neighbour n is the state from word
+    `skip` on, shifted right by `shift` bits, under `masks`, joined over start[n : n + 2] (several
+    where a boundary wraps).
     """
 
     pad: int
     cells: int  # of one sample
     start: np.ndarray  # int64 (10,)
-    shifts: np.ndarray  # int64
+    skip: np.ndarray  # int64 (shifts,)
+    shift: np.ndarray  # uint64 (shifts,): below 64
     masks: np.ndarray  # uint64 (shifts, words)
 
 
@@ -1475,22 +1477,21 @@ def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
     a multiple of WORDS. `forms` (16, 4) holds each op's algebraic normal form, as words of zeros
     or ones. `tile` is (rows, WORDS), with a row for each input and each gate.
     """
-    channels, stride = state.shape
+    stride = state.shape[1]
     words = stride - 2 * cells.pad
     none, every = np.uint64(0), ~np.uint64(0)
     for first in range(0, words, WORDS):
-        for row in code.inputs:
-            n = row // channels
-            place = row % channels * stride + first
+        for i in range(len(code.inputs)):
+            row, n = code.inputs[i, 0], code.inputs[i, 1]
+            place = code.inputs[i, 2] * stride + first
             for s in range(cells.start[n], cells.start[n + 1]):
-                bit = cells.pad * 64 + cells.shifts[s]
-                right = np.uint64(bit % 64)
+                right = cells.shift[s]
                 # A shift by 64 is none: then take nothing of the next word.
                 left, high = (np.uint64(64) - right, every) if right else (none, none)
                 join = none if s == cells.start[n] else every
                 hard_see(
                     (tile, state, cells.masks),
-                    (row, place + bit // 64, right, left, high, s * words + first, join),
+                    (row, place + cells.skip[s], right, left, high, s * words + first, join),
                 )
         hard_gates((tile, code.gates, forms), ())
         fire = first if len(fires) == words else 0
