@@ -1237,15 +1237,195 @@ def adamw_step(logits, first, second, probabilities, basis, gradients, rates):
 WORDS = 8
 """Words of 64 cells that a hard tile holds: one vector per row."""
 
+HARD_FIELDS = 3
+"""Columns of a hard gate: rows of its two inputs, and its op. It writes the row of its number."""
+
+
+class HardCode(NamedTuple):
+    """A hardened circuit without what does not matter. Rows: all inputs, then `gates`."""
+
+    gates: np.ndarray  # int32 (gates, HARD_FIELDS)
+    inputs: np.ndarray  # int32 (inputs, 3): rows that are read, their neighbours and channels
+    channels: np.ndarray  # int32: channels that are computed
+    outputs: np.ndarray  # int32: their next state's rows
+
+
+class HardCells(NamedTuple):
+    """How bit-packed cells find their neighbours.
+
+    Bit i of word `pad` + w is cell 64·w + i of the batch. Neighbour n is the state from word
+    `skip` on, shifted right by `shift` bits, under `masks`, joined over start[n : n + 2] (several
+    where a boundary wraps).
+    """
+
+    pad: int
+    cells: int  # of one sample
+    start: np.ndarray  # int64 (10,)
+    skip: np.ndarray  # int64 (shifts,)
+    shift: np.ndarray  # uint64 (shifts,): below 64
+    masks: np.ndarray  # uint64 (shifts, words)
+
+
+class HardScript(NamedTuple):
+    """What happens to a batch of bit-packed samples during a rollout, and what is counted.
+
+    Each of the first two is empty, or has one row of words for all steps, or one per step.
+    """
+
+    fires: np.ndarray  # uint64 (… , words): bits of cells that take their new state
+    keeps: np.ndarray  # uint64 (… , words): bits of cells that are not zeroed after the step
+    at: np.ndarray  # int64 (counts,): steps after which wrong bits are counted, ascending, from 1
+    channels: np.ndarray  # int32 (loss channels,)
+    targets: np.ndarray  # uint64 (1 or counts, loss channels, words)
+    counted: np.ndarray  # uint64 (words,): bits of cells that count
+
+
+if JIT:
+
+    class _Words:
+        """Emits operations on WORDS words at a time, which are the arrays' elements at a place."""
+
+        def __init__(self, context: Any, builder: Any, arrays: Any, values: Any) -> None:
+            self.builder = builder
+            self.type = ir.VectorType(_I64, WORDS)
+            self.arrays = [
+                context.make_array(array)(context, builder, value)
+                for array, value in zip(arrays, values, strict=True)
+            ]
+
+        def rows(self, array: int) -> Any:
+            return self.builder.extract_value(self.arrays[array].shape, 0)
+
+        def field(self, array: int, place: Any) -> Any:
+            """Return an element of an array of int32 as a 64-bit number."""
+            value = self.builder.load(self.builder.gep(self.arrays[array].data, [place]))
+            return self.builder.zext(value, _I64)
+
+        def pointer(self, array: int, place: Any) -> Any:
+            element = self.builder.gep(self.arrays[array].data, [place])
+            return self.builder.bitcast(element, self.type.as_pointer())
+
+        def load(self, array: int, place: Any) -> Any:
+            value = self.builder.load(self.pointer(array, place))
+            value.align = 8
+            return value
+
+        def store(self, value: Any, array: int, place: Any) -> None:
+            self.builder.store(value, self.pointer(array, place)).align = 8
+
+        def row(self, number: Any) -> Any:
+            """Return the place of a tile's row."""
+            return self.builder.mul(number, _I64(WORDS))
+
+        def splat(self, scalar: Any) -> Any:
+            undefined = ir.Constant(self.type, ir.Undefined)
+            first = self.builder.insert_element(undefined, scalar, _I32(0))
+            zeros = ir.Constant(ir.VectorType(_I32, WORDS), [0] * WORDS)
+            return self.builder.shuffle_vector(first, undefined, zeros)
+
+    def _words_primitive(emit: Callable) -> Any:
+        """Make an intrinsic of (arrays…, integers): `emit` gets an emitter and the integers."""
+
+        def typer(typing_context: Any, arrays: Any, integers: Any) -> Any:
+            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                values = [builder.extract_value(args[0], i) for i in range(len(arrays))]
+                numbers = [
+                    context.cast(builder, builder.extract_value(args[1], i), integer, types.int64)
+                    for i, integer in enumerate(integers)
+                ]
+                emit(_Words(context, builder, arrays, values), *numbers)
+                return context.get_dummy_value()
+
+            return types.void(arrays, integers), codegen
+
+        typer.__name__ = emit.__name__
+        return intrinsic(typer)
+
+    @_words_primitive
+    def hard_gates(v: Any) -> None:
+        """Evaluate the second array's gates over a tile, the first; the third holds the forms."""
+        builder = v.builder
+        # Inputs come first in a tile: as many rows as it has more than there are gates.
+        first = builder.sub(v.rows(0), v.rows(1))
+        with cgutils.for_range(builder, v.rows(1), intp=_I64) as loop:
+            gate = builder.mul(loop.index, _I64(HARD_FIELDS))
+            a, b, op = (v.field(1, builder.add(gate, _I64(i))) for i in range(HARD_FIELDS))
+            x, y = v.load(0, v.row(a)), v.load(0, v.row(b))
+            form = builder.gep(v.arrays[2].data, [builder.mul(op, _I64(4))])
+            c = [v.splat(builder.load(builder.gep(form, [_I64(i)]))) for i in range(4)]
+            # f(a, b) = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a) over bits
+            value = builder.xor(
+                builder.xor(c[0], builder.and_(c[1], x)),
+                builder.and_(y, builder.xor(c[2], builder.and_(c[3], x))),
+            )
+            v.store(value, 0, v.row(builder.add(first, loop.index)))
+
+    @_words_primitive
+    def hard_see(
+        v: Any, row: Any, place: Any, right: Any, left: Any, high: Any, mask: Any, join: Any
+    ) -> None:
+        """Write to a tile's row what lies at `place` of the state, shifted, under a mask.
+
+        Arrays: tile, state, masks. `high` is 0 if nothing comes from the next word, and `join`
+        keeps what the row held already; else they are all ones.
+        """
+        builder = v.builder
+        low = builder.lshr(v.load(1, place), v.splat(right))
+        next_word = v.load(1, builder.add(place, _I64(1)))
+        moved = builder.and_(builder.shl(next_word, v.splat(left)), v.splat(high))
+        seen = builder.and_(builder.or_(low, moved), v.load(2, mask))
+        held = builder.and_(v.load(0, v.row(row)), v.splat(join))
+        v.store(builder.or_(seen, held), 0, v.row(row))
+
+    @_words_primitive
+    def hard_write(v: Any, row: Any, place: Any, fire: Any, keep: Any) -> None:
+        """Write a tile's row to `place` of the new state where cells fire, then zero the damaged.
+
+        Arrays: tile, state, new state, fires, keeps.
+        """
+        builder = v.builder
+        old, fires = v.load(1, place), v.load(3, fire)
+        # new where it fires, else old
+        changed = builder.and_(builder.xor(old, v.load(0, v.row(row))), fires)
+        v.store(builder.and_(builder.xor(old, changed), v.load(4, keep)), 2, place)
+
+else:
+
+    def hard_gates(arrays: Any, integers: Any) -> None:
+        tile, gates, forms = arrays
+        first = len(tile) - len(gates)
+        for g, (a, b, op) in enumerate(gates):
+            c, x, y = forms[op], tile[a], tile[b]
+            tile[first + g] = c[0] ^ (c[1] & x) ^ (y & (c[2] ^ (c[3] & x)))
+
+    def hard_see(arrays: Any, integers: Any) -> None:
+        tile, state, masks = arrays
+        row, place, right, left, high, mask, join = integers
+        low = state.ravel()[place : place + WORDS] >> right
+        moved = (state.ravel()[place + 1 : place + 1 + WORDS] << left) & high
+        seen = (low | moved) & masks.ravel()[mask : mask + WORDS]
+        tile[row] = seen | (tile[row] & join)
+
+    def hard_write(arrays: Any, integers: Any) -> None:
+        tile, state, new_state, fires, keeps = arrays
+        row, place, fire, keep = integers
+        old, fire_words = state.ravel()[place : place + WORDS], fires[fire : fire + WORDS]
+        new = old ^ ((old ^ tile[row]) & fire_words)
+        new_state.reshape(-1)[place : place + WORDS] = new & keeps[keep : keep + WORDS]
+
 
 @kernel
-def prune(a, b, param, outputs, inputs, ops, code, code_outputs):
-    """Write the gates of a hardened netlist that matter to `code` (gates, 3) as (a, b, op).
+def prune(a, b, param, outputs, inputs, ops, code, origin, rows, live, read):
+    """Reduce a hardened netlist to the gates that the `live` channels' future depends on.
 
-    Gates that pass an input through become that input, and gates that no output depends on are
-    dropped. Rows are renumbered: the inputs, then the gates of `code`. Returns their number.
+    Gates that pass an input through become that input; an input that an op ignores is not
+    needed. Writes the gates that remain to `code` (gates, HARD_FIELDS), with rows renumbered
+    (the inputs, then these gates), what gates of the netlist they are to `origin` (gates,), each
+    channel's next state to `rows` (channels,), and whether an input is read to `read` (inputs,).
+    Channels that live ones read come to life in `live` (channels,), too. Returns the number of
+    gates that remain.
     """
-    gates = len(a)
+    gates, channels = len(a), len(outputs)
     source = np.arange(inputs + gates)
     needed = np.zeros(inputs + gates, np.bool_)
     for g in range(gates):
@@ -1254,78 +1434,124 @@ def prune(a, b, param, outputs, inputs, ops, code, code_outputs):
             source[inputs + g] = source[a[g]]
         elif op == 5:
             source[inputs + g] = source[b[g]]
-    for c in range(len(outputs)):
-        needed[source[outputs[c]]] = True
-    for g in range(gates - 1, -1, -1):
-        if needed[inputs + g]:
-            needed[source[a[g]]] = True
-            needed[source[b[g]]] = True
+    growing = True
+    while growing:
+        growing = False
+        for c in range(channels):
+            if live[c]:
+                needed[source[outputs[c]]] = True
+        for g in range(gates - 1, -1, -1):
+            if needed[inputs + g]:
+                op = ops[param[g]]
+                # Bits 3 to 0 of an op are its values at (a, b) = 00, 01, 10, 11.
+                if (op >> 2) != (op & 3):
+                    needed[source[a[g]]] = True
+                if ((op >> 1) & 5) != (op & 5):
+                    needed[source[b[g]]] = True
+        for row in range(inputs):
+            if needed[row] and not live[row % channels]:
+                live[row % channels] = True
+                growing = True
     number = np.arange(inputs + gates)
     kept = 0
     for g in range(gates):
         if needed[inputs + g]:
-            code[kept, 0] = number[source[a[g]]]
-            code[kept, 1] = number[source[b[g]]]
+            # An ignored input may be gone; row 0 stands for it.
+            code[kept, 0] = number[source[a[g]]] if needed[source[a[g]]] else 0
+            code[kept, 1] = number[source[b[g]]] if needed[source[b[g]]] else 0
             code[kept, 2] = ops[param[g]]
+            origin[kept] = g
             number[inputs + g] = inputs + kept
             kept += 1
-    for c in range(len(outputs)):
-        code_outputs[c] = number[source[outputs[c]]]
+    for c in range(channels):
+        rows[c] = number[source[outputs[c]]]
+    read[:] = needed[:inputs]
     return kept
 
 
 @kernel
-def hard_step(
-    code, outputs, forms, shift_start, shifts, shift_masks, mask, state, new_state, pad, tile
-):
+def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
     """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
 
-    Bit i of word w is cell 64·w + i. `forms` (16, 4) holds each op's algebraic normal form, as
-    words of zeros or ones. Neighbour n is the state shifted by `shifts` bits under `shift_masks`,
-    joined over shift_start[n : n + 2] (several where a boundary wraps). `mask` (words,) has a bit
-    for each cell that takes its new state, or is empty. `tile` is (rows, WORDS).
+    `fires` and `keeps` are (words,), or (WORDS,) for all cells alike, see HardScript; words are
+    a multiple of WORDS. `forms` (16, 4) holds each op's algebraic normal form, as words of zeros
+    or ones. `tile` is (rows, WORDS), with a row for each input and each gate.
     """
-    channels = state.shape[0]
-    words = state.shape[1] - 2 * pad
+    stride = state.shape[1]
+    words = stride - 2 * cells.pad
+    none, every = np.uint64(0), ~np.uint64(0)
     for first in range(0, words, WORDS):
-        count = min(WORDS, words - first)
-        for n in range(9):
-            for c in range(channels):
-                row, cells = tile[n * channels + c], state[c]
-                row[:] = 0
-                for s in range(shift_start[n], shift_start[n + 1]):
-                    place = pad * 64 + shifts[s]
-                    skip, right = place // 64 + first, np.uint64(place % 64)
-                    left = np.uint64(64) - right
-                    for w in range(count):
-                        seen = cells[skip + w] >> right
-                        if right:
-                            seen |= cells[skip + w + 1] << left
-                        row[w] |= seen & shift_masks[s, first + w]
-        for g in range(len(code)):
-            x, y = tile[code[g, 0]], tile[code[g, 1]]
-            out, form = tile[9 * channels + g], forms[code[g, 2]]
-            for w in range(WORDS):
-                # f(a, b) = c0 ⊕ c1·a ⊕ c2·b ⊕ c3·a·b over bits
-                out[w] = form[0] ^ (form[1] & x[w]) ^ (form[2] & y[w]) ^ (form[3] & x[w] & y[w])
-        for c in range(channels):
-            row = tile[outputs[c]]
-            for w in range(count):
-                new = row[w]
-                if len(mask) != 0:
-                    new = (new & mask[first + w]) | (state[c, pad + first + w] & ~mask[first + w])
-                new_state[c, pad + first + w] = new
+        for i in range(len(code.inputs)):
+            row, n = code.inputs[i, 0], code.inputs[i, 1]
+            place = code.inputs[i, 2] * stride + first
+            for s in range(cells.start[n], cells.start[n + 1]):
+                right = cells.shift[s]
+                # A shift by 64 is none: then take nothing of the next word.
+                left, high = (np.uint64(64) - right, every) if right else (none, none)
+                join = none if s == cells.start[n] else every
+                hard_see(
+                    (tile, state, cells.masks),
+                    (row, place + cells.skip[s], right, left, high, s * words + first, join),
+                )
+        hard_gates((tile, code.gates, forms), ())
+        fire = first if len(fires) == words else 0
+        keep = first if len(keeps) == words else 0
+        for i in range(len(code.channels)):
+            place = code.channels[i] * stride + cells.pad + first
+            hard_write((tile, state, new_state, fires, keeps), (code.outputs[i], place, fire, keep))
 
 
 @kernel
-def hard_rollout(code, outputs, forms, shift_start, shifts, shift_masks, masks, states, pad, tile):
-    """Take `steps` hard steps between the two states of `states` (2, C, …); masks (steps, …).
+def ones(word):
+    """Return the number of ones in a word of 64 bits."""
+    one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
+    word = word - ((word >> one) & np.uint64(0x5555555555555555))
+    pairs = np.uint64(0x3333333333333333)
+    word = (word & pairs) + ((word >> two) & pairs)
+    word = (word + (word >> four)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    word = word + (word >> np.uint64(8))
+    word = word + (word >> np.uint64(16))
+    word = word + (word >> np.uint64(32))
+    return np.int64(word & np.uint64(0x7F))
 
-    Step t reads states[t % 2]; the last one ends in states[steps % 2].
+
+@kernel
+def count_wrong(script, cells, target, state, wrong):
+    """Write to `wrong` (batch,) how many counted bits of each sample differ from `target`."""
+    every = ~np.uint64(0)
+    for sample in range(len(wrong)):
+        start, last = sample * cells.cells, (sample + 1) * cells.cells - 1
+        total = 0
+        for w in range(start // 64, last // 64 + 1):
+            bits = script.counted[w]
+            if w == start // 64:
+                bits &= every << np.uint64(start % 64)
+            if w == last // 64:
+                bits &= every >> np.uint64(63 - last % 64)
+            for i in range(len(script.channels)):
+                differing = state[script.channels[i], cells.pad + w] ^ target[i, w]
+                total += ones(differing & bits)
+        wrong[sample] = total
+
+
+@kernel
+def hard_rollout(code, cells, forms, script, steps, states, tile, wrong):
+    """Take `steps` hard steps from states[0] of `states` (2, C, …) to states[steps % 2].
+
+    Writes the wrong bits of each sample after each of the steps `script.at` to `wrong`
+    (counts, batch).
     """
-    for step in range(len(masks)):
-        hard_step(code, outputs, forms, shift_start, shifts, shift_masks, masks[step],
-                  states[step % 2], states[(step + 1) % 2], pad, tile)  # fmt: skip
+    every = np.full(WORDS, ~np.uint64(0))
+    counts = 0
+    for step in range(steps):
+        fires = script.fires[step % len(script.fires)] if len(script.fires) != 0 else every
+        keeps = script.keeps[step % len(script.keeps)] if len(script.keeps) != 0 else every
+        state = states[(step + 1) % 2]
+        hard_step(code, cells, forms, fires, keeps, states[step % 2], state, tile)
+        if counts < len(script.at) and script.at[counts] == step + 1:
+            target = script.targets[counts % len(script.targets)]
+            count_wrong(script, cells, target, state, wrong[counts])
+            counts += 1
 
 
 # --- the machine ------------------------------------------------------------------------------
