@@ -24,6 +24,8 @@ class Purpose(IntEnum):
     EVALUATION_START = 7
     EVALUATION_MASK = 8
     EVALUATION_DAMAGE = 9
+    HARDENING = 10
+    SEARCH = 11
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.random.Generator:

@@ -134,7 +134,7 @@ class UpdateConfig(Section):
 
 
 class TrainingConfig(Section):
-    """Gradient descent on the logits: AdamW at a constant learning rate."""
+    """Gradient descent on the logits: AdamW. See [schedule] and [hardening] for more."""
 
     # Bounds on the numbers keep them meaningful in float32, which most runs train in.
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
@@ -166,6 +166,68 @@ class TrainingConfig(Section):
     precision: Literal["float32", "float64"] = Field(
         default="float32", description="type of logits and soft states; float64 is for verification"
     )
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Epoch = Annotated[int, Field(ge=0, le=10**9)]
+
+
+class ScheduleConfig(Section):
+    """The learning rate falls along half a cosine, if it falls (Loshchilov and Hutter 2017)."""
+
+    share: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=1.0, description="last learning rate as a share of the first; 1 is constant"
+    )
+    from_epoch: Epoch = Field(default=0, description="epoch at which it begins to fall")
+    to_epoch: Epoch = Field(default=1000, description="epoch from which it falls no more")
+
+
+class HardeningConfig(Section):
+    """Levers that bring the soft circuit close to a hard one; each grows with the epochs."""
+
+    share: Share = Field(
+        default=0.0,
+        description="share of the gates that run as one op, drawn anew at each epoch; their "
+        "gradient is that of the mixture (straight-through)",
+    )
+    op: Literal["argmax", "sample"] = Field(
+        default="argmax", description="that op: the most probable one, or one drawn by probability"
+    )
+    gumbel: Annotated[float, Field(ge=0, le=100)] = Field(
+        default=0.0, description="scale of Gumbel noise on all logits, drawn anew at each epoch"
+    )
+    entropy: Annotated[float, Field(ge=0, le=1000)] = Field(
+        default=0.0,
+        description="pressure on each gate's entropy, decoupled: learning_rate * entropy * "
+        "gradient per step",
+    )
+    from_epoch: Epoch = Field(default=300, description="epoch at which these begin to grow")
+    to_epoch: Epoch = Field(default=1200, description="epoch from which they are at full strength")
+
+
+class FinishingConfig(Section):
+    """Looks for exact circuits while training goes on, and finishes them by discrete search."""
+
+    every: Epoch = Field(
+        default=0, description="epochs from one check of the hard circuit to the next; 0 is never"
+    )
+    from_epoch: Epoch = Field(default=0, description="epoch before which nothing is checked")
+    candidates: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0,
+        description="circuits that a search may try at each check to make the circuit exact; "
+        "0 only checks it",
+    )
+    starts: Size = Field(
+        default=8, description="start states that a search begins with; counterexamples join them"
+    )
+    verified_starts: Size = Field(
+        default=1024, description="fresh start states on which a circuit must have no wrong cell"
+    )
+    adopt: bool = Field(
+        default=False,
+        description="whether training goes on from what a search found, if that halved the errors",
+    )
+    stop: bool = Field(default=False, description="whether a verified circuit ends the run")
 
 
 class EvaluationConfig(Section):
@@ -242,6 +304,9 @@ class Config(Section):
     perception: PerceptionConfig
     update: UpdateConfig
     training: TrainingConfig
+    schedule: ScheduleConfig = ScheduleConfig()
+    hardening: HardeningConfig = HardeningConfig()
+    finishing: FinishingConfig = FinishingConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     parallel: ParallelConfig = ParallelConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()

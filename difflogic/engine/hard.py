@@ -187,6 +187,22 @@ def active_gates(
     return _prune(netlist, ops, channels, gates, origin)[1]
 
 
+def live_parameters(
+    netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int]
+) -> npt.NDArray[np.bool_]:
+    """Return the gates with logits that the states of `channels` at any later step depend on.
+
+    Shape (parameters,). Gates that only pass an input on are among them.
+    """
+    live = np.zeros(netlist.channels, dtype=np.bool_)
+    live[list(channels)] = True
+    marked = np.zeros(netlist.parameters, dtype=np.bool_)
+    k.mark_live(
+        netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs, ops, live, marked
+    )
+    return marked
+
+
 def _prune(
     netlist: Netlist,
     ops: npt.NDArray[np.uint8],

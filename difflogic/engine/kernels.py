@@ -1470,6 +1470,37 @@ def prune(a, b, param, outputs, inputs, ops, code, origin, rows, live, read):
 
 
 @kernel
+def mark_live(a, b, param, outputs, inputs, ops, live, marked):
+    """Set `marked` (parameters,) for gates that the `live` channels' future depends on.
+
+    Other than in `prune`, gates that pass an input on count too: with another op they would not.
+    Channels that live ones read come to life in `live` (channels,).
+    """
+    gates, channels = len(a), len(outputs)
+    needed = np.zeros(inputs + gates, np.bool_)
+    growing = True
+    while growing:
+        growing = False
+        for c in range(channels):
+            if live[c]:
+                needed[outputs[c]] = True
+        for g in range(gates - 1, -1, -1):
+            if needed[inputs + g]:
+                op = ops[param[g]]
+                if (op >> 2) != (op & 3):
+                    needed[a[g]] = True
+                if ((op >> 1) & 5) != (op & 5):
+                    needed[b[g]] = True
+        for row in range(inputs):
+            if needed[row] and not live[row % channels]:
+                live[row % channels] = True
+                growing = True
+    for g in range(gates):
+        if needed[inputs + g]:
+            marked[param[g]] = True
+
+
+@kernel
 def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
     """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
 

@@ -106,7 +106,7 @@ class ExactnessCheck:
 
     def __init__(self, config: Config, netlist: Netlist, starts: int, streams: Streams) -> None:
         self.plan = Plan.of(config, starts, streams)
-        self._trial = Trial(netlist, self.plan.scene, self.plan.starts)
+        self._trial = Trial(netlist, self.plan.scene, range(self.plan.starts))
 
     def __call__(self, ops: Ops) -> Exactness:
         """Count the wrong cells of the circuit with `ops`, shape (parameters,)."""

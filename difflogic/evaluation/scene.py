@@ -44,7 +44,7 @@ class Damage:
         """Return where the square in the middle is, shape (H, W)."""
         return self._square(grid, (grid.height - self.size) // 2, (grid.width - self.size) // 2)
 
-    def draw(self, grid: Grid, streams: Streams, samples: range, steps: range) -> Bits:
+    def draw(self, grid: Grid, streams: Streams, samples: Sequence[int], steps: range) -> Bits:
         """Return the cells that are zeroed after the steps numbered `steps`, from 0.
 
         Shape (samples, steps, H, W).

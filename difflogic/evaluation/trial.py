@@ -6,7 +6,7 @@ many starts are simulated side by side, or how many steps at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,14 +48,15 @@ class Block:
 class Trial:
     """A scene whose starts, masks, damage and targets are drawn and packed once.
 
-    Call it with the ops of any circuit of the netlist, as often as you like.
+    Call it with the ops of any circuit of the netlist, as often as you like. `samples` are the
+    numbers of its starts.
     """
 
-    def __init__(self, netlist: Netlist, scene: Scene, starts: int) -> None:
-        self.scene, self.starts = scene, starts
+    def __init__(self, netlist: Netlist, scene: Scene, samples: Sequence[int]) -> None:
+        self.scene, self.samples = scene, tuple(samples)
         self._blocks = [
             Block(block.simulator, block.starts, tuple(block.scripts))
-            for block in _blocks(netlist, scene, starts)
+            for block in _blocks(netlist, scene, self.samples)
         ]
 
     def __call__(self, ops: Ops) -> Counts:
@@ -69,25 +70,35 @@ class Trial:
 
 def count_wrong(netlist: Netlist, ops: Ops, scene: Scene, starts: int) -> Counts:
     """Return what a Trial returns, in memory that does not grow with the number of steps."""
-    blocks = _blocks(netlist, scene, starts)
+    blocks = _blocks(netlist, scene, range(starts))
     return np.concatenate([block.count(ops, scene.channels) for block in blocks], axis=1)
 
 
-def _blocks(netlist: Netlist, scene: Scene, starts: int) -> Iterator[Block]:
-    at_once = max(1, min(starts, VALUES_AT_ONCE // (scene.grid.cells * netlist.channels)))
+def _blocks(netlist: Netlist, scene: Scene, samples: Sequence[int]) -> Iterator[Block]:
+    at_once = VALUES_AT_ONCE // (scene.grid.cells * netlist.channels)
+    at_once = max(1, min(len(samples), at_once))
     simulator = HardSimulator(netlist, scene.grid, at_once)
-    for first in range(0, starts, at_once):
-        batch = min(at_once, starts - first)
-        if batch < at_once:  # the last ones
-            simulator = HardSimulator(netlist, scene.grid, batch)
-        states, targets = scene.draw(first, batch)
-        samples = range(first, first + batch)
-        scripts = _scripts(simulator, scene, samples, scene.targets(targets))
+    for first in range(0, len(samples), at_once):
+        part = samples[first : first + at_once]
+        if len(part) < at_once:  # the last ones
+            simulator = HardSimulator(netlist, scene.grid, len(part))
+        states, targets = draw_samples(scene, part)
+        scripts = _scripts(simulator, scene, part, scene.targets(targets))
         yield Block(simulator, simulator.pack_states(states), scripts)
 
 
+def draw_samples(scene: Scene, samples: Sequence[int]) -> tuple[Bits, npt.NDArray]:
+    """Draw starts (batch, C, H, W) and targets (batch, L, H, W) by their numbers."""
+    numbers = np.asarray(samples)
+    stretches = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
+    drawn = [scene.draw(int(stretch[0]), len(stretch)) for stretch in stretches]
+    if len(drawn) == 1:
+        return drawn[0]
+    return tuple(np.concatenate(arrays) for arrays in zip(*drawn, strict=True))  # type: ignore[return-value]
+
+
 def _scripts(
-    simulator: HardSimulator, scene: Scene, samples: range, targets: Bits
+    simulator: HardSimulator, scene: Scene, samples: Sequence[int], targets: Bits
 ) -> Iterator[Script]:
     """Draw and pack what happens to some starts, for some steps at a time."""
     fires = _Fires(scene, samples)
@@ -108,7 +119,7 @@ def _scripts(
 class _Fires:
     """Draws which cells fire, step after step: the same as `draw_masks` draws at once."""
 
-    def __init__(self, scene: Scene, samples: range) -> None:
+    def __init__(self, scene: Scene, samples: Sequence[int]) -> None:
         seed, _, mask, epoch = scene.streams
         self._scene = scene
         self._rngs = [stream(seed, mask, epoch, sample) for sample in samples]

@@ -30,12 +30,15 @@ class SoftGates:
         self.ops: npt.NDArray[np.uint8] = np.empty(parameters, np.uint8)
         self._basis = COEFFICIENTS.astype(dtype)
 
-    def mix(self, logits: Array) -> Array:
-        """Return the coefficients (parameters, 4) of `logits` (16, parameters).
+    def mix(self, logits: Array, noise: Array | None = None) -> Array:
+        """Return the coefficients (parameters, 4) of `logits` (16, parameters), plus `noise`.
 
-        Sets `probabilities`, of the logits' shape, and the hard `ops` (parameters,).
+        Sets `probabilities`, of the logits' shape, and the hard `ops` (parameters,) without noise.
         """
         k.shift_and_harden(logits, self.probabilities, self.ops)
+        if noise is not None:
+            noisy = (logits + noise).astype(logits.dtype)
+            k.shift_and_harden(noisy, self.probabilities, np.empty_like(self.ops))
         # NumPy's exponential is vectorised; the compiler's is not.
         np.exp(self.probabilities, out=self.probabilities)
         k.normalize_and_mix(self.probabilities, self._basis, self.coefficients)
@@ -45,7 +48,7 @@ class SoftGates:
 class AdamW:
     """AdamW with decoupled weight decay, after clipping each element of the gradient.
 
-    Source: Loshchilov and Hutter 2019, algorithm 2, with a constant schedule.
+    Source: Loshchilov and Hutter 2019, algorithm 2.
     """
 
     def __init__(self, logits: Array, config: TrainingConfig) -> None:
@@ -71,8 +74,11 @@ class AdamW:
         self.first[:] = state["adamw_first"]
         self.second[:] = state["adamw_second"]
 
-    def step(self, probabilities: Array, coefficient_gradients: Array) -> None:
-        """Take a step, given `probabilities` (16, parameters) and dL/d(coefficients)."""
+    def step(self, probabilities: Array, coefficient_gradients: Array, rate: float) -> None:
+        """Take a step at a learning rate `rate`, in logits.
+
+        Takes the `probabilities` (16, parameters) and dL/d(coefficients), (parameters, 4).
+        """
         config = self._config
         self.steps += 1
         rates = np.array(
@@ -85,8 +91,8 @@ class AdamW:
                 1 / (1 - config.beta1**self.steps),
                 1 / (1 - config.beta2**self.steps),
                 config.epsilon,
-                config.learning_rate,
-                1 - config.learning_rate * config.weight_decay,
+                rate,
+                1 - rate * config.weight_decay,
             ],
             dtype=self.logits.dtype,
         )

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 PHASES = (
-    "sample", "forward", "loss", "backward", "reduce", "optimizer", "hard", "checkpoint", "other",
+    "sample", "forward", "loss", "backward", "reduce", "optimizer", "hard", "finish",
+    "checkpoint", "other",
 )  # fmt: skip
 """In the order of a training step; "other" is what the caller does between steps."""
 

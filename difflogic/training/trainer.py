@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,8 @@ from difflogic.engine.workers import available_cores
 from difflogic.errors import TrainingError
 from difflogic.model import Model
 from difflogic.tasks import draw_epoch, make_task
+from difflogic.training.best import BestCircuit
+from difflogic.training.levers import Hardening, rate_share
 from difflogic.training.optimizer import AdamW, SoftGates
 from difflogic.training.phases import PhaseTimer
 
@@ -70,13 +73,19 @@ class Trainer:
             start.netlist, grid, automaton.steps, self._wave, training.precision, sharing
         )
         self._hard = HardSimulator(start.netlist, grid, training.batch)
+        self._hardening = Hardening(config, self._logits.shape[1])
+        self._best = BestCircuit(config, start.netlist, self._logits, sharing)
+        self._stack = ExitStack()
 
     def __enter__(self) -> Trainer:
-        self.engine.__enter__()
+        with ExitStack() as stack:
+            stack.enter_context(self.engine)
+            stack.enter_context(self._best)
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        self.engine.__exit__(*raised)
+        self._stack.__exit__(*raised)
 
     @property
     def model(self) -> Model:
@@ -85,18 +94,22 @@ class Trainer:
 
     @property
     def result(self) -> Model:
-        """The model that the run is to leave behind."""
-        return self.model
+        """The model that the run is to leave behind: the best checked one, else the present one."""
+        best = self._best.logits
+        if best is None:
+            return self.model
+        return replace(self._start, logits=np.ascontiguousarray(best.T))
 
     @property
     def exact_epoch(self) -> int | None:
         """Epoch after which a circuit was first verified to be exact; None if none was yet."""
-        return None
+        return self._best.exact_epoch
 
     @property
     def done(self) -> bool:
         """Whether there is nothing left to train."""
-        return self.epoch >= self.config.training.epochs
+        stopped = self.config.finishing.stop and self.exact_epoch is not None
+        return stopped or self.epoch >= self.config.training.epochs
 
     def state(self) -> dict[str, Array]:
         """Return copies of all that the coming epochs depend on but for the configuration.
@@ -107,6 +120,7 @@ class Trainer:
             "epoch": np.array(self.epoch, np.int64),
             "logits": self._logits.copy(),
             **self._optimizer.state(),
+            **self._best.state(),
         }
 
     def restore(self, state: Mapping[str, Array]) -> None:
@@ -114,6 +128,7 @@ class Trainer:
         self.epoch = int(state["epoch"])
         self._logits[:] = state["logits"]
         self._optimizer.restore(state)
+        self._best.restore(state)
 
     @property
     def cold(self) -> bool:
@@ -135,7 +150,7 @@ class Trainer:
         with Engine(netlist, grid, 1, 1, logits.dtype, sharing_of(self.config)) as engine:
             engine.run_training(soft.mix(logits), starts, targets, self._channels)
             gradients = engine.reduce(np.zeros_like(soft.coefficients))
-        AdamW(logits, self.config.training).step(soft.probabilities, gradients)
+        AdamW(logits, self.config.training).step(soft.probabilities, gradients, 1.0)
         simulator = HardSimulator(netlist, grid, 1)
         simulator.load(soft.ops)
         simulator.rollout(starts, 1)
@@ -149,7 +164,7 @@ class Trainer:
         with phase("sample"):
             starts, targets, masks = draw_epoch(self._task, self.config, self.epoch)
         with phase("forward"):
-            coefficients = self._soft.mix(self._logits)
+            coefficients = self._soften()
         gradients = np.zeros_like(coefficients)
         losses: list[float] = []
         # In waves, to bound memory; usually one. Slots are added in the same order either way.
@@ -168,9 +183,26 @@ class Trainer:
         with phase("hard"):
             scores = self._evaluate_hard(starts, targets, masks)
         with phase("optimizer"):
-            self._optimizer.step(self._soft.probabilities, gradients)
+            self._update(gradients)
         self.epoch += 1
+        if self._best.is_due(self.epoch):
+            with phase("finish"):
+                self._best.look(self._logits, self.epoch)
         return StepResult(self.epoch, soft_loss, *scores)
+
+    def _soften(self) -> Array:
+        """Return the gates' coefficients (parameters, 4) of this epoch, a share of them hard."""
+        soft = self._soft
+        coefficients = soft.mix(self._logits, self._hardening.noise(self.epoch))
+        self._hardening.harden(coefficients, soft.probabilities, soft.ops, self.epoch)
+        return coefficients
+
+    def _update(self, gradients: Array) -> None:
+        """Change the logits, given dL/d(coefficients)."""
+        config, probabilities = self.config, self._soft.probabilities
+        rate = config.training.learning_rate * rate_share(config.schedule, self.epoch)
+        self._optimizer.step(probabilities, gradients, rate)
+        self._hardening.press(self._logits, probabilities, rate, self.epoch)
 
     def _finite(self, loss: float, gradients: Array) -> float:
         if np.isfinite(loss) and np.isfinite(gradients).all():

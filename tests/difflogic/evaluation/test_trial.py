@@ -66,7 +66,7 @@ def test_counts_are_those_of_plain_numpy_at_any_block_size(fire_rate, damage, mo
         monkeypatch.setattr(trial, "EVENTS_AT_ONCE", events)
         found = count_wrong(model.netlist, model.ops, scene, STARTS)
         np.testing.assert_array_equal(found, expected)
-        check = Trial(model.netlist, scene, STARTS)
+        check = Trial(model.netlist, scene, range(STARTS))
         for _ in range(2):
             np.testing.assert_array_equal(check(model.ops), expected)
 

@@ -1,0 +1,110 @@
+"""The best circuit of a run: looked for as [finishing] says, verified, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.config import Config
+from difflogic.engine.rollout import Sharing
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.scene import Streams
+from difflogic.netlist import Netlist
+from difflogic.streams import Purpose, stream
+from difflogic.training.finishing import ROUND, Finished, Finisher
+from difflogic.training.guide import GradientGuide
+
+Array = npt.NDArray[Any]
+
+NONE = -1
+"""Stands for an epoch, or a count, that there is not yet."""
+
+
+class BestCircuit:
+    """Checks, and finishes, the circuit in training now and then. Use it in a `with`.
+
+    Its start states are drawn from streams of their own: neither those that training draws, nor
+    those of the final scores.
+    """
+
+    def __init__(self, config: Config, netlist: Netlist, logits: Array, sharing: Sharing) -> None:
+        """`logits` (16, parameters) only give shape and type."""
+        self._settings, self._seed = config.finishing, config.training.seed
+        streams = Streams(self._seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+        plan = Plan.of(config, ROUND, streams)
+        steps = config.automaton.steps
+        self._guide = GradientGuide(netlist, plan, steps, sharing)
+        self._finisher = Finisher(netlist, plan, self._settings, self._guide)
+        self._logits = np.zeros_like(logits)
+        self._wrong = NONE
+        self._epoch = NONE
+        self._exact_epoch = NONE
+
+    def __enter__(self) -> BestCircuit:
+        self._guide.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._guide.__exit__(*raised)
+
+    @property
+    def logits(self) -> Array | None:
+        """Logits (16, parameters) whose most probable ops are the best circuit; None if none."""
+        return None if self._epoch == NONE else self._logits
+
+    @property
+    def exact_epoch(self) -> int | None:
+        """Epoch after which a circuit was first verified; None if none was yet."""
+        return None if self._exact_epoch == NONE else self._exact_epoch
+
+    def is_due(self, epoch: int) -> bool:
+        """Whether to `look` after so many epochs."""
+        settings = self._settings
+        due = settings.every > 0 and epoch >= settings.from_epoch
+        return due and epoch % settings.every == 0
+
+    def look(self, logits: Array, epoch: int) -> Finished:
+        """Check the circuit that `logits` (16, parameters) harden to, and finish it.
+
+        Changes `logits` in place if the search is to be adopted.
+        """
+        found = self._finisher.finish(logits, stream(self._seed, Purpose.SEARCH, epoch))
+        finished = logits.copy()
+        prefer(finished, found.ops)
+        if self._exact_epoch == NONE and (found.exact or self._improves(found)):
+            self._logits[:] = finished
+            self._wrong, self._epoch = found.wrong_fresh, epoch
+        if found.exact and self._exact_epoch == NONE:
+            self._exact_epoch = epoch
+        if self._settings.adopt and 2 * found.wrong <= found.wrong_before:
+            logits[:] = finished
+        return found
+
+    def _improves(self, found: Finished) -> bool:
+        return self._wrong == NONE or found.wrong_fresh < self._wrong
+
+    def state(self) -> dict[str, Array]:
+        """Return copies of what is kept."""
+        return {
+            "best_logits": self._logits.copy(),
+            "best": np.array([self._wrong, self._epoch, self._exact_epoch], np.int64),
+        }
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Go back to where `state` was taken."""
+        self._logits[:] = state["best_logits"]
+        self._wrong, self._epoch, self._exact_epoch = state["best"].tolist()
+
+
+def prefer(logits: Array, ops: npt.NDArray[np.uint8]) -> None:
+    """Make `ops` (parameters,) the most probable of `logits` (16, parameters), in place.
+
+    A gate's op of choice and its present one trade logits, so that it stays as sure as it was.
+    """
+    present = logits.argmax(axis=0)
+    gates = np.flatnonzero(present != ops)
+    old, new = present[gates], ops[gates]
+    logits[old, gates], logits[new, gates] = logits[new, gates], logits[old, gates]

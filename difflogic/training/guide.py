@@ -1,0 +1,64 @@
+"""What the gradient says about changing one gate of a hard circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.engine.rollout import Engine, Sharing
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.trial import Ops, draw_samples
+from difflogic.gates import COEFFICIENTS, one_hot
+from difflogic.netlist import Netlist
+from difflogic.tasks import draw_masks
+
+CELLS = 1024
+"""Cells that a gradient is taken over, about: a few grids, or many small ones."""
+
+
+class GradientGuide:
+    """Differentiates the number of wrong cells at the training step. Use it in a `with`.
+
+    At a hard circuit every gate is linear in each of its coefficients, and so is the number of
+    wrong cells, Σ (1 - 2·target)·state, in the last state: the gradient tells exactly what one
+    use of a changed gate does, and about what all its uses at all cells and steps do together.
+    """
+
+    def __init__(self, netlist: Netlist, plan: Plan, steps: int, sharing: Sharing) -> None:
+        scene = plan.scene
+        self._scene, self._steps = scene, steps
+        self._batch = min(plan.starts, max(1, CELLS // scene.grid.cells))
+        self._engine = Engine(netlist, scene.grid, steps, self._batch, np.float32, sharing)
+
+    def __enter__(self) -> GradientGuide:
+        self._engine.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._engine.__exit__(*raised)
+
+    def __call__(self, ops: Ops, samples: Sequence[int]) -> npt.NDArray[np.floating]:
+        """Return the predicted change of wrong cells, (parameters, 16), by gate and new op."""
+        scene, chosen = self._scene, sorted(samples[: self._batch])
+        starts, targets = draw_samples(scene, chosen)
+        last = self._engine.forward(one_hot(ops, np.float32), starts, self._masks(chosen))
+        slope = np.zeros_like(last)
+        slope[:, list(scene.channels)] = 1 - 2 * targets
+        change = self._engine.backward(slope) @ COEFFICIENTS.T.astype(np.float32)
+        return change - change[np.arange(len(ops)), ops][:, None]
+
+    def _masks(self, samples: Sequence[int]) -> npt.NDArray[np.uint8] | None:
+        scene = self._scene
+        seed, _, purpose, epoch = scene.streams
+        masks = [
+            draw_masks(
+                seed, epoch, 1, self._steps, scene.grid.height, scene.grid.width,
+                scene.fire_rate, purpose, sample,
+            )
+            for sample in samples
+        ]  # fmt: skip
+        found = [mask for mask in masks if mask is not None]
+        return np.concatenate(found) if found else None

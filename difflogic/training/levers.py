@@ -1,0 +1,94 @@
+"""Levers of learning beside the reference recipe: a falling learning rate, and hardening.
+
+Each is off by default, and draws what it draws from a stream named by the epoch, so that a
+resumed run goes on with the same numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.config import Config
+from difflogic.config.models import ScheduleConfig
+from difflogic.gates import COEFFICIENTS, OPS
+from difflogic.streams import Purpose, stream
+
+Array = npt.NDArray[Any]
+
+
+def ramp(epoch: int, first: int, last: int) -> float:
+    """Return how far an epoch is on the way from `first` to `last`, 0 to 1."""
+    if epoch >= last:
+        return 1.0
+    return max(0.0, (epoch - first) / (last - first))
+
+
+def rate_share(schedule: ScheduleConfig, epoch: int) -> float:
+    """Return the learning rate of an epoch as a share of the first: half a cosine, 1 to `share`.
+
+    Source: Loshchilov and Hutter 2017, "SGDR", equation 5, without restarts.
+    """
+    done = ramp(epoch, schedule.from_epoch, schedule.to_epoch)
+    return schedule.share + (1 - schedule.share) * 0.5 * (1 + np.cos(np.pi * done))
+
+
+class Hardening:
+    """Brings a soft circuit close to a hard one while it is trained; see [hardening]."""
+
+    def __init__(self, config: Config, parameters: int) -> None:
+        self._config = config.hardening
+        self._seed = config.training.seed
+        self._parameters = parameters
+
+    def noise(self, epoch: int) -> Array | None:
+        """Return Gumbel noise for the logits, (16, parameters) in float64; None if there is none.
+
+        Source: Jang et al. 2017; for logic gates arXiv 2506.07500.
+        """
+        scale = self._config.gumbel * self._strength(epoch)
+        if not scale:
+            return None
+        return scale * self._rng(epoch, 0).gumbel(size=(OPS, self._parameters))
+
+    def harden(self, coefficients: Array, probabilities: Array, ops: Array, epoch: int) -> None:
+        """Replace the `coefficients` (parameters, 4) of a random share of gates by one op's.
+
+        `probabilities` is (16, parameters), `ops` (parameters,) the most probable ops. Gradients
+        with respect to coefficients are used as if these were still the mixture's: the
+        straight-through estimator of Bengio et al. 2013.
+        """
+        share = self._config.share * self._strength(epoch)
+        if not share:
+            return
+        rng = self._rng(epoch, 1)
+        chosen = np.flatnonzero(rng.random(self._parameters) < share)
+        if self._config.op == "sample":
+            below = np.cumsum(probabilities[:, chosen], axis=0) < rng.random(len(chosen))
+            # Rounding may leave the last sum below 1.
+            taken = np.minimum(below.sum(axis=0), OPS - 1)
+        else:
+            taken = ops[chosen]
+        coefficients[chosen] = COEFFICIENTS[taken]
+
+    def press(self, logits: Array, probabilities: Array, rate: float, epoch: int) -> None:
+        """Take a step down the gates' entropies, on `logits` (16, parameters) in place.
+
+        Apart from AdamW, as decoupled weight decay is. The gradient of a gate's entropy H with
+        respect to its logits is -p · (log p + H).
+        """
+        pressure = rate * self._config.entropy * self._strength(epoch)
+        if not pressure:
+            return
+        tiny = np.finfo(probabilities.dtype).tiny
+        logarithms = np.log(np.maximum(probabilities, tiny))
+        entropy = -(probabilities * logarithms).sum(axis=0)
+        logits += pressure * probabilities * (logarithms + entropy)
+
+    def _strength(self, epoch: int) -> float:
+        return ramp(epoch, self._config.from_epoch, self._config.to_epoch)
+
+    def _rng(self, epoch: int, use: int) -> np.random.Generator:
+        return stream(self._seed, Purpose.HARDENING, epoch, use)
