@@ -108,7 +108,7 @@ def _read(content: bytes, largest_side: int) -> Array:
             with Image.open(io.BytesIO(content), formats=FORMATS) as image:
                 _require_usable(image)
                 return _colors(ImageOps.exif_transpose(image), largest_side)
-    except ConfigError:
+    except (ConfigError, MemoryError):
         raise
     except Image.DecompressionBombError:
         raise ConfigError(f"the image has more than {MAX_PIXELS} pixels: scale it down") from None

@@ -18,6 +18,7 @@ ONE_CORE = {
 @pytest.mark.parametrize("name", ONE_CORE)
 def test_the_expected_time_follows_the_measurements(name, monkeypatch):
     monkeypatch.setattr("difflogic.catalog._TWO_CORES", 1.0)
+    monkeypatch.setattr("difflogic.catalog._SHARING_SECONDS", 0.0)
     experiment = Experiment(load_config(name, recipe="reference"))
     measured = experiment.config.training.epochs * ONE_CORE[name] / 1000
     assert experiment.seconds == pytest.approx(measured, rel=0.15)

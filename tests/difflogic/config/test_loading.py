@@ -190,7 +190,7 @@ def configs(draw):
     sizes = st.integers(1, 65536)
     some = st.one_of(st.just("auto"), sizes)
     switch = st.booleans()
-    plain |= {
+    changes = {
         "name": draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)),
         "task": {
             "kind": "checkerboard",
@@ -238,6 +238,9 @@ def configs(draw):
             "chunk": draw(some),
         },
     }
+    # What is not drawn, such as the levers of learning, stays as it is.
+    for name, value in changes.items():
+        plain[name] = plain.get(name, {}) | value if isinstance(value, dict) else value
     return plain
 
 

@@ -9,7 +9,7 @@ from difflogic.errors import ConfigError
 @pytest.fixture
 def write(tmp_path):
     def write(**changes):
-        plain = load_config("checkerboard").to_dict()
+        plain = load_config("checkerboard", recipe="reference").to_dict()
         for section, values in changes.items():
             plain.setdefault(section, {}).update(values)
         path = tmp_path / "my.toml"
