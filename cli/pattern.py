@@ -19,19 +19,14 @@ def picture_override(target: str) -> str:
 
 
 def circuit_for(channels: int, source: str) -> list[str]:
-    """Return overrides that give a configuration's automaton so many channels.
-
-    The update circuit ends in one gate per channel, and no layer is less than half as wide as the
-    one before, so that no output goes unread.
-    """
+    """Return overrides that give a configuration's automaton so many channels."""
     from difflogic.config import load_config
+    from difflogic.widths import fit_update
 
-    gates = list(load_config(source).update.gates[:-1])
-    while len(gates) > 1 and gates[-1] <= channels:
-        gates.pop()
-    while gates and gates[-1] > 2 * channels:
-        gates.append((gates[-1] + 1) // 2)
-    return [f"automaton.channels={channels}", f"update.gates={[*gates, channels]}"]
+    config = load_config(source)
+    inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
+    gates = fit_update(config.update.gates, inputs, channels)
+    return [f"automaton.channels={channels}", f"update.gates={list(gates)}"]
 
 
 def show_picture(config: Config) -> None:

@@ -54,11 +54,6 @@ class RunLock:
         try:
             self._file = self._acquire()
         except OSError as error:
-            if error.errno in _TAKEN and self._path.exists():
-                raise RunDirectoryError(
-                    f"{self._directory}: in use by {_holder(self._path)}: wait until it has ended, "
-                    "or stop it"
-                ) from None
             raise refused(self._path, "locked", error) from error
         return self
 
@@ -75,7 +70,7 @@ class RunLock:
             # Append mode creates what is missing and keeps what is there.
             file = self._path.open("a+b", buffering=0)
             try:
-                _lock(file)
+                self._lock(file)
                 if _is_at(file, self._path):
                     _write_holder(file)
                     return file
@@ -83,6 +78,17 @@ class RunLock:
                 file.close()
                 raise
             file.close()  # the lock of a file that its holder has just removed
+
+    def _lock(self, file: BinaryIO) -> None:
+        try:
+            _lock(file)
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                raise
+            raise RunDirectoryError(
+                f"{self._directory}: in use by {_holder(self._path)}: wait until it has ended, "
+                "or stop it"
+            ) from None
 
 
 def _is_at(file: BinaryIO, path: Path) -> bool:

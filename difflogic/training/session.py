@@ -247,6 +247,7 @@ class Session:
         self.trainer.restore(found.checkpoint.state)
         self.trainer.phases.add(found.history.seconds)
         self.history = found.history
+        self._checkpoint_epoch = found.checkpoint.epoch
         self.resumed = found.checkpoint.resumed + 1
 
     def _discard_if_nothing_came_of_it(self, kind: Any, error: Any, traceback: Any) -> None:

@@ -67,8 +67,10 @@ def extended(stored: Config, asked: Config) -> Config:
 def _flat(config: Config) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for section, value in config.to_dict().items():
-        keys = value if isinstance(value, dict) else {}
-        flat |= {f"{section}.{key}": item for key, item in keys.items()} or {section: value}
+        if isinstance(value, dict):
+            flat |= {f"{section}.{key}": item for key, item in value.items()}
+        else:
+            flat[section] = value
     return flat
 
 

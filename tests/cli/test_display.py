@@ -12,6 +12,7 @@ from rich.console import Console
 
 from cli import display
 from cli.display import Display, Lines, Live, Progress
+from difflogic.training.metrics import MetricsRow
 
 
 def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
@@ -36,7 +37,7 @@ def test_progress_keeps_the_best_and_the_last_hard_evaluation() -> None:
     assert (progress.hard_loss, progress.accuracy) == (4.0, 0.6)
     best = (progress.best_hard_loss, progress.best_accuracy, progress.best_epoch)
     assert best == (3.0, 0.7, 2)
-    assert np.array_equal(progress.hard_grid, np.eye(4))
+    assert np.array_equal(progress.hard_grid, np.eye(4)[None])
 
 
 def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,6 +63,46 @@ def test_picture_shows_two_cells_per_character(grid: list[list[int]], lines: lis
 
 def test_picture_is_cut_to_the_lines_there_are() -> None:
     assert display.picture(np.ones((100, 3), np.uint8), 2) == ["███", "███"]
+
+
+COLORED = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 1]], [[0, 1], [0, 1]]], np.uint8)
+"""Red and blue over green and white."""
+
+
+def test_three_channels_are_a_picture_in_colours() -> None:
+    (line,) = display.cells(COLORED, 10, colored=True)
+    assert line.plain == "▀▀"
+    assert [str(span.style) for span in line.spans] == ["red on green", "blue on white"]
+
+
+def test_without_colours_the_first_channel_is_drawn() -> None:
+    for bits, colored in ((COLORED, False), (COLORED[:1], True), (COLORED[[0, 0, 0, 0]], True)):
+        (line,) = display.cells(bits, 10, colored)
+        assert line.plain == display.picture(COLORED[0], 10)[0] == "▀▄"
+
+
+def test_a_picture_in_colours_is_cut_to_the_lines_there_are() -> None:
+    assert len(display.cells(np.ones((3, 99, 3), np.uint8), 2, colored=True)) == 2
+    assert len(display.cells(np.ones((3, 5, 3), np.uint8), 9, colored=True)) == 3
+
+
+@pytest.mark.parametrize(("colored", "caption"), [(True, "channels 0, 1, 2"), (False, "channel 0")])
+def test_the_caption_says_which_channels_are_drawn(colored: bool, caption: str) -> None:
+    progress = Progress(10, (0, 1, 2))
+    progress.add(result(1, hard_grid=COLORED))
+    assert f"{caption}, hard" in display.compose("title", progress, 80, 24, colored).plain
+
+
+def test_a_resumed_run_has_its_best_and_the_rate_of_this_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    progress = Progress(100, started=100.0)
+    for epoch, hard_loss in enumerate([7.0, 2.0, 4.0], 1):
+        progress.recall(MetricsRow(epoch, 12.0, hard_loss, 0.5))
+    progress.add(result(4))
+    monkeypatch.setattr(display.time, "perf_counter", lambda: 100.5)
+    assert (progress.best_hard_loss, progress.best_epoch, progress.epoch) == (2.0, 2, 4)
+    assert progress.rate == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(

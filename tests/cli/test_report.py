@@ -54,7 +54,7 @@ def test_scores() -> None:
     text = report.render(summary(), "runs/x")
 
     assert "soft loss 1.2500, hard loss 4, accuracy 99.20 %, best hard loss 0 at epoch 411" in text
-    assert "99.00 % of the cells right at step 20: 164 wrong of 16384 in 64 random starts" in text
+    assert "99.00 % of the cells right at step 20: 164 wrong of 16384 in 64 held-out starts" in text
     assert "100 % of the cells right at step 40: 0 wrong" in text
     assert "exact" not in text
     assert "exact" in report.render(summary(held_out={"exact": True}), "runs/x")
@@ -67,10 +67,9 @@ def test_where_the_run_is() -> None:
 @pytest.mark.parametrize(
     ("changes", "command"),
     [
-        ({}, "dct train-checkerboard --seed 24 "),
-        ({"held_out": {"exact": True}}, "dct bench "),
-        ({"experiment": "checkerboard-small"}, "dct train-checkerboard "),
-        ({"interrupted": True}, "dct train-checkerboard --config runs/x/config.toml "),
+        ({}, "dct train runs/x/config.toml --seed 24 "),
+        ({"held_out": {"exact": True}}, "dct eval runs/x "),
+        ({"interrupted": True}, "dct train --resume runs/x "),
     ],
 )
 def test_the_next_command(changes: dict[str, Any], command: str) -> None:
@@ -80,3 +79,7 @@ def test_the_next_command(changes: dict[str, Any], command: str) -> None:
 def test_a_run_that_took_no_time_has_a_table() -> None:
     seconds = {"training": 0.0, "compilation": 0.0, "phases": {"forward": 0.0}}
     assert "0.0 %" in report.render(summary(seconds=seconds), "runs/x")
+
+
+def test_a_run_of_no_epoch_has_a_table() -> None:
+    assert "all" in report.render(summary(epochs=0), "runs/x")

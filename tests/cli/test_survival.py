@@ -171,6 +171,7 @@ def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
     still_full = dct("train", "--resume", str(run))
     assert still_full.exit_code == 1
     assert "no space left" in still_full.stderr
+    assert "is good" in still_full.stderr
 
     larger = ["mount", "-o", "remount,size=2m", str(small_disk)]
     subprocess.run(larger, check=True, capture_output=True)

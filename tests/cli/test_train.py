@@ -1,4 +1,4 @@
-"""`dct train-checkerboard` inside this process: what it shows, writes, survives and refuses."""
+"""`dct train…` inside this process: what it shows, writes, survives and refuses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from cli import train
 from difflogic.config import load_config
 from difflogic.errors import RunDirectoryError
 from difflogic.model import Model
@@ -25,7 +24,17 @@ FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
 
 
 def files(directory: Path) -> set[str]:
-    return {path.name for path in directory.iterdir()}
+    """Return the names of what lies there, less the checkpoints."""
+    return {path.name for path in directory.iterdir() if path.suffix != ".npz" or is_model(path)}
+
+
+def is_model(path: Path) -> bool:
+    return path.name == "model.npz"
+
+
+def checkpoint_epochs(run: Path) -> list[int]:
+    names = [path.stem.removeprefix("checkpoint-") for path in run.glob("checkpoint-*.npz")]
+    return sorted(map(int, names))
 
 
 def only_run() -> Path:
@@ -156,7 +165,8 @@ class TestInterruption:
         assert str(only_run()) in result.stderr
         assert files(only_run()) == FILES
         assert len((only_run() / "metrics.csv").read_text().splitlines()) == 6
-        assert "--config" in result.stdout
+        assert f"next       dct train --resume {only_run()} " in result.stdout
+        assert checkpoint_epochs(only_run()) == [0, 5]
 
     def test_json_tells_of_it(self, train_tiny: Dct, staged: Any) -> None:
         staged.before_step = staticmethod(lambda epoch: os.kill(os.getpid(), signal.SIGINT))
@@ -208,6 +218,7 @@ class TestFailure:
         assert "metrics.csv" in result.stderr
         assert "Traceback" not in result.stderr
         assert files(only_run()) == {"config.toml", "metrics.csv"}
+        assert checkpoint_epochs(only_run()) == [0]
         assert len((only_run() / "metrics.csv").read_text().splitlines()) == 4
 
     def test_in_the_first_step_it_leaves_nothing(self, train_tiny: Dct, staged: Any) -> None:
@@ -215,37 +226,43 @@ class TestFailure:
         assert train_tiny().exit_code == 1
         assert not list(Path("runs").iterdir())
 
-    def test_a_disk_that_fills_up_is_told(
+    def test_a_file_that_cannot_be_written_stops_the_run(
         self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def full(self: RunDirectory, model: Model) -> None:
-            raise RunDirectoryError("model.npz: cannot be written: no space left")
+        write, models = RunDirectory.write_model, []
 
-        monkeypatch.setattr(RunDirectory, "write_model", full)
-        result = train_tiny("--epochs", "2")
-        assert result.exit_code == 1
-        assert "error: model.npz: cannot be written: no space left" in result.stderr
-        assert "Traceback" not in result.stderr
-        assert "held out" in result.stdout
-        assert files(only_run()) == {"config.toml", "metrics.csv", "summary.json"}
-
-    def test_a_save_that_fails_on_the_way_does_not_end_the_run(
-        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        write, failures = RunDirectory.write_model, [True]
-
-        def full_at_first(self: RunDirectory, model: Model) -> Path:
-            if failures:
-                failures.clear()
+        def full_at_second(self: RunDirectory, model: Model) -> Path:
+            models.append(model)
+            if len(models) == 2:
                 raise RunDirectoryError("model.npz: cannot be written: no space left")
             return write(self, model)
 
-        monkeypatch.setattr(RunDirectory, "write_model", full_at_first)
-        monkeypatch.setattr("cli.train.SAVE_SECONDS", 0.0)
-        result = train_tiny("--epochs", "3")
-        assert result.exit_code == 0
-        assert "warning: model.npz: cannot be written: no space left" in result.stderr
-        assert len(files(only_run())) == 4
+        monkeypatch.setattr(RunDirectory, "write_model", full_at_second)
+        result = train_tiny("--epochs", "9", "--set", "checkpoint.every_epochs=2")
+        assert result.exit_code == 1
+        assert "error: model.npz: cannot be written: no space left" in result.stderr
+        assert "stops after epoch 4; its checkpoint of epoch 4 is good" in result.stderr
+        assert f"go on with: dct train --resume {only_run()}" in result.stderr
+        assert "Traceback" not in result.stderr
+        assert result.stdout == ""
+        assert files(only_run()) == {"config.toml", "metrics.csv", "model.npz"}
+        assert checkpoint_epochs(only_run()) == [2, 4]
+
+    def test_what_cannot_be_saved_at_all_is_told_before_the_first_epoch(
+        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(*arguments: Any) -> Path:
+            raise RunDirectoryError("metrics.csv: cannot be written: no space left")
+
+        def refuse(epoch: int) -> None:
+            raise AssertionError("it went on")
+
+        monkeypatch.setattr(RunDirectory, "write_metrics", full)
+        staged.before_step = staticmethod(refuse)
+        result = train_tiny()
+        assert result.exit_code == 1
+        assert "nothing of it is saved" in result.stderr
+        assert not list(Path("runs").iterdir())
 
 
 @pytest.mark.usefixtures("staged")
@@ -303,17 +320,203 @@ class TestRefusal:
         assert not Path("new").exists()
 
 
-def test_a_long_run_is_saved_on_the_way(
-    train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(train, "SAVE_SECONDS", 0.0)
+def test_a_long_run_is_saved_on_the_way(train_tiny: Dct, staged: Any) -> None:
     lengths = []
 
     def look(epoch: int) -> None:
         if epoch:
-            assert files(only_run()) == {"config.toml", "metrics.csv", "model.npz"}
+            assert files(only_run()) == {"config.toml", "metrics.csv", "model.npz", ".lock"}
+            assert epoch in checkpoint_epochs(only_run())
             lengths.append(len((only_run() / "metrics.csv").read_text().splitlines()) - 1)
 
     staged.before_step = staticmethod(look)
-    assert train_tiny("--epochs", "4").exit_code == 0
+    assert train_tiny("--epochs", "4", "--set", "checkpoint.every_epochs=1").exit_code == 0
     assert lengths == [1, 2, 3]
+
+
+@pytest.mark.usefixtures("staged")
+class TestResume:
+    """`--resume`, on every command."""
+
+    @pytest.fixture
+    def stopped(self, train_tiny: Dct, staged: Any) -> Path:
+        """A run of 9 epochs that was stopped after 5."""
+        staged.before_step = staticmethod(
+            lambda epoch: os.kill(os.getpid(), signal.SIGINT) if epoch == 4 else None
+        )
+        assert train_tiny("--epochs", "9", "--seed", "3").exit_code == 130
+        staged.before_step = staticmethod(lambda epoch: None)
+        return only_run()
+
+    @pytest.mark.parametrize(
+        "command", [["train"], ["train-checkerboard"], ["train", "--seed=3", "--epochs=9"]]
+    )
+    @pytest.mark.parametrize("name", ["last", None])
+    def test_goes_on(self, dct: Dct, stopped: Path, command: list[str], name: str | None) -> None:
+        result = dct(*command, "--resume", name or str(stopped), "--json")
+        assert result.exit_code == 0, result.stderr
+        assert "resumed at epoch 5 of 9" in result.stderr
+        assert result.json["run_directory"] == str(stopped)
+        assert (result.json["epochs"], result.json["resumed"]) == (9, 1)
+        assert len((stopped / "metrics.csv").read_text().splitlines()) == 10
+
+    def test_a_configuration_that_is_named_must_be_the_run_s(
+        self, dct: Dct, stopped: Path, tiny: list[str]
+    ) -> None:
+        result = dct("train", "checkerboard", "--resume", "last")
+        assert result.exit_code == 2
+        assert "update.gates: [8, 4, 2] → [256, " in result.stderr
+        assert "training.epochs" not in result.stderr
+        same = [*(f"--set={override}" for override in tiny), "--seed=3"]
+        assert dct("train", "checkerboard-small", "--resume", "last", *same).exit_code == 0
+
+    def test_a_finished_run_is_shown_again_or_extended(self, dct: Dct, stopped: Path) -> None:
+        dct("train", "--resume", "last")
+        again = dct("train", "--resume", "last", "--json")
+        assert again.exit_code == 0
+        assert "finished already, after 9 epochs: --epochs above 9 extends it" in again.stderr
+        assert again.json["epochs"] == 9
+        longer = dct("train", "--resume", "last", "--json", "--epochs", "12")
+        assert longer.exit_code == 0
+        assert (longer.json["epochs"], longer.json["resumed"]) == (12, 2)
+        assert load_config(stopped / "config.toml").training.epochs == 12
+        shorter = dct("train", "--resume", "last", "--epochs", "10")
+        assert shorter.exit_code == 2
+        assert "is a run of 12 epochs, and 10 are fewer" in shorter.stderr
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--resume", "last", "--seed", "4"], "training.seed: 3 → 4"),
+            (["--resume", "last", "--run-dir", "x"], "leave --run-dir out"),
+            (["--resume", "nowhere"], "nowhere: no such run directory: the newest of runs is"),
+            (["--resume", "runs"], "runs: holds no run, as it has no config.toml"),
+        ],
+    )
+    def test_refuses(self, dct: Dct, stopped: Path, arguments: list[str], message: str) -> None:
+        result = dct("train", *arguments)
+        assert result.exit_code == 2
+        assert message in result.stderr
+
+    def test_another_task_is_refused(self, dct: Dct, stopped: Path) -> None:
+        result = dct("train-gol", "--resume", "last")
+        assert result.exit_code == 2
+        assert 'checkerboard-small is of kind "checkerboard"' in result.stderr
+
+    def test_without_any_run_there_is_no_last_one(self, dct: Dct) -> None:
+        result = dct("train", "--resume", "last")
+        assert result.exit_code == 2
+        assert "runs: holds no run" in result.stderr
+
+    def test_the_newest_run_is_the_last_one(self, dct: Dct, stopped: Path) -> None:
+        # By when they were begun: names could be anything.
+        older = Path("runs/zzz")
+        older.mkdir()
+        (older / "config.toml").write_bytes((stopped / "config.toml").read_bytes())
+        os.utime(older / "config.toml", (1, 1))
+        Path("runs/README.md").write_text("What training writes")
+        assert dct("train", "--resume", "last", "--json").json["run_directory"] == str(stopped)
+
+
+@pytest.mark.usefixtures("staged")
+class TestExperiments:
+    """Which configuration a command means."""
+
+    @pytest.fixture
+    def config_of(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+        """Return the configuration that a command would train."""
+        from cli import running
+
+        def run(*arguments: str) -> Any:
+            found: list[Any] = []
+
+            def train(settings: Any, *_: Any) -> Any:
+                found.append(settings)
+                raise KeyboardInterrupt
+
+            monkeypatch.setattr(running, "_train", train)
+            result = dct(*arguments)
+            assert result.exit_code == 130, result.stderr
+            return found[0]
+
+        return run
+
+    @pytest.mark.parametrize(
+        ("arguments", "name"),
+        [
+            (["train", "lizard"], "lizard"),
+            (["train-checkerboard"], "checkerboard"),
+            (["train-checkerboard", "--small"], "checkerboard-small"),
+            (["train-checkerboard", "--async"], "checkerboard-async"),
+            (["train-checkerboard", "--config", "checkerboard-async"], "checkerboard-async"),
+            (["train-gol"], "game-of-life"),
+            (["train-gol", "--small"], "game-of-life-small"),
+            (["train-pattern"], "lizard"),
+            (["train-pattern", "--target", "letter-g"], "letter-g"),
+            (["train-pattern", "--config", "letter-g"], "letter-g"),
+        ],
+    )
+    def test_shipped_ones(self, config_of: Dct, arguments: list[str], name: str) -> None:
+        assert config_of(*arguments) == load_config(name)
+
+    def test_a_small_asynchronous_checkerboard(self, config_of: Dct) -> None:
+        config = config_of("train-checkerboard", "--small", "--async").to_dict()
+        expected = load_config("checkerboard-async").to_dict()
+        expected["update"]["gates"] = list(load_config("checkerboard-small").update.gates)
+        assert config == expected | {"name": "checkerboard-async-small"}
+
+    def test_any_rule(self, config_of: Dct) -> None:
+        assert config_of("train-gol", "--rule", "B36/S23").task.rule == "B36/S23"
+
+    def test_any_picture(self, config_of: Dct) -> None:
+        rows = [".r" * 8, *["." * 16] * 15]
+        Path("mine.txt").write_text("\n".join(rows))
+        config = config_of("train-pattern", "--target=mine.txt", "--colors=3", "--steps=7")
+        assert config.task.target.split() == rows
+        assert config.task.loss_channels == (0, 1, 2)
+        assert config.automaton.steps == 7
+        assert config_of("train-pattern", "--start", "zeros").task.start == "zeros"
+
+    @pytest.mark.parametrize("channels", [1, 20, 64, 100, 128, 200, 256])
+    def test_any_number_of_channels(self, config_of: Dct, channels: int) -> None:
+        config = config_of("train-pattern", "--channels", str(channels))
+        assert config.automaton.channels == config.update.gates[-1] == channels
+        if channels == 128:
+            assert config == load_config("lizard")
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["train"], "name a configuration, one of checkerboard, checkerboard-async"),
+            (["train", "lizzard"], 'did you mean "lizard"?'),
+            (["train-gol", "--config", "lizard"], 'lizard is of kind "pattern"'),
+            (["train-gol", "--rule", "B3S23"], "[task] rule must be"),
+            (["train-gol", "--small", "--config", "game-of-life"], "--small and --config both"),
+            (["train-checkerboard", "--async", "--config", "x"], "--async and --config both"),
+            (["train-pattern", "--colors", "2"], "of 1 colour and of 3"),
+            (["train-pattern", "--colors", "3", "--config", "x"], "--colors and --config both"),
+            (["train-pattern", "--target", "lizzard"], "lizzard"),
+            (["train-pattern", "--start", "middle"], "middle"),
+        ],
+    )
+    def test_refusals(self, dct: Dct, arguments: list[str], message: str) -> None:
+        result = dct(*arguments)
+        assert result.exit_code == 2
+        assert message in result.stderr
+        assert not Path("runs").exists()
+
+    def test_a_picture_is_shown_before_the_training_starts(self, dct: Dct) -> None:
+        small = [
+            "--epochs=1",
+            "--set=perception.kernels=1",
+            "--channels=4",
+            "--set=update.gates=[4]",
+        ]
+        config = ["--set=update.wiring=random"]
+        result = dct("train-pattern", *small, *config)
+        assert result.exit_code == 0, result.stderr
+        shown, _, rest = result.stderr.partition("epoch 1/1")
+        rows = load_config("lizard").task.target.split()
+        assert shown.splitlines()[1:] == rows
+        assert rest
+        assert "#" not in dct("train-pattern", *small, *config, "--quiet").stderr

@@ -6,7 +6,7 @@ import pytest
 
 from difflogic import files
 from difflogic.errors import RunDirectoryError
-from difflogic.files import write_whole
+from difflogic.files import LEFTOVERS, remove_leftovers, write_whole
 
 
 def fail_with(error):
@@ -110,3 +110,50 @@ def test_a_full_device_is_noticed(tmp_path, monkeypatch):
     with pytest.raises(RunDirectoryError, match="free some space"):
         write_whole(tmp_path / "file", lambda file: file.write(b"x" * 10_000))
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="directories of POSIX")
+def test_the_name_is_flushed_too_after_the_renaming(tmp_path, monkeypatch):
+    flushed = []
+
+    def note(descriptor):
+        directory = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        flushed.append((directory, os.listdir(tmp_path)))
+
+    monkeypatch.setattr(files.os, "fsync", note)
+    write_whole(tmp_path / "file", lambda file: file.write(b"x"))
+    (is_directory, before), (then_directory, after) = flushed
+    assert (is_directory, then_directory) == (False, True)
+    assert before != ["file"] == after
+
+
+@pytest.mark.skipif(os.name != "posix", reason="directories of POSIX")
+@pytest.mark.parametrize(("code", "fails"), [(errno.EINVAL, False), (errno.EIO, True)])
+def test_a_file_system_that_flushes_no_names(tmp_path, monkeypatch, code, fails):
+    def refuse(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(files.os, "fsync", refuse)
+    if fails:
+        with pytest.raises(RunDirectoryError, match="check the disk"):
+            write_whole(tmp_path / "file", lambda file: file.write(b"x"))
+    else:
+        write_whole(tmp_path / "file", lambda file: file.write(b"x"))
+    assert (tmp_path / "file").read_bytes() == b"x"
+
+
+def test_what_a_killed_process_left_can_be_removed(tmp_path):
+    names = []
+
+    def look(file):
+        names.extend(path.name for path in tmp_path.glob(LEFTOVERS))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "file", look)
+    assert len(names) == 1
+    for name in (*names, "mine.tmp", "file"):
+        (tmp_path / name).write_text("x")
+    remove_leftovers(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["file", "mine.tmp"]

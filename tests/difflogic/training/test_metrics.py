@@ -2,10 +2,11 @@ import csv
 import io
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.training.metrics import COLUMNS, MetricsRow, to_csv
+from difflogic.training.metrics import COLUMNS, History, MetricsRow, from_csv, to_csv
 from difflogic.training.phases import PHASES
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -47,3 +48,53 @@ def test_floats_come_back_exactly(values):
 def test_numbers_of_numpy():
     row = MetricsRow(np.int64(3), np.float32(0.1), np.float64(0.5), np.float64(1))
     assert to_csv([row]).splitlines()[1].startswith("3,0.10000000149011612,0.5,1.0,")
+
+
+optional = st.none() | finite
+
+
+@given(st.lists(st.tuples(finite, optional, st.none() | st.floats(0, 1), finite), max_size=6))
+def test_a_file_comes_back_as_it_was_up_to_any_epoch(values):
+    rows = [
+        MetricsRow(epoch, soft, hard, accuracy, dict.fromkeys(PHASES, seconds))
+        for epoch, (soft, hard, accuracy, seconds) in enumerate(values, 1)
+    ]
+    for epochs in range(len(rows) + 1):
+        history = from_csv(to_csv(rows), epochs)
+        assert history.rows == rows[:epochs]
+        assert history.to_csv() == to_csv(rows[:epochs])
+
+
+GOOD = to_csv([MetricsRow(1, 5.0, 4.0, 0.5), MetricsRow(2, 3.0), MetricsRow(3, 1.0, 2.0, 0.75)])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "it ends after epoch 0"),
+        (GOOD.replace("3,1.0", "4,1.0"), "epoch 4 stands where epoch 3 should"),
+        (GOOD.replace("2,3.0", "2,many"), "the row of epoch 2 is damaged"),
+        (GOOD.replace("soft_loss", "loss"), "the row of epoch 1 is damaged"),
+        (GOOD[: GOOD.index("3,1.0") + 5], "the row of epoch 3 is damaged"),
+        (GOOD[: GOOD.index("3,1.0")], "it ends after epoch 2"),
+    ],
+)
+def test_what_is_damaged_is_told(text, problem):
+    with pytest.raises(ValueError, match=problem):
+        from_csv(text, 3)
+
+
+def test_damage_after_the_epoch_does_not_matter():
+    torn = GOOD[: GOOD.index("3,1.0") + 3]
+    assert len(from_csv(torn, 2)) == 2
+
+
+def test_a_history_knows_its_best_and_last_rows():
+    history = from_csv(GOOD, 3)
+    assert (history.best.epoch, history.last_hard.epoch, len(history)) == (3, 3, 3)
+    history.add(MetricsRow(4, 1.0, 2.0, 0.75, {"forward": 1.5}))
+    assert (history.best.epoch, history.last_hard.epoch) == (3, 4)
+    assert history.seconds["forward"] == 1.5
+    empty = History()
+    assert empty.best is empty.last_hard is None
+    assert sum(empty.seconds.values()) == 0

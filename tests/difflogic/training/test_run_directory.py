@@ -11,7 +11,7 @@ from difflogic.config import load_config
 from difflogic.errors import RunDirectoryError
 from difflogic.model import Model
 from difflogic.training import run_directory
-from difflogic.training.metrics import MetricsRow
+from difflogic.training.metrics import History, MetricsRow
 from difflogic.training.run_directory import RunDirectory, run_name
 
 NOW = datetime(2026, 3, 4, 5, 6, 7)
@@ -87,8 +87,8 @@ def test_files(tmp_path):
     rows = [MetricsRow(1, 231.0, 256.0, 0.5), MetricsRow(2, 230.0)]
     model = Model.create(CONFIG)
     assert run.write_config(CONFIG).name == "config.toml"
-    assert run.write_metrics(rows[:1]).name == "metrics.csv"
-    assert run.write_metrics(rows).name == "metrics.csv"
+    assert run.write_metrics(History(rows[:1])).name == "metrics.csv"
+    assert run.write_metrics(History(rows)).name == "metrics.csv"
     assert run.write_model(model).name == "model.npz"
     assert run.write_summary({"ä": 1}).name == "summary.json"
 

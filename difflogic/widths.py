@@ -1,0 +1,30 @@
+"""Widths of an update circuit that fit another number of channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def fit_update(gates: Sequence[int], inputs: int, channels: int) -> list[int]:
+    """Return layers like `gates` for an update circuit of `inputs` bits that ends in `channels`.
+
+    No layer has less than half the width of the one before, so that every output can be read, nor
+    more gates than there are pairs of inputs. A circuit that fits stays as it is.
+    """
+    if channels == gates[-1]:
+        return list(gates)
+    widths: list[int] = []
+    for size in gates[:-1]:
+        if size <= channels and widths:
+            break
+        pairs = inputs * (inputs - 1) // 2
+        inputs = max(1, min(max(size, _half(inputs)), pairs))
+        widths.append(inputs)
+    while inputs > 2 * channels:
+        inputs = _half(inputs)
+        widths.append(inputs)
+    return [*widths, channels]
+
+
+def _half(width: int) -> int:
+    return (width + 1) // 2

@@ -1,0 +1,195 @@
+"""The file of a checkpoint."""
+
+import io
+import json
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from difflogic import archive
+from difflogic.errors import RunDirectoryError
+from difflogic.training import checkpoint
+from difflogic.training.checkpoint import (
+    CheckpointError,
+    NewerCheckpointError,
+    checkpoints,
+    read_checkpoint,
+    write_checkpoint,
+)
+from tests.difflogic.training.tiny import tiny
+
+CONFIG = tiny()
+STATE = {
+    "epoch": np.array(7, np.int64),
+    "logits": np.arange(12, dtype=np.float32).reshape(3, 4).T,
+    "flags": np.array([True, False]),
+    "nothing": np.empty((0, 3), np.uint8),
+    "not a number": np.array([np.nan, np.inf, -0.0]),
+}
+
+
+@pytest.fixture
+def written(tmp_path):
+    return write_checkpoint(tmp_path, CONFIG, 7, 2, STATE)
+
+
+def same(state, other):
+    return list(state) == list(other) and all(
+        a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+        for a, b in zip(state.values(), other.values(), strict=True)
+    )
+
+
+def test_all_arrays_come_back_bit_for_bit(written):
+    found = read_checkpoint(written, STATE)
+    assert same(found.state, STATE)
+    assert (found.epoch, found.resumed) == (7, 2)
+    assert found.settings == CONFIG.to_dict()
+    assert set(found.made_with) == {"dct", "numpy", "numba", "cpu"}
+
+
+arrays = hnp.arrays(
+    st.sampled_from([np.float32, np.float64, np.int64, np.uint8, np.bool_]),
+    hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
+)
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z_]{1,12}", fullmatch=True), arrays, max_size=4))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+def test_any_arrays_come_back(tmp_path, state):
+    path = write_checkpoint(tmp_path, CONFIG, 1, 0, state)
+    assert same(read_checkpoint(path, state).state, state)
+
+
+def test_equal_states_give_equal_bytes(tmp_path):
+    names = [tmp_path / "a", tmp_path / "b"]
+    for name in names:
+        name.mkdir()
+    one, other = (write_checkpoint(name, CONFIG, 7, 2, STATE).read_bytes() for name in names)
+    assert one == other
+
+
+def test_nothing_in_it_is_pickled(written):
+    with np.load(written, allow_pickle=False) as file:
+        assert all(file[name].dtype != object for name in file.files)
+
+
+def test_the_last_two_are_kept(tmp_path):
+    (tmp_path / "checkpoint-notes.npz").write_text("mine")
+    for epoch in (0, 9, 10, 100):
+        write_checkpoint(tmp_path, CONFIG, epoch, 0, STATE)
+    assert [path.name for path in checkpoints(tmp_path)] == [
+        "checkpoint-100.npz", "checkpoint-10.npz",
+    ]  # fmt: skip
+    # A run that went back, since what is later was damaged.
+    write_checkpoint(tmp_path, CONFIG, 50, 0, STATE)
+    assert sorted(os.listdir(tmp_path)) == [
+        "checkpoint-10.npz", "checkpoint-50.npz", "checkpoint-notes.npz",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_one_that_cannot_be_written_leaves_the_others(tmp_path, written, monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    before = written.read_bytes()
+    monkeypatch.setattr(archive.zipfile.ZipFile, "writestr", fail)
+    with pytest.raises((RunDirectoryError, KeyboardInterrupt)):
+        write_checkpoint(tmp_path, CONFIG, 8, 2, STATE)
+    assert os.listdir(tmp_path) == [written.name]
+    assert written.read_bytes() == before
+
+
+def test_truncated_anywhere_it_is_refused(written):
+    content = written.read_bytes()
+    for length in range(0, len(content), 97):
+        written.write_bytes(content[:length])
+        with pytest.raises(CheckpointError, match=r"checkpoint-7\.npz"):
+            read_checkpoint(written, STATE)
+
+
+def test_a_flipped_bit_anywhere_does_no_harm(written):
+    """It is refused, or it is in what the zip format says twice or not at all."""
+    content = written.read_bytes()
+    refused = 0
+    for position in range(0, len(content), 61):
+        damaged = bytearray(content)
+        damaged[position] ^= 0x10
+        written.write_bytes(damaged)
+        try:
+            found = read_checkpoint(written, STATE)
+        except (CheckpointError, NewerCheckpointError):
+            refused += 1
+            continue
+        assert same(found.state, STATE)
+        assert found.settings == CONFIG.to_dict()
+    assert refused > len(range(0, len(content), 61)) // 2
+
+
+def change_header(path, **changes):
+    """Rewrite the header only, with a right checksum if the changes give none."""
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    header = json.loads(bytes(arrays["header"])) | changes
+    if "sha256" not in changes:
+        del header["sha256"]
+        header["sha256"] = checkpoint._digest(header, STATE)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    with path.open("wb") as file:
+        archive.write_npz(file, arrays)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "dct-model"}, "is no checkpoint that dct wrote"),
+        ({"sha256": "0" * 64}, "its checksum is wrong"),
+        ({"state": ["epoch"]}, "holds another state than this program's trainer has"),
+        ({"epoch": 6}, "holds epoch 6: it has been renamed"),
+        ({"epoch": "7"}, "is no checkpoint that dct wrote"),
+        ({"config": None}, "is no checkpoint that dct wrote"),
+        ({"resumed": None}, "is no checkpoint that dct wrote"),
+    ],
+)
+def test_foreign_headers(written, changes, message):
+    change_header(written, **changes)
+    with pytest.raises(CheckpointError, match=message):
+        read_checkpoint(written, STATE)
+
+
+def test_one_of_a_newer_program_is_no_reason_to_go_back(written):
+    change_header(written, version=2)
+    with pytest.raises(NewerCheckpointError, match="of format version 2, and this program reads"):
+        read_checkpoint(written, STATE)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        {name: array for name, array in STATE.items() if name != "flags"},
+        STATE | {"logits": np.zeros((4, 3))},
+        STATE | {"logits": np.zeros((3, 4), np.float32)},
+        STATE | {"more": np.zeros(3)},
+    ],
+)
+def test_another_state_than_expected(written, template):
+    with pytest.raises(CheckpointError):
+        read_checkpoint(written, template)
+
+
+def test_other_files(tmp_path, written):
+    foreign = io.BytesIO()
+    np.savez(foreign, x=np.arange(3))
+    for content in (b"", b"hello", foreign.getvalue(), bytes(10**6)):
+        written.write_bytes(content)
+        with pytest.raises(CheckpointError):
+            read_checkpoint(written, STATE)
+    with written.open("wb") as file:
+        file.truncate(2**30)
+    with pytest.raises(CheckpointError, match="larger than any"):
+        read_checkpoint(written, STATE)

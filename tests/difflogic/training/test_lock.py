@@ -1,0 +1,117 @@
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from difflogic.errors import RunDirectoryError
+from difflogic.training import lock
+from difflogic.training.lock import RunLock
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from difflogic.training.lock import RunLock
+with RunLock(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """A process that holds the lock of `tmp_path`."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
+    )
+    assert process.stdout.readline() == b"held\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_it_is_free_again_afterwards_and_leaves_nothing(tmp_path):
+    for _ in range(2):
+        with RunLock(tmp_path):
+            assert os.listdir(tmp_path) == [lock.NAME]
+        assert not os.listdir(tmp_path)
+
+
+def test_another_process_is_named(tmp_path, holder):
+    with pytest.raises(RunDirectoryError) as caught, RunLock(tmp_path):
+        pass
+    assert str(caught.value) == (
+        f"{tmp_path}: in use by process {holder.pid}: wait until it has ended, or stop it"
+    )
+
+
+def test_this_process_is_named_too(tmp_path):
+    with RunLock(tmp_path):
+        with pytest.raises(RunDirectoryError, match="in use by this process itself"):
+            RunLock(tmp_path).__enter__()
+        # The one that was refused took nothing away.
+        assert os.listdir(tmp_path) == [lock.NAME]
+        with pytest.raises(RunDirectoryError, match="in use by this process itself"):
+            RunLock(tmp_path).__enter__()
+
+
+def test_a_killed_process_holds_nothing(tmp_path, holder):
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    assert os.listdir(tmp_path) == [lock.NAME]
+    with RunLock(tmp_path):
+        pass
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"pid": "x", "host": 1}', b"\xff"])
+def test_a_holder_that_cannot_be_read_is_another_process(tmp_path, content):
+    with RunLock(tmp_path):
+        (tmp_path / lock.NAME).write_bytes(content)
+        with pytest.raises(RunDirectoryError, match="in use by another process: wait"):
+            RunLock(tmp_path).__enter__()
+
+
+def test_a_holder_on_another_machine(tmp_path):
+    with RunLock(tmp_path):
+        (tmp_path / lock.NAME).write_text('{"pid": 5, "host": "elsewhere"}')
+        with pytest.raises(RunDirectoryError, match="in use by process 5 on elsewhere"):
+            RunLock(tmp_path).__enter__()
+
+
+def test_who_gets_the_lock_of_a_removed_file_takes_the_new_one(tmp_path, monkeypatch):
+    """The holder leaves between another's opening of the file and its locking."""
+    first = RunLock(tmp_path)
+    first.__enter__()
+    attempts = []
+    locked = lock._lock
+
+    def leave_first(file):
+        if not attempts:
+            first.__exit__()
+        attempts.append(file)
+        locked(file)
+
+    monkeypatch.setattr(lock, "_lock", leave_first)
+    with RunLock(tmp_path):
+        assert len(attempts) == 2
+        monkeypatch.undo()
+        with pytest.raises(RunDirectoryError, match="in use by this process itself"):
+            RunLock(tmp_path).__enter__()
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    def refuse(file):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(lock, "_lock", refuse)
+    with pytest.raises(RunDirectoryError, match="cannot be locked: no locks available"):
+        RunLock(tmp_path).__enter__()
+
+
+def test_no_directory(tmp_path):
+    with pytest.raises(RunDirectoryError, match="cannot be locked: no such file"):
+        RunLock(tmp_path / "nowhere").__enter__()

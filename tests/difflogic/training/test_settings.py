@@ -1,0 +1,73 @@
+"""What may change when a run goes on."""
+
+import pytest
+
+from difflogic.config import load_config
+from difflogic.errors import RunDirectoryError
+from difflogic.training.settings import FREE, differing, for_this_stretch, refuse_changes
+
+STORED = load_config("checkerboard-small")
+
+
+@pytest.mark.parametrize(
+    ("override", "difference"),
+    [
+        ("training.seed=24", "training.seed: 23 → 24"),
+        ("training.precision=float64", "training.precision: 'float32' → 'float64'"),
+        ("automaton.fire_rate=0.5", "automaton.fire_rate: 1.0 → 0.5"),
+        ("parallel.lanes=16", "parallel.lanes: 'auto' → 16"),
+        ("parallel.chunk=3", "parallel.chunk: 'auto' → 3"),
+        ("evaluation.starts=3", "evaluation.starts: 64 → 3"),
+        ("evaluation.hard_every=2", "evaluation.hard_every: 1 → 2"),
+        ("name=other", "name: 'checkerboard-small' → 'other'"),
+        ("published.learned_by=5", "published.learned_by: not set → 5"),
+        (
+            "update.gates=[256,256,256,256,256,128,64,32,16,8]",
+            "update.gates: [256, 256, 256, 256, 128, 64, 32, 16, 8] → "
+            "[256, 256, 256, 256, 256, 128, 64, 32, 16, 8]",
+        ),
+    ],
+)
+def test_what_makes_it_another_run(override, difference):
+    asked = load_config("checkerboard-small", [override])
+    assert differing(STORED, asked) == [difference]
+    with pytest.raises(RunDirectoryError, match="runs/x: holds a run with other settings"):
+        refuse_changes("runs/x", STORED, asked)
+
+
+FREELY = [
+    "parallel.workers=3", "parallel.parallel_batch=false", "parallel.parallel_cells=false",
+    "parallel.max_parallel_samples=1", "checkpoint.every_seconds=0.0", "checkpoint.every_epochs=3",
+]  # fmt: skip
+
+
+def test_what_changes_no_result_may_change():
+    named = {f"{section}.{key}" for section, keys in FREE.items() for key in keys}
+    assert {override.partition("=")[0] for override in FREELY} == named
+    asked = load_config("checkerboard-small", FREELY)
+    assert differing(STORED, asked) == []
+    stretch = for_this_stretch(STORED, asked)
+    assert stretch == asked
+    assert STORED.parallel.workers == "auto"
+
+
+def test_a_section_of_checkpoints_holds_nothing_else():
+    assert set(STORED.to_dict()["checkpoint"]) == set(FREE["checkpoint"])
+
+
+def test_more_epochs_but_not_fewer():
+    for epochs in (500, 501):
+        asked = load_config("checkerboard-small", [f"training.epochs={epochs}"])
+        refuse_changes("runs/x", STORED, asked)
+        assert for_this_stretch(STORED, asked).training.epochs == epochs
+    fewer = load_config("checkerboard-small", ["training.epochs=499"])
+    with pytest.raises(RunDirectoryError, match="is a run of 500 epochs, and 499 are fewer"):
+        refuse_changes("runs/x", STORED, fewer)
+
+
+def test_a_picture_is_not_quoted_whole():
+    lizard = load_config("lizard")
+    other = lizard.task.model_copy(update={"target": lizard.task.target.replace("#", ".", 1)})
+    (difference,) = differing(lizard, lizard.model_copy(update={"task": other}))
+    assert difference.startswith("task.target: ")
+    assert len(difference) < 150

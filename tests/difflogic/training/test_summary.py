@@ -1,0 +1,60 @@
+"""summary.json's content."""
+
+import json
+
+import pytest
+
+from difflogic.training.metrics import History, MetricsRow
+from difflogic.training.run_directory import RunDirectory
+from difflogic.training.summary import final_scores, summarize
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.tiny import tiny
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A trainer after all its 3 epochs, and their history."""
+    history = History()
+    with Trainer(tiny("training.epochs=3", "evaluation.hard_every=2")) as trainer:
+        while not trainer.done:
+            result = trainer.step()
+            history.add(
+                MetricsRow(result.epoch, result.soft_loss, result.hard_loss, result.accuracy)
+            )
+    return trainer, history
+
+
+def test_it_tells_what_the_run_was_and_what_it_reached(trained):
+    trainer, history = trained
+    summary = summarize(trainer.config, trainer, history, resumed=2)
+    assert summary["experiment"] == "checkerboard-small"
+    assert (summary["seed"], summary["workers"]) == (23, 1)
+    assert (summary["epochs"], summary["epochs_requested"]) == (3, 3)
+    assert (summary["finished"], summary["interrupted"], summary["resumed"]) == (True, False, 2)
+    assert summary["exact_epoch"] is None
+    first, second, third = history.rows
+    scores = summary["scores"]
+    assert second.hard_loss is None
+    assert scores["soft_loss"] == third.soft_loss
+    assert (scores["hard_loss"], scores["accuracy"]) == (third.hard_loss, third.accuracy)
+    best = min((first, third), key=lambda row: row.hard_loss)
+    assert (scores["best_hard_loss"], scores["best_epoch"]) == (best.hard_loss, best.epoch)
+    assert scores["held_out"] == final_scores(trainer.result)["held_out"]
+    assert summary["seconds"]["training"] == sum(summary["seconds"]["phases"].values())
+
+
+def test_a_run_that_is_not_done_is_not_finished(trained):
+    trainer, history = trained
+    longer = Trainer(tiny("training.epochs=9"))
+    longer.restore(trainer.state())
+    summary = summarize(longer.config, longer, history, resumed=0)
+    assert (summary["finished"], summary["interrupted"]) == (False, True)
+    assert (summary["epochs"], summary["epochs_requested"]) == (3, 9)
+
+
+def test_a_run_of_no_epoch_has_one_that_can_be_written(tmp_path):
+    trainer = Trainer(tiny("training.epochs=9"))
+    summary = summarize(trainer.config, trainer, History(), resumed=0)
+    assert summary["scores"]["soft_loss"] is None
+    RunDirectory(tmp_path).write_summary(summary)
+    assert RunDirectory(tmp_path).read_summary() == json.loads(json.dumps(summary))
