@@ -76,7 +76,6 @@ class Root(LazyGroup):
         "train-pattern": Entry(
             "cli.train", "train_pattern", "Train an automaton that grows a picture."
         ),
-        "eval": Entry("cli.evaluate", "evaluate", "Measure a trained circuit on held-out starts."),
         "sweep": Entry("cli.sweep", "sweep", "Train with many seeds and settings, side by side."),
         "list": Entry("cli.list", "list_", "List the experiments that come with the program."),
         "bench": Entry("cli.bench", "bench", "Measure training steps, phase by phase."),

@@ -22,7 +22,7 @@ pytest.importorskip("distributed")
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SEEDS = (0, 1, 2, 3)
-LONG = ("training.epochs=2500",)
+LONG = ("training.epochs=1200",)
 
 APART = """
 from difflogic.sweep import work
@@ -99,6 +99,7 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask):
         assert there.read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_workers_that_see_no_common_directory_return_the_runs(tmp_path, dask):
     victim = dask.add_worker(apart=True)
     dask.add_worker(apart=True)
@@ -119,6 +120,7 @@ def test_workers_that_see_no_common_directory_return_the_runs(tmp_path, dask):
         assert not list(there.parent.glob("checkpoint-*"))  # it was made in a directory elsewhere
 
 
+@pytest.mark.slow
 def test_runs_elsewhere_hear_that_they_are_to_stop(tmp_path, dask, monkeypatch):
     dask.add_worker(apart=True)
     asked = question(seeds=(0, 1), overrides=("training.epochs=1000000",))

@@ -68,7 +68,7 @@ def test_a_failed_run_stops_no_other_and_is_tried_again(tmp_path, monkeypatch):
 
 
 def test_stopped_runs_save_and_go_on(tmp_path):
-    asked = question(seeds=(0, 1, 2), overrides=("training.epochs=3000",))
+    asked = question(seeds=(0, 1, 2), overrides=("training.epochs=1200",))
     directory = SweepDirectory(tmp_path / "stopped")
     directory.make()
     with Execution(directory, asked, LocalBackend(2)) as execution:
@@ -88,7 +88,7 @@ def test_stopped_runs_save_and_go_on(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
 def test_a_killed_worker_loses_nothing(tmp_path):
-    asked = question(seeds=(0, 1, 2), overrides=("training.epochs=2000",))
+    asked = question(seeds=(0, 1, 2), overrides=("training.epochs=800",))
     directory = SweepDirectory(tmp_path / "killed")
     directory.make()
     killed = False
