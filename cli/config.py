@@ -31,6 +31,11 @@ WORKERS = typer.Option(
 SET = typer.Option(
     "--set", metavar="SECTION.KEY=VALUE", help="Override one value; may be given again."
 )
+RECIPE = typer.Option(
+    "--recipe",
+    metavar="NAME",
+    help="Replace the file's way to learn: reference is the notebook's, with all levers off.",
+)
 
 
 def show(
@@ -42,15 +47,18 @@ def show(
         ),
     ] = None,
     small: Annotated[bool, SMALL] = False,
+    recipe: Annotated[str | None, RECIPE] = None,
     overrides: Annotated[list[str] | None, SET] = None,
 ) -> None:
     """Print a resolved configuration as TOML, with the meaning, unit and range of every key.
 
     The output can be used as a configuration: dct config show > my.toml
+
+    An override goes before the recipe, and both before the file.
     """
     from difflogic.config import describe, load_config
 
-    settings = load_config(source(config, small, "CONFIG"), overrides or [])
+    settings = load_config(source(config, small, "CONFIG"), overrides or [], recipe)
     typer.echo(describe(settings), nl=False)
 
 

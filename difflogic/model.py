@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from difflogic.streams import Purpose, stream
 from difflogic.wiring import NEIGHBORHOOD, Wiring
 
 FORMAT = "dct-model"
-VERSION = 1
-"""Goes up when a file can no longer be read by the program before."""
+VERSION = 2
+"""Goes up when a file can no longer be read by the program before. Since version 2 a kernel's
+wiring may be its own, and the configuration knows more tasks; version 1 is a special case."""
 
 MAX_HEADER_BYTES = 2**20
 
@@ -84,7 +86,7 @@ class Model:
         arrays = {
             "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
             "logits": self.logits,
-            **_pack("perception", self.circuit.perception),
+            **_pack("perception", list(chain.from_iterable(self.circuit.perception))),
             **_pack("update", self.circuit.update),
         }
         write_whole(path, lambda file: write_npz(file, arrays))
@@ -99,8 +101,12 @@ class Model:
             logits = reader.array("logits", shape, (np.float32, np.float64))
             if not np.isfinite(logits).all():
                 raise reader.error("a logit is NaN or infinite: the training run had failed")
-            perception = _unpack(reader, "perception", NEIGHBORHOOD, architecture.perception)
-            update = _unpack(reader, "update", architecture.update_inputs, architecture.update)
+            kernels = architecture.kernel_wirings
+            inputs = architecture.update_inputs
+            perception = _unpack(
+                reader, "perception", NEIGHBORHOOD, architecture.perception, kernels
+            )
+            (update,) = _unpack(reader, "update", inputs, architecture.update)
             try:
                 return cls(Circuit(architecture, perception, update), logits, config)
             except ConfigError as error:  # a wire that leads nowhere
@@ -134,7 +140,10 @@ def _read_config(reader: NpzReader, source: str) -> Config:
 
 
 def _pack(part: str, layers: Sequence[Wiring]) -> dict[str, npt.NDArray[np.int32]]:
-    """Return the wires of all layers, one after the other, as two arrays."""
+    """Return the wires of all layers, one after the other, as two arrays.
+
+    Those of perception stand kernel by kernel, or once if all kernels share them.
+    """
     return {
         f"{part}_a": np.concatenate([layer.a for layer in layers]),
         f"{part}_b": np.concatenate([layer.b for layer in layers]),
@@ -142,13 +151,15 @@ def _pack(part: str, layers: Sequence[Wiring]) -> dict[str, npt.NDArray[np.int32
 
 
 def _unpack(
-    reader: NpzReader, part: str, inputs: int, sizes: tuple[int, ...]
-) -> tuple[Wiring, ...]:
-    a = reader.array(f"{part}_a", (sum(sizes),), (np.int32,))
-    b = reader.array(f"{part}_b", (sum(sizes),), (np.int32,))
+    reader: NpzReader, part: str, inputs: int, sizes: tuple[int, ...], copies: int = 1
+) -> tuple[tuple[Wiring, ...], ...]:
+    """Return `copies` stacks of layers of the given sizes; each starts with so many inputs."""
+    wires = copies * sum(sizes)
+    a = reader.array(f"{part}_a", (wires,), (np.int32,)).reshape(copies, -1)
+    b = reader.array(f"{part}_b", (wires,), (np.int32,)).reshape(copies, -1)
     ends = np.cumsum(sizes)[:-1]
-    layers = []
-    for gates_, a_, b_ in zip(sizes, np.split(a, ends), np.split(b, ends), strict=True):
-        layers.append(Wiring(inputs, a_, b_))
-        inputs = gates_
-    return tuple(layers)
+    layer_inputs = (inputs, *sizes[:-1])
+    return tuple(
+        tuple(map(Wiring, layer_inputs, np.split(a[copy], ends), np.split(b[copy], ends)))
+        for copy in range(copies)
+    )

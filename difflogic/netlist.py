@@ -33,6 +33,8 @@ class Architecture:
     perception_first: str = "moore"
     perception_wiring: str = "unique"
     update_wiring: str = "unique"
+    distinct_wiring: bool = False
+    """Whether every kernel has a wiring of its own; else all share one."""
 
     def __post_init__(self) -> None:
         sizes = (self.channels, self.kernels, *self.perception, *self.update)
@@ -53,6 +55,11 @@ class Architecture:
         return self.channels + self.channels * self.kernels * self.perception[-1]
 
     @property
+    def kernel_wirings(self) -> int:
+        """Wirings of perception: one, or one per kernel."""
+        return self.kernels if self.distinct_wiring else 1
+
+    @property
     def kernel_gates(self) -> int:
         return sum(self.perception)
 
@@ -71,24 +78,38 @@ class Architecture:
 class Circuit:
     """An architecture and its wiring: everything about a circuit but its logits.
 
-    `perception` holds one wiring per layer, shared by all kernels; `update` one per layer.
+    `perception` holds, for each kernel, one wiring per layer, or only one such tuple that all
+    kernels share; `update` holds one wiring per layer. Raises ConfigError if they do not fit.
     """
 
     architecture: Architecture
-    perception: tuple[Wiring, ...]
+    perception: tuple[tuple[Wiring, ...], ...]
     update: tuple[Wiring, ...]
 
     def __post_init__(self) -> None:
         architecture = self.architecture
-        _check_layers("perception", self.perception, NEIGHBORHOOD, architecture.perception)
+        if len(self.perception) != architecture.kernel_wirings:
+            raise ConfigError(
+                f"perception: {architecture.kernel_wirings} wirings of a kernel expected, "
+                f"{len(self.perception)} given"
+            )
+        for layers in self.perception:
+            _check_layers("perception", layers, NEIGHBORHOOD, architecture.perception)
         _check_layers("update", self.update, architecture.update_inputs, architecture.update)
+
+    def kernel(self, index: int) -> tuple[Wiring, ...]:
+        """Return the wiring of one perception kernel, layer by layer."""
+        return self.perception[index if self.architecture.distinct_wiring else 0]
 
 
 def wire(architecture: Architecture, rng: np.random.Generator) -> Circuit:
     """Draw the wiring of all layers. Raises ConfigError where a layer cannot be wired."""
     first, rest = architecture.perception_first, architecture.perception_wiring
     topologies = [first] + [rest] * (len(architecture.perception) - 1)
-    perception = _wire_layers("perception", NEIGHBORHOOD, architecture.perception, topologies, rng)
+    perception = tuple(
+        _wire_layers("perception", NEIGHBORHOOD, architecture.perception, topologies, rng)
+        for _ in range(architecture.kernel_wirings)
+    )
     topologies = [architecture.update_wiring] * len(architecture.update)
     inputs = architecture.update_inputs
     update = _wire_layers("update", inputs, architecture.update, topologies, rng)
@@ -142,7 +163,7 @@ def flatten(circuit: Circuit) -> Netlist:
     for kernel in range(architecture.kernels):
         rows: npt.NDArray[np.int32] = np.arange(NEIGHBORHOOD * channels, dtype=np.int32)
         rows = rows.reshape(NEIGHBORHOOD, channels)
-        for layer in circuit.perception:
+        for layer in circuit.kernel(kernel):
             copies = np.empty((layer.gates, channels), np.int32)
             for gate in range(layer.gates):
                 a, b = rows[layer.a[gate]], rows[layer.b[gate]]

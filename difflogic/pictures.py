@@ -8,27 +8,23 @@ hexadecimal digit gives the bits as a number, channel 0 the lowest.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.errors import ConfigError, did_you_mean
+from difflogic.errors import ConfigError
 
 COLORS = {"r": 0b001, "g": 0b010, "b": 0b100, "y": 0b011, "m": 0b101, "c": 0b110}
 
+MAX_CELLS = 2**18
+"""Of a picture, 512 × 512: as text it still fits into a configuration file."""
 
-def read_picture(source: str, base: Path, shipped: Path) -> str:
-    """Return the rows of a picture: one of the directory `shipped` by its name, or any file.
 
-    A relative path starts at `base`. Raises ConfigError if there is no such file.
-    """
-    names = sorted(path.stem for path in shipped.glob("*.txt"))
-    path = shipped / f"{source}.txt" if source in names else base / source
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        raise ConfigError(f'no picture "{source}": {did_you_mean(source, names)}') from None
+def shipped_pictures(directory: Path) -> dict[str, Path]:
+    """Return the files of the pictures that come with the program, by name."""
+    return {path.stem: path for path in sorted(directory.glob("*.txt"))}
 
 
 def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
@@ -37,44 +33,78 @@ def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
     Raises ConfigError if rows differ in length, or a sign is unknown or too large for `channels`.
     """
     rows = [row.strip() for row in text.strip().splitlines()]
-    if not rows or not rows[0]:
+    if not rows:
         raise ConfigError("there is no picture: give rows of cells, such as .#. for each")
     width = len(rows[0])
+    if len(rows) * width > MAX_CELLS:
+        raise ConfigError(f"{len(rows)}×{width} cells are more than the {MAX_CELLS} of a picture")
+    signs = _signs(channels)
     numbers = np.empty((len(rows), width), np.int64)
     for y, row in enumerate(rows):
+        unknown = next((x for x, sign in enumerate(row) if sign not in signs), None)
+        if unknown is not None:
+            raise ConfigError(_unknown_sign(row[unknown], y, unknown, channels))
         if len(row) != width:
             raise ConfigError(
                 f"row {y + 1} has {len(row)} cells and row 1 has {width}: make them equal"
             )
-        for x, sign in enumerate(row):
-            numbers[y, x] = _bits(sign, channels, y, x)
+        numbers[y] = [signs[sign] for sign in row]
     return (numbers >> np.arange(channels)[:, None, None] & 1).astype(np.uint8)
 
 
-def _bits(sign: str, channels: int, y: int, x: int) -> int:
-    full = 2**channels - 1
-    if sign == ".":
-        return 0
-    if sign == "#":
-        return full
-    if channels == 3 and sign in COLORS:
-        return COLORS[sign]
-    if channels <= 4 and sign in "0123456789abcdefABCDEF" and int(sign, 16) <= full:
-        return int(sign, 16)
-    raise ConfigError(
-        f'no colour "{sign}" (row {y + 1}, column {x + 1}) with {channels} loss channels: use . '
-        "for nothing and # for all"
-    )
-
-
 def render_picture(bits: npt.NDArray[np.uint8]) -> str:
-    """Return the text of a picture (channels, height, width); `parse_picture` reads it back."""
+    """Return the text of a picture (channels, height, width); `parse_picture` reads it back.
+
+    With more than four channels a cell must have all bits or none, as no sign says more.
+    """
     channels = len(bits)
     numbers = (bits.astype(np.int64) << np.arange(channels)[:, None, None]).sum(axis=0)
-    names = {0: ".", 2**channels - 1: "#"}
+    # Of several signs for the same bits, the first is the one to write.
+    names: dict[int, str] = {}
+    for sign, number in _signs(channels).items():
+        names.setdefault(number, sign)
+    return "".join("".join(names[number] for number in row) + "\n" for row in numbers.tolist())
+
+
+def center_picture(bits: npt.NDArray[np.uint8], height: int, width: int) -> npt.NDArray[np.uint8]:
+    """Return a picture (channels, h, w) in the middle of nothing, (channels, height, width).
+
+    The grid's middle cell, (height // 2, width // 2), is the one of the picture; a centre seed
+    therefore stands at the same place of it. Raises ConfigError if the picture is larger.
+    """
+    channels, h, w = bits.shape
+    if h > height or w > width:
+        raise ConfigError(
+            f"the picture has {h}×{w} cells and does not fit the grid of {height}×{width}: set "
+            f"task.height to {h} or more and task.width to {w} or more"
+        )
+    if height * width > MAX_CELLS:
+        raise ConfigError(
+            f"a grid of {height}×{width} cells is larger than the {MAX_CELLS} cells of a picture"
+        )
+    top, left = height // 2 - h // 2, width // 2 - w // 2
+    placed = np.zeros((channels, height, width), np.uint8)
+    placed[:, top : top + h, left : left + w] = bits
+    return placed
+
+
+def _signs(channels: int) -> dict[str, int]:
+    """Return the bits of every sign that means something with so many channels, as numbers."""
+    full = 2**channels - 1
+    signs = {".": 0, "#": full}
     if channels == 3:
-        names |= {number: sign for sign, number in COLORS.items()}
-    return "".join(
-        "".join(names.get(number, f"{number:x}") for number in row) + "\n"
-        for row in numbers.tolist()
-    )
+        signs |= COLORS
+    if channels <= 4:
+        # The letter b is blue with three channels and eleven with four.
+        signs |= {sign: int(sign, 16) for sign in "0123456789abcdefABCDEF" if int(sign, 16) <= full}
+    return signs
+
+
+def _unknown_sign(sign: str, y: int, x: int, channels: int) -> str:
+    where = f"{json.dumps(sign, ensure_ascii=False)} (row {y + 1}, column {x + 1})"
+    if sign in _signs(3):
+        hint = "set task.loss_channels to as many channels as its colours need"
+    else:
+        hint = "use . for nothing and # for all"
+    number = f"{channels} loss channel{'' if channels == 1 else 's'}"
+    return f"no colour {where} with {number}: {hint}"

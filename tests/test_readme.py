@@ -1,4 +1,9 @@
-"""What the README shows must be so: its code runs, its commands exist, its table is complete."""
+"""What the README shows must be so: its code runs, its commands exist, its table is complete.
+
+    python -m tests.test_readme
+
+writes the table of keys anew, from the models.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +27,19 @@ def config_table() -> list[str]:
     for section in ("", *schema.sections()):
         for key in schema.keys(section):
             name = f"{section}.{key}" if section else key
-            value = values[section][key] if section else values[key]
+            value = (values[section] if section else values).get(key, "–")
             shown = str(value).lower() if isinstance(value, bool) else value
             meaning = f"{schema.meaning(section, key)} ({schema.accepted(section, key)})"
             rows.append(f"| `{name}` | {shown} | {meaning} |")
     return rows
+
+
+def with_config_table(text: str) -> str:
+    """Return the README's text with a table of keys that is up to date."""
+    before, head, after = text.partition("| key | full checkerboard | meaning |\n|---|---|---|\n")
+    assert head, "README.md has no table of keys"
+    _, blank, rest = after.partition("\n\n")
+    return before + head + "\n".join(config_table()) + blank + rest
 
 
 def test_python_example_runs(tmp_path, monkeypatch, capsys):
@@ -40,6 +53,10 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("row", config_table())
 def test_config_table_has_every_key(row):
     assert row in README.splitlines(), f"README.md lacks, or has otherwise: {row}"
+
+
+def test_the_config_table_has_no_other_key():
+    assert with_config_table(README) == README, "run: python -m tests.test_readme"
 
 
 def test_commands_are_found():
@@ -59,3 +76,7 @@ def test_commands_are_accepted(command):
         rest = [*context._protected_args, *context.args]
         name, command_or_group, rest = command_or_group.resolve_command(context, rest)
         context = command_or_group.make_context(name, rest, parent=context)
+
+
+if __name__ == "__main__":
+    (ROOT / "README.md").write_text(with_config_table(README), encoding="utf-8")

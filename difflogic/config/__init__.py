@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from difflogic.config.describe import describe
-from difflogic.config.loading import config_from_dict, load_config, shipped_configs
+from difflogic.config.loading import (
+    config_from_dict,
+    load_config,
+    picture_directory,
+    shipped_configs,
+)
 from difflogic.config.models import (
     AutomatonConfig,
     Config,
@@ -27,5 +32,6 @@ __all__ = [
     "config_from_dict",
     "describe",
     "load_config",
+    "picture_directory",
     "shipped_configs",
 ]

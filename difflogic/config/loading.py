@@ -4,33 +4,44 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from difflogic.config import problems, schema
-from difflogic.config.models import Config
+from difflogic.config.models import KEYS_OF_KIND, Config
+from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TOP_LEVEL
+from difflogic.config.targets import SIDES, TARGET, resolve_target
 from difflogic.errors import ConfigError, did_you_mean
-from difflogic.pictures import read_picture
 
 MAX_BYTES = 2**20
 """A configuration has 2 kB: what is larger is something else, perhaps without an end."""
 
+_TEXTS = (TARGET, ("task", "rule"))
+"""Places whose values are no single words."""
+
 _BARE_WORD = re.compile(r"[A-Za-z0-9_.+-]+")
 
 
-def load_config(source: str | Path, overrides: Sequence[str] = ()) -> Config:
+def load_config(
+    source: str | Path, overrides: Sequence[str] = (), recipe: str | None = None
+) -> Config:
     """Load a configuration: a shipped one by its name, any other by its path.
 
+    `recipe` names a way to learn that replaces the file's, such as ``reference``.
+
     `overrides` are texts ``section.key=value``, the value in TOML; a bare word is a string.
-    The last one of a key wins. Raises ConfigError that names the file or override, the key,
-    what is wrong and what would be right.
+    The last one of a key wins. A relative path of a picture starts at the directory of the file
+    that it stands in, and at the working directory if it stands in an override. Raises ConfigError
+    that names the file or override, the key, what is wrong and what would be right.
     """
     path = _locate(source)
     data = _read(path)
+    if recipe is not None:
+        data = apply_recipe(recipe, data)
     found: list[tuple[str, str]] = []
     origins: dict[problems.Place, str] = {}
     for override in overrides:
@@ -42,7 +53,15 @@ def load_config(source: str | Path, overrides: Sequence[str] = ()) -> Config:
             continue
         origins[place] = origin
         _apply(data, place, value)
-    _resolve_picture(data, path.parent, found, origins.get(("task", "target"), str(path)))
+    if ("task", "kind") in origins:
+        _drop_keys_of_other_kinds(data, origins)
+    try:
+        base = Path() if TARGET in origins else path.parent
+        resolve_target(data, base, origins, picture_directory())
+    except ConfigError as error:
+        origin = next((origins[place] for place in (TARGET, *SIDES) if place in origins), str(path))
+        found.append((origin, f"[task] target: {error}"))
+        return _check(data, str(path), origins, found, known=(TARGET,))
     return _check(data, str(path), origins, found)
 
 
@@ -56,24 +75,9 @@ def shipped_configs() -> list[str]:
     return sorted(path.stem for path in _shipped_directory().glob("*.toml"))
 
 
-def _resolve_picture(
-    data: dict[str, Any], base: Path, found: list[tuple[str, str]], origin: str
-) -> None:
-    """Replace the name or the file of a picture by its rows, so that a run keeps what it grew.
-
-    What cannot be resolved is added to `found`.
-    """
-    task = data.get("task")
-    if not isinstance(task, dict) or task.get("kind") != "pattern":
-        return
-    target = task.get("target")
-    if not isinstance(target, str) or "\n" in target:  # rows, or a mistake that the check reports
-        return
-    try:
-        task["target"] = read_picture(target, base, _shipped_directory() / "pictures")
-    except ConfigError as error:
-        found.append((origin, f"[task] target: {error}"))
-        del task["target"]
+def picture_directory() -> Path:
+    """Return where the pictures are that come with the program."""
+    return _shipped_directory() / "pictures"
 
 
 def _shipped_directory() -> Path:
@@ -136,7 +140,7 @@ def _parse_override(override: str) -> tuple[problems.Place, Any]:
         raise ConfigError("write it as section.key=value, such as training.epochs=50")
     place = tuple(part.strip() for part in name.split("."))
     _check_place(place)
-    return place, _parse_value(text)
+    return place, _parse_text(text) if place in _TEXTS else _parse_value(text)
 
 
 def _check_place(place: problems.Place) -> None:
@@ -165,6 +169,25 @@ def _parse_value(text: str) -> Any:
     raise ConfigError("the value is no valid TOML: quote a string, close a list")
 
 
+def _parse_text(text: str) -> str:
+    """Return the string in quotes, or the text as it is: paths and rules need no quotes."""
+    try:
+        value = _parse_value(text)
+    except ConfigError:
+        return text
+    return value if isinstance(value, str) else text
+
+
+def _drop_keys_of_other_kinds(data: dict[str, Any], origins: Mapping[problems.Place, str]) -> None:
+    """Forget what the file says about its own kind of task, as an override chose another."""
+    task = data.get("task")
+    if isinstance(task, dict):
+        for kind, keys in KEYS_OF_KIND.items():
+            for key in keys:
+                if kind != task.get("kind") and ("task", key) not in origins:
+                    task.pop(key, None)
+
+
 def _apply(data: dict[str, Any], place: problems.Place, value: Any) -> None:
     if len(place) == 1:
         data[place[0]] = value
@@ -179,14 +202,19 @@ def _check(
     source: str,
     origins: Mapping[problems.Place, str],
     found: Iterable[tuple[str, str]],
+    known: Collection[problems.Place] = (),
 ) -> Config:
-    """Validate, or raise one ConfigError with what was found before and all that is wrong."""
+    """Validate, or raise one ConfigError with what was found before and all that is wrong.
+
+    `known` are places whose problem was found before: what else is wrong there follows from it.
+    """
     found = list(found)
     try:
         config = Config.model_validate(dict(data))
     except ValidationError as error:
         for problem in problems.find(error):
-            found.append((_origin(problem, source, origins), problem.text))
+            if problem.place not in known:
+                found.append((_origin(problem, source, origins), problem.text))
         raise problems.combine(found) from None
     if found:
         raise problems.combine(found)

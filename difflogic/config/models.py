@@ -6,6 +6,7 @@ comment, followed by the range, which is derived from the constraints and never 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -38,7 +39,9 @@ Picture = Annotated[
     str,
     Field(
         max_length=2**20,
-        json_schema_extra={"accepted": "a shipped picture's name, a file, or one line per row"},
+        json_schema_extra={
+            "accepted": "a shipped picture's name, a text or image file, or its rows"
+        },
     ),
 ]
 
@@ -71,7 +74,8 @@ class TaskConfig(Section):
         description="life: numbers of neighbours at which a cell is born, survives",
     )
     target: Picture = Field(
-        default="", description="pattern: the picture to grow: a name, a file, or its rows as text"
+        default="",
+        description="pattern: the picture to grow; its rows once the configuration is loaded",
     )
     start: Literal["center", "zeros"] = Field(
         default="center", description="pattern: one cell of ones in the middle, or nothing"
@@ -114,6 +118,9 @@ class PerceptionConfig(Section):
     )
     wiring: Literal["unique", "random"] = Field(
         default="unique", description="wiring of later layers"
+    )
+    distinct_wiring: bool = Field(
+        default=False, description="every kernel draws a wiring of its own, instead of sharing one"
     )
 
 
@@ -251,6 +258,7 @@ class Config(Section):
             perception_first=self.perception.first_wiring,
             perception_wiring=self.perception.wiring,
             update_wiring=self.update.wiring,
+            distinct_wiring=self.perception.distinct_wiring,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -328,8 +336,8 @@ def _circuit_problems(config: Config) -> list[str]:
             f"the {MAX_GATES} that this program accepts: use fewer kernels, channels or gates"
         ]
     try:
-        # Which layers can be wired depends on sizes only: any generator will do.
-        wire(architecture, np.random.default_rng(0))
+        # Which layers can be wired depends on sizes only: any generator and one kernel will do.
+        wire(replace(architecture, distinct_wiring=False), np.random.default_rng(0))
     except ConfigError as error:
         return [str(error)]
     return []

@@ -70,7 +70,7 @@ def test_help_is_quick() -> None:
 def test_help_lists_the_commands(dct: Callable[..., Any]) -> None:
     result = dct("--help")
     assert result.exit_code == 0
-    for name in ("train-checkerboard", "bench", "verify", "config"):
+    for name in ("train-checkerboard", "list", "bench", "verify", "config"):
         assert f"\n  {name} " in result.stdout
     assert "equivalence" in dct("verify", "--help").stdout
     assert "show" in dct("config", "--help").stdout

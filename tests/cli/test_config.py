@@ -41,6 +41,27 @@ def test_show_applies_overrides(dct: Dct) -> None:
     assert shown["parallel"]["workers"] == 3
 
 
+def test_show_applies_a_recipe(dct: Dct, tmp_path: Path) -> None:
+    overrides = ["--set", "training.weight_decay=0.5", "--set", "training.epochs=3"]
+    (tmp_path / "my.toml").write_text(dct("config", "show", *overrides).stdout)
+    shown = dct("config", "show", "my.toml", "--recipe", "reference")
+
+    assert shown.exit_code == 0
+    training = tomllib.loads(shown.stdout)["training"]
+    assert (training["weight_decay"], training["epochs"]) == (0.01, 500)
+    shown = dct("config", "show", "my.toml", "--recipe", "reference", *overrides)
+    assert tomllib.loads(shown.stdout)["training"]["weight_decay"] == 0.5
+
+
+def test_show_prints_the_rows_of_a_picture(dct: Dct, tmp_path: Path) -> None:
+    (tmp_path / "plus.txt").write_text(".#.\n###\n.#.\n")
+    shown = dct("config", "show", "lizard", "--set", "task.target=plus.txt")
+
+    assert shown.exit_code == 0
+    task = tomllib.loads(shown.stdout)["task"]
+    assert (task["target"], task["height"]) == (".#.\n###\n.#.\n", 3)
+
+
 def test_what_show_prints_can_be_used(dct: Dct, tmp_path: Path) -> None:
     shown = dct("config", "show", "--set", "training.batch=3").stdout
     (tmp_path / "my.toml").write_text(shown)
@@ -57,6 +78,8 @@ def test_what_show_prints_can_be_used(dct: Dct, tmp_path: Path) -> None:
         (["missing.toml"], "missing.toml"),
         (["chekerboard"], 'did you mean "checkerboard"?'),
         (["checkerboard", "--small"], "--small and CONFIG both choose"),
+        (["--recipe", "referense"], 'no recipe "referense": did you mean "reference"?'),
+        (["lizard", "--set", "task.target=a b.png"], 'no picture "a b.png"'),
     ],
 )
 def test_mistakes_are_explained(dct: Dct, arguments: list[str], message: str) -> None:

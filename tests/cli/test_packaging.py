@@ -32,9 +32,11 @@ def test_the_wheel_holds_packages_configs_and_command(wheel: Path) -> None:
         (entry_points,) = [name for name in names if name.endswith("/entry_points.txt")]
         assert "dct = cli.app:main" in archive.read(entry_points).decode()
 
-    shipped = {path.name for path in (REPOSITORY / "configs").glob("*.toml")}
-    installed = {Path(name).name for name in names if name.startswith("difflogic/configs/")}
-    assert shipped
+    configs = REPOSITORY / "configs"
+    shipped = {path.relative_to(configs).as_posix() for path in configs.rglob("*.*")}
+    prefix = "difflogic/configs/"
+    installed = {name.removeprefix(prefix) for name in names if name.startswith(prefix)}
+    assert {"lizard.toml", "pictures/lizard.txt"} <= shipped
     assert installed == shipped
     assert "cli/app.py" in names
     assert any(name.endswith("/LICENSE") for name in names)
@@ -47,7 +49,7 @@ def test_the_installed_command_finds_its_configs(wheel: Path, tmp_path: Path) ->
         archive.extractall(tmp_path / "site")
     code = (
         "import difflogic; assert 'site' in difflogic.__file__, difflogic.__file__\n"
-        "import sys; sys.argv = ['dct', 'config', 'show', '--small']\n"
+        "import sys; sys.argv = ['dct', 'config', 'show', 'lizard']\n"
         "from cli.app import main; main()\n"
     )
     done = subprocess.run(
@@ -59,4 +61,5 @@ def test_the_installed_command_finds_its_configs(wheel: Path, tmp_path: Path) ->
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    assert 'name = "checkerboard-small"' in done.stdout
+    assert 'name = "lizard"' in done.stdout
+    assert "\n........#.#.#.......\n" in done.stdout

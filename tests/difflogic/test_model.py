@@ -3,6 +3,7 @@ import json
 import os
 import struct
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ TINY = load_config(
     "checkerboard",
     ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"],
 )
+DISTINCT = load_config("checkerboard-small", ["perception.distinct_wiring=true"])
+PATTERN = load_config("lizard", ["task.height=22"])
 
 
 def trained(config=CONFIG, dtype=np.float32):
@@ -117,7 +120,7 @@ def test_a_circuit_that_does_not_fit():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("config", [CONFIG, TINY])
+@pytest.mark.parametrize("config", [CONFIG, TINY, DISTINCT, PATTERN])
 def test_round_trip(tmp_path, config, dtype):
     model = trained(config, dtype)
     model.save(tmp_path / "model.npz")
@@ -149,8 +152,45 @@ def test_numpy_alone_can_read_it(saved):
         "update_b": (np.int32, (1272,)),
     }
     header = json.loads(bytes(arrays["header"]))
-    assert (header["format"], header["version"]) == ("dct-model", 1)
+    assert (header["format"], header["version"]) == ("dct-model", 2)
     assert header["config"] == CONFIG.to_dict()
+
+
+def test_every_kernel_of_a_distinct_wiring_is_kept(tmp_path):
+    path = tmp_path / "model.npz"
+    trained(DISTINCT).save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    circuit = Model.load(path).circuit
+    assert arrays["perception_a"].shape == (16 * 14,)
+    for kernel, place in enumerate(range(0, 16 * 14, 14)):
+        for name in "ab":
+            layers = [getattr(layer, name) for layer in circuit.kernel(kernel)]
+            stored = arrays[f"perception_{name}"][place : place + 14]
+            np.testing.assert_array_equal(np.concatenate(layers), stored)
+    # What the configuration says and what the file holds must agree.
+    plain = DISTINCT.to_dict()
+    plain["perception"]["distinct_wiring"] = False
+    rewrite(path, change_header(arrays, config=plain))
+    assert 'entry "perception_a" unpacks' in error(path) or "must have shape" in error(path)
+
+
+def test_files_of_version_1_are_read():
+    """One that the program wrote before there were tasks but the checkerboard."""
+    path = Path(__file__).parent / "data" / "model-version-1.npz"
+    with np.load(path) as file:
+        assert json.loads(bytes(file["header"]))["version"] == 1
+        logits = file["logits"]
+        wires = {name: file[f"perception_{name}"] for name in "ab"}
+    model = Model.load(path)
+    np.testing.assert_array_equal(model.logits, logits)
+    for name, expected in wires.items():
+        found = np.concatenate([getattr(layer, name) for layer in model.circuit.kernel(1)])
+        np.testing.assert_array_equal(found, expected)
+    # The same seed still gives the same circuit.
+    new = Model.create(model.config).netlist
+    for field in ("a", "b", "param", "outputs"):
+        np.testing.assert_array_equal(getattr(new, field), getattr(model.netlist, field))
 
 
 def test_a_compressed_copy_can_be_read(saved):
@@ -240,7 +280,7 @@ def test_headers_that_are_no_text(saved, header, says):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"version": 2}, "is of format version 2, and this program reads up to 1: install a newer"),
+        ({"version": 3}, "is of format version 3, and this program reads up to 2: install a newer"),
         ({"version": 0}, "format version 0 is none that ever was"),
         ({"version": "1"}, "format version '1' is none that ever was"),
         ({"version": True}, "format version True is none that ever was"),

@@ -1,10 +1,15 @@
+import zlib
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from difflogic.config import load_config
 from difflogic.errors import ConfigError
 from difflogic.gates import TRUTH_TABLES
+from difflogic.model import Model
 from difflogic.netlist import Architecture, Circuit, flatten, wire
 from difflogic.wiring import Wiring
 
@@ -36,6 +41,7 @@ def architectures(draw):
         draw(st.sampled_from(["moore", "unique", "random"])),
         draw(topologies),
         draw(topologies),
+        draw(st.booleans()),
     )
     try:
         wire(architecture, np.random.default_rng(0))
@@ -73,7 +79,8 @@ def evaluate(circuit, ops, patch):
         for channel in range(architecture.channels):
             signal = [patch[neighbor][channel] for neighbor in range(9)]
             first = kernel * architecture.kernel_gates
-            bits = evaluate_layers(circuit.perception, ops, first, signal, values)
+            layers = circuit.perception[kernel if architecture.distinct_wiring else 0]
+            bits = evaluate_layers(layers, ops, first, signal, values)
             for bit, value in enumerate(bits):
                 perceived[channel, bit, kernel] = value
     signal = [patch[4][channel] for channel in range(architecture.channels)]
@@ -172,6 +179,38 @@ def test_wiring_follows_the_generator():
     one, same, other = (flatten(wire(CHECKERBOARD, np.random.default_rng(s))) for s in (1, 1, 2))
     np.testing.assert_array_equal(one.a, same.a)
     assert (one.a != other.a).any()
+
+
+DISTINCT = replace(CHECKERBOARD, distinct_wiring=True)
+
+
+def test_kernels_share_their_wiring_unless_it_is_distinct():
+    shared, distinct = (wire(a, np.random.default_rng(1)) for a in (CHECKERBOARD, DISTINCT))
+    assert len(shared.perception) == 1
+    assert all(shared.kernel(kernel) is shared.perception[0] for kernel in range(16))
+    assert len(distinct.perception) == 16
+    firsts = {distinct.kernel(kernel)[0].a.tobytes() for kernel in range(16)}
+    assert len(firsts) == 16
+    for kernel in range(16):
+        assert distinct.kernel(kernel) is distinct.perception[kernel]
+        assert [layer.gates for layer in distinct.kernel(kernel)] == [8, 4, 2]
+    # The first kernel is wired as all are without; no gate is more or less.
+    np.testing.assert_array_equal(distinct.kernel(0)[2].a, shared.kernel(0)[2].a)
+    assert (DISTINCT.parameters, DISTINCT.gates) == (CHECKERBOARD.parameters, CHECKERBOARD.gates)
+
+
+def test_the_wiring_of_a_seed_never_changes():
+    """A checksum from before kernels could differ: old runs must be repeatable to the bit."""
+    netlist = Model.create(load_config("checkerboard", ["training.seed=23"])).netlist
+    content = netlist.a.tobytes() + netlist.b.tobytes() + netlist.param.tobytes()
+    assert zlib.crc32(content) == 2000573554
+
+
+@pytest.mark.parametrize(("architecture", "wirings"), [(CHECKERBOARD, 16), (DISTINCT, 1)])
+def test_a_wrong_number_of_kernels_is_refused(architecture, wirings):
+    circuit = wire(architecture, np.random.default_rng(1))
+    with pytest.raises(ConfigError, match=f"wirings of a kernel expected, {wirings} given"):
+        Circuit(architecture, circuit.perception[:1] * wirings, circuit.update)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,19 @@ import tomli_w
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from difflogic.config import config_from_dict, load_config, loading, shipped_configs
+from difflogic.config import (
+    config_from_dict,
+    describe,
+    load_config,
+    loading,
+    picture_directory,
+    schema,
+    shipped_configs,
+)
+from difflogic.config.models import KEYS_OF_KIND
 from difflogic.errors import ConfigError
-from difflogic.tasks import TASKS
+from difflogic.pictures import shipped_pictures
+from difflogic.tasks import TASKS, make_task
 
 BASE = load_config("checkerboard-small")
 
@@ -33,34 +43,78 @@ def write(tmp_path):
 # Shipped configurations
 
 
+GATES = {
+    "checkerboard": 3040,
+    "checkerboard-async": 4064,
+    "checkerboard-small": 1496,
+    "game-of-life": 2543,
+    "game-of-life-small": 463,
+    "letter-g": 4600,
+    "lizard": 4540,
+}
+"""Gates with logits: as published, and as the small ones say."""
+
+
 def test_shipped_configurations():
-    assert shipped_configs() == ["checkerboard", "checkerboard-small"]
+    assert shipped_configs() == list(GATES)
 
 
-@pytest.mark.parametrize("name", ["checkerboard", "checkerboard-small"])
-def test_a_shipped_file_holds_every_value(name):
+@pytest.mark.parametrize("name", GATES)
+def test_a_shipped_file_is_found_by_its_name(name):
     path = Path(__file__).parents[3] / "configs" / f"{name}.toml"
-    assert tomllib.loads(path.read_text()) == load_config(name).to_dict()
-    assert load_config(str(path)) == load_config(path) == load_config(name)
+    config = load_config(name)
+    assert load_config(str(path)) == load_config(path) == config
+    assert config.name == name
+    assert config.architecture.parameters == GATES[name]
 
 
-def test_the_checkerboard_is_the_published_one():
-    config = load_config("checkerboard")
-    assert config.architecture.parameters == 3040
-    assert config.architecture.gates == 4608
-    assert (config.task.height, config.task.width, config.automaton.channels) == (16, 16, 8)
-    assert (config.automaton.steps, config.automaton.boundary) == (20, "zero")
+@pytest.mark.parametrize("name", GATES)
+def test_a_shipped_file_states_the_experiment_and_little_else(name):
+    """What a file leaves out has its default; a section of levers may be left out altogether."""
+    path = Path(__file__).parents[3] / "configs" / f"{name}.toml"
+    written, loaded = tomllib.loads(path.read_text()), load_config(name).to_dict()
+    for section in ("task", "automaton", "update"):
+        assert written[section].keys() == loaded[section].keys()
+    if written["task"]["kind"] == "pattern":
+        assert loaded["task"].pop("target").count("\n") == written["task"]["height"]
+        assert shipped_pictures(picture_directory())[written["task"].pop("target")].exists()
+    for section, values in written.items():
+        if isinstance(values, dict):
+            assert values.items() <= loaded[section].items()
+        else:
+            assert values == loaded[section]
+
+
+@pytest.mark.parametrize(
+    ("name", "grid", "steps", "boundary", "fire_rate", "epochs", "batch", "rate"),
+    [
+        ("checkerboard", (16, 16, 8), 20, "zero", 1.0, 500, 2, 0.05),
+        ("checkerboard-async", (14, 14, 8), 50, "zero", 0.6, 800, 1, 0.05),
+        ("game-of-life", (3, 3, 1), 1, "periodic", 1.0, 3000, 20, 0.05),
+        ("lizard", (20, 20, 128), 12, "periodic", 1.0, 3500, 1, 0.06),
+        ("letter-g", (16, 16, 64), 15, "zero", 1.0, 3000, 1, 0.06),
+    ],
+)
+def test_the_published_experiments(name, grid, steps, boundary, fire_rate, epochs, batch, rate):
+    config = load_config(name, recipe="reference")
+    assert (config.task.height, config.task.width, config.automaton.channels) == grid
+    assert (config.automaton.steps, config.automaton.boundary) == (steps, boundary)
+    assert config.automaton.fire_rate == fire_rate
     training = config.training
-    assert (training.epochs, training.batch, training.learning_rate) == (500, 2, 0.05)
+    assert (training.epochs, training.batch, training.learning_rate) == (epochs, batch, rate)
     assert (training.beta1, training.beta2, training.epsilon) == (0.9, 0.99, 1e-8)
     assert (training.weight_decay, training.gradient_clip) == (0.01, 100)
     assert (training.initial_logit, training.seed) == (10, 23)
+    assert config.published.epochs == epochs
 
 
 def test_the_small_one_differs_in_the_update_circuit_alone():
-    small, full = (load_config(n).to_dict() for n in ("checkerboard-small", "checkerboard"))
+    small, full = (
+        load_config(name, recipe="reference").to_dict()
+        for name in ("checkerboard-small", "checkerboard")
+    )
     assert small["update"].pop("gates") == [256, 256, 256, 256, 128, 64, 32, 16, 8]
-    del full["update"]["gates"], small["name"], full["name"]
+    del full["update"]["gates"], small["name"], full["name"], small["published"], full["published"]
     assert small == full
 
 
@@ -74,9 +128,47 @@ def test_installed_configurations_come_first(tmp_path, monkeypatch):
 
 
 def test_every_kind_of_task_can_be_made():
-    assert set(TASKS) == {"checkerboard"}
-    for kind in TASKS:
-        assert load_config("checkerboard", [f"task.kind={kind}"]).task.kind == kind
+    assert set(TASKS) == set(KEYS_OF_KIND) == set(schema.choices("task", "kind"))
+    for name in GATES:
+        config = load_config(name)
+        assert make_task(config).name == config.task.kind
+    assert {load_config(name).task.kind for name in GATES} == set(TASKS)
+
+
+# Keys of one kind of task
+
+
+VALUES = {"square": "3", "rule": "B36/S23", "target": "lizard", "start": "zeros"}
+
+
+@pytest.mark.parametrize("key", VALUES)
+@pytest.mark.parametrize("name", ["checkerboard", "game-of-life", "lizard"])
+def test_a_key_of_another_kind_is_refused(name, key):
+    kind = load_config(name).task.kind
+    if key in KEYS_OF_KIND[kind]:
+        assert key in load_config(name).to_dict()["task"]
+        return
+    message = error(name, [f"task.{key}={VALUES[key]}"])
+    assert f"[task] {key}: belongs to another kind of task than {kind}: leave it out" in message
+    assert key not in load_config(name).to_dict()["task"]
+    assert f"\n{key} = " not in describe(load_config(name))
+
+
+def test_a_key_of_another_kind_is_refused_in_a_file_too(write):
+    path = write(BASE.to_toml().replace("square = 2", 'square = 2\nrule = "B3/S23"'))
+    assert error(path) == (
+        f"{path}: [task] rule: belongs to another kind of task than checkerboard: leave it out"
+    )
+
+
+def test_an_override_of_the_kind_drops_what_the_file_says_of_its_own():
+    config = load_config("checkerboard", ["task.kind=life", "task.rule=B36/S23"])
+    assert (config.task.kind, config.task.rule) == ("life", "B36/S23")
+    assert "square" not in config.to_dict()["task"]
+    config = load_config("checkerboard", ["task.kind=pattern", "task.target=lizard"])
+    assert (config.task.height, config.task.start) == (20, "center")
+    message = error("checkerboard", ["task.kind=life", "task.square=3"])
+    assert "[task] square: belongs to another kind of task than life" in message
 
 
 # Round trip
@@ -98,7 +190,7 @@ def configs(draw):
     sizes = st.integers(1, 65536)
     some = st.one_of(st.just("auto"), sizes)
     switch = st.booleans()
-    plain |= {
+    changes = {
         "name": draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)),
         "task": {
             "kind": "checkerboard",
@@ -120,6 +212,7 @@ def configs(draw):
             "gates": perception,
             "first_wiring": draw(st.sampled_from(first)),
             "wiring": draw(st.sampled_from(["unique", "random"])),
+            "distinct_wiring": draw(st.booleans()),
         },
         "update": {"gates": [*gates, channels], "wiring": "random"},
         "training": {
@@ -145,6 +238,9 @@ def configs(draw):
             "chunk": draw(some),
         },
     }
+    # What is not drawn, such as the levers of learning, stays as it is.
+    for name, value in changes.items():
+        plain[name] = plain.get(name, {}) | value if isinstance(value, dict) else value
     return plain
 
 
@@ -231,8 +327,8 @@ FIRE = "[automaton] fire_rate must be a number above 0, at most 1, not "
 SEED = "[training] seed must be an integer from 0 to 9223372036854775807, not "
 WORKERS = '[parallel] workers must be "auto" or an integer from 1 to 1024, not '
 LANES = '[parallel] lanes must be "auto" or 16 or 32 or 64, not '
-GATES = "[update] gates must be a list of 1 to 1000 integers from 1 to 65536, not "
-GATE = "[update] gates[1] must be an integer from 1 to 65536, not "
+LAYERS = "[update] gates must be a list of 1 to 1000 integers from 1 to 65536, not "
+LAYER = "[update] gates[1] must be an integer from 1 to 65536, not "
 LOSS = "[task] loss_channels"
 
 
@@ -268,7 +364,7 @@ LOSS = "[task] loss_channels"
         ("automaton.steps=0", "[automaton] steps must be an integer from 1 to 1000000, not 0"),
         ("automaton.channels=-8", "[automaton] channels must be an integer from 1 to 65536"),
         ("task.height=0", "[task] height must be an integer from 1 to 65536, not 0"),
-        ("task.kind=chess", '[task] kind must be "checkerboard", not the string "chess"'),
+        ("task.kind=chess", '[task] kind must be "checkerboard" or "life" or "pattern", not the'),
         ("task.kind=checkerbord", 'did you mean "checkerboard"?'),
         ("task.square=17", "[task] square: a square of 17 cells does not fit a grid of 16×16"),
         ("task.loss_channels=[]", f"{LOSS} must be a list of 1 to 1000 integers from 0, not an"),
@@ -280,11 +376,11 @@ LOSS = "[task] loss_channels"
         ("perception.gates=[7, 4, 2]", "[perception] gates, layer 0: wiring moore"),
         ("perception.gates=[8, 3, 2]", "[perception] gates, layer 1: wiring unique: 3 gates"),
         ("update.wiring=moore", '[update] wiring must be "unique" or "random", not the string'),
-        ("update.gates=[]", GATES + "an empty list"),
-        ("update.gates=8", GATES + "8"),
-        ("update.gates=[256, 0, 8]", GATE + "0"),
-        ("update.gates=[256, 128.0, 8]", GATE + "the float 128.0"),
-        ("update.gates=[256, true, 8]", GATE + "the boolean true"),
+        ("update.gates=[]", LAYERS + "an empty list"),
+        ("update.gates=8", LAYERS + "8"),
+        ("update.gates=[256, 0, 8]", LAYER + "0"),
+        ("update.gates=[256, 128.0, 8]", LAYER + "the float 128.0"),
+        ("update.gates=[256, true, 8]", LAYER + "the boolean true"),
         ("update.gates=[256, 128, 7]", "one gate per channel: 8 ([automaton] channels), not 7"),
         ("update.gates=[131, 8]", "layer 0: wiring unique: 131 gates have 262 inputs and cannot"),
         ("update.gates=[256, 8]", "[update] gates, layer 1: wiring unique: 8 gates have 16"),
@@ -387,9 +483,7 @@ def test_an_endless_file_is_refused():
 
 def test_missing_file(tmp_path):
     path = tmp_path / "none.toml"
-    assert error(path) == (
-        f"{path}: no such file; shipped configurations: checkerboard, checkerboard-small"
-    )
+    assert error(path) == (f"{path}: no such file; shipped configurations: {', '.join(GATES)}")
     assert error(str(path)) == error(path)
     assert "no such file" in error("none.toml")
 
@@ -403,7 +497,7 @@ def test_unknown_name():
         'no configuration "checkerbord": did you mean "checkerboard"? '
         "(a file of your own is named by its path, such as my.toml)"
     )
-    assert "known: checkerboard, checkerboard-small" in error("zzz")
+    assert f"known: {', '.join(GATES)} " in error("zzz")
 
 
 def test_a_file_in_the_working_directory_needs_no_suffix(tmp_path, monkeypatch):

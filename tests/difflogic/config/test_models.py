@@ -1,7 +1,7 @@
 import pydantic
 import pytest
 
-from difflogic.config import Config, config_from_dict, load_config
+from difflogic.config import Config, config_from_dict, load_config, schema
 from difflogic.config.models import MAX_GATES
 from difflogic.errors import ConfigError
 from difflogic.netlist import Architecture
@@ -18,21 +18,15 @@ def test_architecture():
 
 
 def test_optional_keys_have_the_published_values(plain):
-    for key in ("evaluation", "parallel"):
-        del plain[key]
-    for section, keys in {
-        "task": ("square", "loss_channels"),
-        "automaton": ("fire_rate",),
-        "perception": ("gates", "first_wiring", "wiring"),
-        "update": ("wiring",),
-        "training": (
-            "seed", "beta1", "beta2", "epsilon", "weight_decay", "gradient_clip",
-            "initial_logit", "precision",
-        ),
-    }.items():  # fmt: skip
-        for key in keys:
-            del plain[section][key]
-    assert config_from_dict(plain, "test") == load_config("checkerboard")
+    plain |= load_config("checkerboard", recipe="reference").to_dict()
+    for section, model in schema.sections().items():
+        required = {key for key, field in model.model_fields.items() if field.is_required()}
+        if section != "published":  # which holds results, not a recipe
+            plain[section] = {key: plain[section][key] for key in required}
+    plain = {name: values for name, values in plain.items() if values}
+    assert "evaluation" not in plain
+    assert plain["training"].keys() == {"epochs", "batch", "learning_rate"}
+    assert config_from_dict(plain, "test") == load_config("checkerboard", recipe="reference")
 
 
 def test_a_config_cannot_be_changed():

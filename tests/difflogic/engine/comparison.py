@@ -115,9 +115,10 @@ def arbitrary_circuit(architecture, rng):
             yield Wiring(inputs, a, b)
             inputs = gates_
 
+    wirings = architecture.kernels if architecture.distinct_wiring else 1
     return Circuit(
         architecture,
-        tuple(layers(NEIGHBORHOOD, architecture.perception)),
+        tuple(tuple(layers(NEIGHBORHOOD, architecture.perception)) for _ in range(wirings)),
         tuple(layers(architecture.update_inputs, architecture.update)),
     )
 
@@ -126,6 +127,7 @@ def arbitrary_circuit(architecture, rng):
 def netlists(draw):
     """Small circuits: as published in shape and wiring, or wired and sized at will."""
     channels, kernels = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    distinct = draw(st.booleans())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     if draw(st.booleans()):
         perception = draw(st.sampled_from([(8,), (8, 4), (8, 4, 2), (8, 4, 2, 1), (8, 7, 5)]))
@@ -137,11 +139,12 @@ def netlists(draw):
         rest = [draw(st.sampled_from(["unique", "random"])) for _ in range(2)]
         if channels == 1:  # a pair of rows is unique only once
             rest[1] = "random"
-        architecture = Architecture(channels, kernels, perception, update, first, *rest)
+        architecture = Architecture(channels, kernels, perception, update, first, *rest, distinct)
         return flatten(wire(architecture, rng))
     perception = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     update = (*draw(st.lists(st.integers(1, 12), max_size=4)), channels)
-    return flatten(arbitrary_circuit(Architecture(channels, kernels, perception, update), rng))
+    architecture = Architecture(channels, kernels, perception, update, distinct_wiring=distinct)
+    return flatten(arbitrary_circuit(architecture, rng))
 
 
 @st.composite

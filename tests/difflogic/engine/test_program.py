@@ -1,5 +1,7 @@
 """Programs are checked by running them on symbols: each read must see what it should."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,6 +23,10 @@ from tests.difflogic.engine.comparison import (
 from tests.difflogic.test_netlist import EXPERIMENTS
 
 ARCHITECTURES = {"small": SMALL, "single": SINGLE, "irregular": IRREGULAR, "one layer": ONE_LAYER}
+ARCHITECTURES |= {
+    f"{name}, distinct": replace(architecture, distinct_wiring=True)
+    for name, architecture in ARCHITECTURES.items()
+}
 
 
 class Symbols:
@@ -204,9 +210,10 @@ def test_named_architectures(name):
     assert program.parameters == ARCHITECTURES[name].parameters
 
 
+@pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_published_architectures_consist_of_stars_and_chains(name):
-    architecture, _ = EXPERIMENTS[name]
+def test_published_architectures_consist_of_stars_and_chains(name, distinct):
+    architecture = replace(EXPERIMENTS[name][0], distinct_wiring=distinct)
     netlist = netlist_of(architecture)
     program = compile_program(netlist) if architecture.gates > 10000 else check(netlist)
     stars, runs, gates = (getattr(program.backward, kind) for kind in ("stars", "runs", "gates"))
@@ -252,7 +259,7 @@ def test_dead_gates_are_dropped():
     architecture = Architecture(1, 1, (2,), (3, 1))
     circuit = Circuit(
         architecture,
-        (wired(9, (0, 4), (1, 4)),),
+        ((wired(9, (0, 4), (1, 4)),),),
         (wired(3, (0, 1), (1, 2), (2, 2)), wired(3, (0, 0))),
     )
     netlist = flatten(circuit)
@@ -267,7 +274,7 @@ def test_dead_gates_are_dropped():
 def test_copies_that_nobody_reads_have_no_gradient():
     # Of two channels' copies of the perception gate, only the first is read.
     architecture = Architecture(2, 1, (1,), (2,))
-    circuit = Circuit(architecture, (wired(9, (0, 4)),), (wired(4, (2, 0), (2, 1)),))
+    circuit = Circuit(architecture, ((wired(9, (0, 4)),),), (wired(4, (2, 0), (2, 1)),))
     program = check(flatten(circuit))
     unread = set(program.zero_rows) - set(range(program.inputs))
     assert unread == {program.backward.runs[0, k.GRAD_OUT] + 1}
@@ -277,7 +284,7 @@ def test_perception_and_update_read_different_channels_of_a_neighbour():
     # A loaded model may be wired at will: of the centre's two channels the update circuit reads
     # one, so that the gradients of the two rows are first written by different instructions.
     architecture = Architecture(2, 1, (1,), (2,))
-    circuit = Circuit(architecture, (wired(9, (0, 4)),), (wired(4, (1, 2), (3, 3)),))
+    circuit = Circuit(architecture, ((wired(9, (0, 4)),),), (wired(4, (1, 2), (3, 3)),))
     check(flatten(circuit))
     for seed in range(100):
         rng = np.random.default_rng(seed)
@@ -294,7 +301,7 @@ def circuit_of_one_kernel(first_layer, *update):
         wired(4, (0, 1), (2, 3)),
     )
     layers = tuple(wired(n, *layer) for n, layer in zip(inputs, update, strict=False))
-    return Circuit(architecture, perception, layers)
+    return Circuit(architecture, (perception,), layers)
 
 
 MOORE = [(n, 4) for n in (0, 1, 2, 3, 5, 6, 7, 8)]

@@ -33,6 +33,7 @@ def test_the_awkward_cases_cover_what_they_should():
     assert any(case.grid.cells == 1 for case in cases)
     assert any(case.masks is not None for case in cases)
     assert any(case.netlist.channels == 1 for case in cases)
+    assert any(case.architecture.distinct_wiring for case in cases)
     assert any(case.batch > samples_per_group(case.grid) > 1 for case in cases)
     layouts = [make_layout(case.grid, 64, None) for case in cases]
     assert any(sum(layout.tile_lanes) > layout.cells for layout in layouts)

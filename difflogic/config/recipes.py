@@ -1,0 +1,49 @@
+"""Named ways to learn, which replace what a configuration says about learning.
+
+A shipped configuration states the recipe that works best. The defaults of the learning levers are
+the reference, the recipe of the DiffLogic CA notebook: `reference` goes back to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from difflogic.config import schema
+from difflogic.errors import ConfigError, did_you_mean
+
+KEPT = ("seed", "epochs", "batch", "learning_rate", "precision")
+"""Keys of [training] that belong to the experiment, not to the way it is learned."""
+
+LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "distinct_wiring"),)
+"""Learning levers outside [training]."""
+
+LEVER_SECTIONS: tuple[str, ...] = ()
+"""Sections that hold nothing but learning levers."""
+
+
+def reference(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration with every lever at its default, and the published epochs."""
+    changed = {key: value for key, value in data.items() if key not in LEVER_SECTIONS}
+    levers = [("training", key) for key in schema.keys("training") if key not in KEPT]
+    for section, key in (*levers, *LEVER_KEYS):
+        if isinstance(changed.get(section), dict):
+            changed[section] = {k: v for k, v in changed[section].items() if k != key}
+    published, training = changed.get("published"), changed.get("training")
+    if isinstance(published, dict) and isinstance(training, dict) and "epochs" in published:
+        training["epochs"] = published["epochs"]
+    return changed
+
+
+RECIPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"reference": reference}
+"""Maps tables as read from a file to tables; the check comes after it."""
+
+
+def apply_recipe(name: str, data: dict[str, Any]) -> dict[str, Any]:
+    """Return the tables of a configuration as a recipe wants them; `data` is not changed.
+
+    Raises ConfigError if there is no such recipe.
+    """
+    if name not in RECIPES:
+        raise ConfigError(f'no recipe "{name}": {did_you_mean(name, RECIPES)}')
+    return RECIPES[name](data)

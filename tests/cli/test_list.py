@@ -1,0 +1,51 @@
+"""`dct list`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from difflogic.config import load_config, shipped_configs
+
+Dct = Callable[..., Any]
+
+
+def test_the_table_has_every_experiment_and_picture(dct: Dct) -> None:
+    result = dct("list")
+
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    experiments, pictures = result.stdout.split("\n\n")
+    rows = {line.split()[0]: line for line in experiments.splitlines()[1:]}
+    assert list(rows) == shipped_configs()
+    for name, row in rows.items():
+        config = load_config(name)
+        assert f" {config.architecture.parameters} " in row
+        assert f" {config.architecture.gates} " in row
+        assert f" {config.task.height}×{config.task.width} " in row
+        assert row.rstrip().endswith(" s")
+    assert "epoch 244 of 500, 22 active gates" in rows["checkerboard"]
+    assert "fire rate 0.6" in rows["checkerboard-async"]
+    assert "epoch 326 of 800 " in rows["checkerboard-async"]
+    assert "life B3/S23" in rows["game-of-life-small"]
+    assert "–" in rows["game-of-life-small"]
+    assert [line.split() for line in pictures.splitlines()[1:]] == [
+        ["letter-g", "16×16", "3", "110"],
+        ["lizard", "20×20", "1", "121"],
+    ]
+
+
+def test_json(dct: Dct) -> None:
+    result = dct("list", "--json")
+
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert [entry["name"] for entry in result.json["experiments"]] == shipped_configs()
+    (lizard,) = (entry for entry in result.json["experiments"] if entry["name"] == "lizard")
+    config = load_config("lizard")
+    assert lizard["gates_with_logits"] == 4540
+    assert lizard["gates_per_cell"] == 12160
+    assert lizard["expected_seconds"] > 0
+    assert lizard["epochs"] == config.training.epochs
+    assert lizard["published"] == {"epochs": 3500, "learned_by": 1384, "active_gates": 577}
+    assert [entry["name"] for entry in result.json["pictures"]] == ["letter-g", "lizard"]

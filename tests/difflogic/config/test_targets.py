@@ -1,0 +1,207 @@
+"""What a pattern's target may be, where it is looked for, and the grid that follows from it."""
+
+import os
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from difflogic.config import config_from_dict, describe, load_config, picture_directory
+from difflogic.errors import ConfigError
+from difflogic.tasks import make_task
+
+PLUS = ".#.\n###\n.#.\n"
+LIZARD = (picture_directory() / "lizard.txt").read_text()
+
+
+def lizard(*overrides):
+    return load_config("lizard", overrides)
+
+
+def error(*overrides, source="lizard"):
+    with pytest.raises(ConfigError) as caught:
+        load_config(source, overrides)
+    return str(caught.value)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working directory with a text picture, beside a configuration of another directory."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    (tmp_path / "work" / "plus.txt").write_text(PLUS)
+    return tmp_path
+
+
+def save_disc(path, side=40):
+    y, x = np.indices((side, side)) - (side - 1) / 2
+    inside = y**2 + x**2 < (0.4 * side) ** 2
+    Image.fromarray(np.where(inside, 0, 255).astype(np.uint8)).save(path)
+
+
+@pytest.mark.parametrize(
+    "target", ["plus.txt", '"plus.txt"', "./plus.txt", "../work/plus.txt", PLUS, f'"""\n{PLUS}"""']
+)
+def test_a_text_picture_sets_the_grid(here, target):
+    config = lizard(f"task.target={target}")
+    assert config.task.target == PLUS
+    assert (config.task.height, config.task.width) == (3, 3)
+    assert make_task(config).target.tolist() == [[[0, 1, 0], [1, 1, 1], [0, 1, 0]]]
+
+
+def test_a_given_grid_stays_and_the_picture_stands_in_its_middle(here):
+    config = lizard("task.target=plus.txt", "task.height=6")
+    assert (config.task.height, config.task.width) == (6, 3)
+    assert config.task.target == "...\n...\n.#.\n###\n.#.\n...\n"
+    config = lizard("task.height=40", "task.width=44")
+    rows = config.task.target.splitlines()
+    assert [row[12:32] for row in rows[10:30]] == LIZARD.splitlines()
+    assert config.task.target.count("#") == LIZARD.count("#")
+    # The seed stands where it stood.
+    start = make_task(config).start
+    assert start[0, 20, 22] == 1
+    assert (start[0].sum(), make_task(lizard()).start[0, 10, 10]) == (1, 1)
+
+
+def test_a_picture_that_is_larger_than_a_given_grid(here):
+    message = error("task.height=19")
+    assert message == (
+        "--set task.height=19: [task] target: lizard: the picture has 20×20 cells and does not "
+        "fit the grid of 19×20: set task.height to 20 or more and task.width to 20 or more"
+    )
+    assert "larger than the 262144 cells" in error("task.height=60000", "task.width=60000")
+
+
+def test_another_shipped_picture_needs_its_channels():
+    message = error("task.target=letter-g")
+    assert "[task] target: letter-g: no colour" in message
+    assert message.endswith("with 1 loss channel: set task.loss_channels to as many channels as "
+                            "its colours need")  # fmt: skip
+    config = lizard("task.target=letter-g", "task.loss_channels=[0,1,2]")
+    assert config.task.target == load_config("letter-g").task.target
+    assert (config.task.height, config.task.width) == (16, 16)
+
+
+def test_an_image_is_scaled_to_the_grid(here):
+    save_disc("disc.png")
+    config = lizard("task.target=disc.png")
+    assert (config.task.height, config.task.width) == (20, 20)
+    bits = make_task(config).target[0]
+    assert abs(bits.sum() - np.pi * 8**2) < 12
+    np.testing.assert_array_equal(bits, bits.T)
+    smaller = lizard("task.target=disc.png", "task.height=10", "task.width=15")
+    assert make_task(smaller).target.shape == (1, 10, 15)
+    assert not make_task(smaller).target[0, :, :2].any()
+
+
+def test_an_image_in_three_channels(here):
+    pixels = np.zeros((4, 4, 3), np.uint8)
+    pixels[0, 0], pixels[1, 1], pixels[2, 2] = (255, 0, 0), (255, 255, 0), (255, 255, 255)
+    Image.fromarray(pixels).save("dots.png")
+    sizes = ["task.height=4", "task.width=4"]
+    config = load_config("letter-g", ["task.target=dots.png", *sizes])
+    assert config.task.target == "r...\n.y..\n..#.\n....\n"
+
+
+def test_paths_start_where_they_are_written(here):
+    (here / "other" / "plus.txt").write_text("#.\n.#\n")
+    written = lizard().to_toml()
+    rows = written[written.index('target = """') : written.index('"""', written.index('"""') + 3)]
+    path = here / "other" / "my.toml"
+    path.write_text(written.replace(rows + '"""', 'target = "plus.txt"'))
+    assert "plus.txt" in path.read_text()
+    # 2×2 cells in the file's grid of 20×20.
+    assert load_config(path).task.target.count("#") == 2
+    assert load_config(path, ["task.target=plus.txt"]).task.target == PLUS
+
+
+def test_a_file_without_a_grid_takes_that_of_its_picture(here):
+    lines = lizard().to_toml().splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith(("height", "width")))
+    (here / "work" / "my.toml").write_text(text)
+    assert load_config("my.toml") == lizard()
+
+
+@pytest.mark.parametrize("name", ["lizard", "letter-g"])
+@pytest.mark.parametrize("write", [lambda config: config.to_toml(), describe])
+def test_a_resolved_configuration_holds_the_rows_and_loads_back(here, name, write):
+    save_disc("disc.png")
+    for overrides in ([], ["task.height=30"], ["task.target=disc.png"]):
+        config = load_config(name, overrides)
+        (here / "other" / "resolved.toml").write_text(write(config))
+        assert "disc" not in (here / "other" / "resolved.toml").read_text()
+        assert load_config(here / "other" / "resolved.toml") == config
+        assert config_from_dict(config.to_dict(), "test") == config
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "there is no picture"),
+        (b".#\n.\n", "row 2 has 1 cells and row 1 has 2"),
+        (b"..\n.o\n", 'no colour "o" (row 2, column 2)'),
+        (b"\x7fELF\x02\x01\x00", "neither a text grid nor an image"),
+        (b"\x89PNG\r\n\x1a\n", "neither a text grid nor an image"),
+        (b"\xff\xfe.\x00#\x00", "neither a text grid nor an image"),
+        (b"#" * (2**20 + 1), "larger than 1048576 bytes"),
+        (b"#" * (2**18 + 1), "more than the 262144 of a picture"),
+        (b"<svg></svg>", 'no colour "<"'),
+    ],
+)
+def test_files_that_are_no_picture(here, content, says):
+    (here / "work" / "bad.dat").write_bytes(content)
+    message = error("task.target=bad.dat")
+    assert message.startswith("--set task.target=bad.dat: [task] target: bad.dat: ")
+    assert says in message
+    assert "\n" not in message
+
+
+def test_a_huge_file_is_not_read(here):
+    with (here / "work" / "huge.png").open("wb") as file:
+        file.truncate(2**40)
+    assert "larger than 67108864 bytes" in error("task.target=huge.png")
+
+
+def test_what_is_no_file(here):
+    assert "is no file that holds a picture" in error("task.target=..")
+    assert "is no file that holds a picture" in error("task.target=/dev/zero")
+    assert "cannot be read" in error("task.target=" + "x" * 300)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo("pipe")
+        assert "is no file that holds a picture" in error("task.target=pipe")
+
+
+def test_a_missing_file(here):
+    message = error("task.target=lizrd")
+    assert 'no picture "lizrd": did you mean "lizard"?' in message
+    assert str(here / "work") in message
+    assert "\n" not in message
+
+
+def test_a_pattern_needs_a_picture(here):
+    assert "[task] target: there is no picture" in error('task.target=""')
+
+
+def test_a_byte_order_mark_is_harmless(here):
+    (here / "work" / "bom.txt").write_bytes(b"\xef\xbb\xbf" + PLUS.replace("\n", "\r\n").encode())
+    assert lizard("task.target=bom.txt").task.target == PLUS
+
+
+@pytest.mark.parametrize(
+    ("overrides", "says"),
+    [
+        (["task.height=-1"], "[task] height must be an integer from 1 to 65536, not -1"),
+        (["task.loss_channels=[]"], "[task] loss_channels must be a list"),
+        (["task.loss_channels=[-1]"], "[task] loss_channels[0] must be an integer from 0"),
+        (["task.loss_channels=3"], "[task] loss_channels must be a list"),
+    ],
+)
+def test_other_mistakes_are_reported_alone(overrides, says):
+    message = error(*overrides)
+    assert says in message
+    assert "\n" not in message
+
+
+def test_all_problems_are_listed_with_that_of_the_picture():
+    assert error("task.target=lizrd", "training.epochs=0").splitlines()[0].startswith("2 problems")

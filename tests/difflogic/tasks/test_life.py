@@ -1,0 +1,113 @@
+"""Life-like rules against SciPy's convolution, and against what is known of some patterns."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.signal import convolve2d
+
+from difflogic.config import load_config
+from difflogic.tasks import draw_batch, make_task
+from difflogic.tasks.life import Life
+
+KERNEL = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
+RULES = ["B3/S23", "B36/S23", "B2/S", "B1357/S1357", "B0/S8", "B/S012345678", "B3678/S34678"]
+
+
+def successor(board, rule, boundary):
+    """The next board, from a convolution and the digits of the rule."""
+    mode = {"zero": "fill", "periodic": "wrap"}[boundary]
+    counts = convolve2d(board, KERNEL, mode="same", boundary=mode)
+    born, survive = rule.removeprefix("B").split("/S")
+    lives = np.where(
+        board == 1,
+        np.isin(counts, [int(digit) for digit in survive]),
+        np.isin(counts, [int(digit) for digit in born]),
+    )
+    return lives.astype(np.uint8)
+
+
+rules = st.one_of(
+    st.sampled_from(RULES),
+    st.builds(
+        lambda born, survive: f"B{''.join(sorted(born))}/S{''.join(sorted(survive))}",
+        st.sets(st.sampled_from("012345678")),
+        st.sets(st.sampled_from("012345678")),
+    ),
+)
+
+
+@given(
+    rules,
+    st.sampled_from(["zero", "periodic"]),
+    st.integers(3, 9),
+    st.integers(3, 9),
+    st.integers(0, 2**32),
+)
+def test_advance(rule, boundary, height, width, seed):
+    # On fewer than three periodic cells a neighbour counts more than once, unlike in SciPy.
+    board = np.random.default_rng(seed).integers(0, 2, (height, width), dtype=np.uint8)
+    task = Life(1, height, width, boundary, rule=rule)
+    found = task.advance(board)
+    assert found.dtype == np.uint8
+    np.testing.assert_array_equal(found, successor(board, rule, boundary))
+
+
+def test_on_one_periodic_cell_it_is_its_own_neighbour():
+    alive = np.ones((1, 1), np.uint8)
+    assert Life(1, 1, 1, "periodic", rule="B3/S8").advance(alive).item() == 1
+    assert Life(1, 1, 1, "periodic", rule="B3/S23").advance(alive).item() == 0
+    assert Life(1, 1, 1, "zero", rule="B3/S0").advance(alive).item() == 1
+
+
+@given(rules, st.sampled_from(["zero", "periodic"]), st.integers(1, 4), st.integers(0, 2**32))
+def test_samples(rule, boundary, steps, seed):
+    task = Life(4, 5, 6, boundary, steps, rule, (2, 0))
+    start, target = task.sample(np.random.default_rng(seed))
+    assert (start.shape, start.dtype) == ((4, 5, 6), np.uint8)
+    assert (target.shape, target.dtype) == ((2, 5, 6), np.float64)
+    assert not start[[1, 3]].any()
+    np.testing.assert_array_equal(start[0], start[2])
+    board = start[0]
+    for _ in range(steps):
+        board = successor(board, rule, boundary)
+    np.testing.assert_array_equal(target, np.stack([board, board]))
+
+
+def test_a_glider_moves():
+    glider = np.zeros((8, 8), np.uint8)
+    glider[[0, 1, 2, 2, 2], [1, 2, 0, 1, 2]] = 1
+    task, board = Life(1, 8, 8), glider
+    for _ in range(32):
+        board = task.advance(board)
+    np.testing.assert_array_equal(board, glider)
+    for _ in range(4):
+        board = task.advance(board)
+    np.testing.assert_array_equal(board, np.roll(glider, (1, 1), (0, 1)))
+
+
+def test_highlife_differs_from_life():
+    boards = np.random.default_rng(0).integers(0, 2, (20, 6, 6), dtype=np.uint8)
+    life, highlife = Life(1, 6, 6), Life(1, 6, 6, rule="B36/S23")
+    assert any((life.advance(board) != highlife.advance(board)).any() for board in boards)
+
+
+def test_the_published_boards_are_all_that_there_are():
+    starts, _ = draw_batch(make_task(load_config("game-of-life")), 1, 0, 6000)
+    assert len(np.unique(starts.reshape(6000, 9), axis=0)) == 512
+
+
+def test_from_config():
+    config = load_config(
+        "game-of-life", ["task.rule=B36/S23", "task.height=4", "automaton.steps=3"]
+    )
+    assert make_task(config) == Life(1, 4, 3, "periodic", 3, "B36/S23", (0,))
+    assert make_task(config).name == "life"
+
+
+@pytest.mark.parametrize("rule", ["B3S23", "S23/B3", "B9/S2", "b3/s23", "B3/S23 ", "3/23", ""])
+def test_texts_that_are_no_rule(rule):
+    from difflogic.errors import ConfigError
+
+    with pytest.raises(ConfigError, match="rule must be B and digits 0 to 8"):
+        load_config("game-of-life", [f'task.rule="{rule}"'])

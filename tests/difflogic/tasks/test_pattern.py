@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+
+from difflogic.config import load_config
+from difflogic.streams import Purpose
+from difflogic.tasks import draw_batch, draw_epoch, make_task
+
+
+def test_the_lizard_grows_from_the_middle_cell():
+    task = make_task(load_config("lizard"))
+    assert task.name == "pattern"
+    assert task.loss_channels == (0,)
+    start, target = task.sample(np.random.default_rng(0))
+    assert (start.shape, start.dtype) == ((128, 20, 20), np.uint8)
+    assert np.argwhere(start.any(axis=0)).tolist() == [[10, 10]]
+    assert start[:, 10, 10].all()
+    assert (target.shape, target.dtype) == ((1, 20, 20), np.float64)
+    assert target.sum() == 121  # the published hard loss of an untrained circuit
+    rows = load_config("lizard").task.target.splitlines()
+    expected = [[sign == "#" for sign in row] for row in rows]
+    np.testing.assert_array_equal(target[0], expected)
+
+
+def test_the_letter_grows_from_nothing():
+    config = load_config("letter-g")
+    start, target = make_task(config).sample(np.random.default_rng(0))
+    assert start.shape == (64, 16, 16)
+    assert not start.any()
+    assert target.shape == (3, 16, 16)
+    rows = config.task.target.splitlines()
+    for channel, letters in enumerate(("ry", "gy", "b")):
+        expected = [[sign in letters for sign in row] for row in rows]
+        np.testing.assert_array_equal(target[channel], expected)
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (4, 7), (5, 5)])
+def test_the_middle_of_any_grid(height, width):
+    rows = ("#" * width + "\\n") * height
+    config = load_config("lizard", [f'task.target="{rows}"'])
+    start = make_task(config).start
+    assert np.argwhere(start[3]).tolist() == [[height // 2, width // 2]]
+
+
+def test_every_sample_is_the_same():
+    config = load_config("lizard", ["training.batch=3"])
+    task = make_task(config)
+    starts, targets, masks = draw_epoch(task, config, 5)
+    assert (starts.shape, targets.shape) == ((3, 128, 20, 20), (3, 1, 20, 20))
+    assert masks is None
+    held_out, _ = draw_batch(task, 9, 0, 1, Purpose.HELD_OUT_START)
+    for sample in starts:
+        np.testing.assert_array_equal(sample, held_out[0])
+
+
+def test_a_picture_in_another_channel():
+    config = load_config("lizard", ["task.loss_channels=[7]", "task.start=zeros"])
+    task = make_task(config)
+    assert task.loss_channels == (7,)
+    assert not task.start.any()
+    assert task.target.shape == (1, 20, 20)
