@@ -77,6 +77,7 @@ class Root(LazyGroup):
             "cli.train", "train_pattern", "Train an automaton that grows a picture."
         ),
         "list": Entry("cli.list", "list_", "List the experiments that come with the program."),
+        "eval": Entry("cli.evaluate", "evaluate", "Measure a trained circuit on held-out starts."),
         "bench": Entry("cli.bench", "bench", "Measure training steps, phase by phase."),
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),

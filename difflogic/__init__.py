@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from difflogic.config import Config as Config
     from difflogic.config import load_config as load_config
+    from difflogic.evaluation import held_out as held_out
     from difflogic.model import Model as Model
-    from difflogic.training.evaluation import held_out as held_out
     from difflogic.training.trainer import Trainer as Trainer
 
 PROJECT = "dct"
@@ -26,7 +26,7 @@ _HOMES = {
     "load_config": "difflogic.config",
     "Model": "difflogic.model",
     "Trainer": "difflogic.training.trainer",
-    "held_out": "difflogic.training.evaluation",
+    "held_out": "difflogic.evaluation",
 }
 
 

@@ -19,6 +19,11 @@ class Purpose(IntEnum):
     MASK = 2
     HELD_OUT_START = 3
     HELD_OUT_MASK = 4
+    CHECK_START = 5
+    CHECK_MASK = 6
+    EVALUATION_START = 7
+    EVALUATION_MASK = 8
+    EVALUATION_DAMAGE = 9
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.random.Generator:

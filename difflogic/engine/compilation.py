@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from difflogic.engine import kernels as k
 
 
@@ -10,10 +12,16 @@ def is_cached(dtype: str) -> bool:
 
     numba has no public question for it; where its inside has changed, the answer is no.
     """
-    if not k.JIT:
-        return True
+    return any(dtype in str(key[0]) for key in _index(k.train)) if k.JIT else True
+
+
+def is_hard_cached() -> bool:
+    """Return the same for the largest kernel of hard circuits, which knows no other types."""
+    return bool(_index(k.hard_rollout)) if k.JIT else True
+
+
+def _index(kernel: Any) -> dict[Any, Any]:
     try:
-        index = k.train._cache._cache_file._load_index()
+        return dict(kernel._cache._cache_file._load_index())
     except (AttributeError, OSError):
-        return False
-    return any(dtype in str(key[0]) for key in index)
+        return {}

@@ -5,19 +5,31 @@ A hardened circuit is pruned first: most gates of a trained circuit only pass an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.engine import kernels as k
-from difflogic.engine.layout import Grid
+from difflogic.engine.layout import Grid, aligned
 from difflogic.gates import COEFFICIENTS
 from difflogic.grid import OUTSIDE, neighbors
 from difflogic.netlist import Netlist
 
 Bits = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
 
 # Over bits, the coefficients modulo 2 are the op's algebraic normal form.
 _FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint64(0))
+
+
+@dataclass(frozen=True)
+class Script:
+    """What happens to a batch during `steps` steps, and what is counted; packed by a simulator."""
+
+    steps: int
+    packed: k.HardScript
 
 
 class HardSimulator:
@@ -26,20 +38,20 @@ class HardSimulator:
     def __init__(self, netlist: Netlist, grid: Grid, batch: int) -> None:
         self.netlist, self.grid, self.batch = netlist, grid, batch
         self._bits = batch * grid.cells
-        self._words = -(-self._bits // 64)
-        self._shifts(neighbors(grid.height, grid.width, grid.boundary))
-        reach = int(np.abs(self._shift).max())
-        # Every shifted read stays inside: one word more for the bits that straddle two.
-        self._pad = reach // 64 + 2
-        shape = (2, netlist.channels, self._words + 2 * self._pad)
+        self._words = -(-self._bits // (64 * k.WORDS)) * k.WORDS
+        self._cells = self._find_neighbors()
+        shape = (2, netlist.channels, self._words + 2 * self._cells.pad)
         self._states = np.zeros(shape, dtype=np.uint64)
-        self._code = np.empty((netlist.gates, 3), dtype=np.int32)
-        self._outputs = np.empty(netlist.channels, dtype=np.int32)
-        self._tile = np.zeros((netlist.rows, k.WORDS), dtype=np.uint64)
+        self._gates = np.empty((netlist.gates, k.HARD_FIELDS), dtype=np.int32)
+        self._origin = np.empty(netlist.gates, dtype=np.int32)
+        self._tile = aligned((netlist.rows, k.WORDS), np.uint64)
+        self._code: k.HardCode | None = None
         self.active_gates = 0
+        """Gates of the loaded circuit that are evaluated per cell and step."""
 
-    def _shifts(self, table: npt.NDArray[np.int64]) -> None:
+    def _find_neighbors(self) -> k.HardCells:
         """Express each neighbour as shifts of the whole batch, each under a mask of cells."""
+        table = neighbors(self.grid.height, self.grid.width, self.grid.boundary)
         own = np.arange(self.grid.cells)
         start, shifts, masks = [0], [], []
         for places in table:
@@ -49,43 +61,146 @@ class HardSimulator:
                 shifts.append(int(shift))
                 masks.append(self._pack(np.tile(valid, self.batch)[None])[0])
             start.append(len(shifts))
-        self._shift_start = np.array(start, dtype=np.int64)
-        self._shift = np.array(shifts, dtype=np.int64)
-        self._shift_masks = np.array(masks, dtype=np.uint64).reshape(-1, self._words)
-
-    def _pack(self, rows: npt.NDArray) -> npt.NDArray[np.uint64]:
-        """Pack (rows, bits) into (rows, words)."""
-        padded = np.zeros((len(rows), self._words * 64), dtype=np.uint8)
-        padded[:, : rows.shape[1]] = rows
-        return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-
-    def load(self, ops: npt.NDArray[np.uint8]) -> None:
-        """Take the op of each parameter, shape (parameters,)."""
-        netlist = self.netlist
-        self.active_gates = k.prune(
-            netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs, ops,
-            self._code, self._outputs,
+        # Every shifted read stays inside: one word more for the bits that straddle two.
+        pad = max(map(abs, shifts)) // 64 + 2
+        return k.HardCells(
+            pad, self.grid.cells, np.array(start, np.int64), np.array(shifts, np.int64),
+            np.array(masks),
         )  # fmt: skip
 
-    def rollout(self, starts: Bits, steps: int, masks: Bits | None = None) -> Bits:
+    def _pack(self, rows: npt.NDArray) -> Words:
+        """Pack (rows, bits) into (rows, words)."""
+        packed = np.zeros((len(rows), 8 * self._words), dtype=np.uint8)
+        packed[:, : -(-rows.shape[1] // 8)] = np.packbits(rows, axis=1, bitorder="little")
+        return packed.view("<u8").astype(np.uint64, copy=False)
+
+    def pack_states(self, states: npt.NDArray) -> Words:
+        """Pack states (batch, C, H, W) of bits into (C, words)."""
+        by_channel = states.reshape(self.batch, states.shape[1], -1).swapaxes(0, 1)
+        return self._pack(by_channel.reshape(states.shape[1], -1))
+
+    def _pack_cells(self, cells: npt.NDArray | None) -> Words:
+        """Pack (batch, n, H, W) into (n, words); None gives no rows."""
+        if cells is None:
+            return np.zeros((0, self._words), dtype=np.uint64)
+        return self.pack_states(cells)
+
+    def load(self, ops: npt.NDArray[np.uint8], channels: Sequence[int] | None = None) -> None:
+        """Take the op of each parameter, shape (parameters,).
+
+        With `channels`, only what their states will ever depend on is computed from here on: the
+        circuit is smaller, and other channels of the states that a rollout returns mean nothing.
+        """
+        self._code, _ = _prune(self.netlist, ops, channels, self._gates, self._origin)
+        self.active_gates = len(self._code.gates)
+
+    def script(
+        self,
+        steps: int,
+        masks: Bits | None = None,
+        damage: Bits | None = None,
+        at: Sequence[int] = (),
+        targets: npt.NDArray | None = None,
+        channels: Sequence[int] = (),
+        ignored: npt.NDArray | None = None,
+    ) -> Script:
+        """Prepare a rollout of this simulator's batch, for `run`. All arrays hold 0 and 1.
+
+        `masks` (batch, steps, H, W) is 1 where a cell takes its new state, and `damage`, of that
+        shape or with one step that stands for all, 1 where a cell is zeroed after the step. The
+        bits of `channels` that differ from `targets` are counted after the steps `at`, ascending
+        from 1; `targets` is (batch, L, H, W), or (counts, batch, L, H, W) if they differ. Cells
+        where `ignored` (H, W) is 1 do not count.
+        """
+        if targets is None or not len(at):
+            packed = np.zeros((1, len(channels), self._words), dtype=np.uint64)
+        else:
+            each = targets if targets.ndim == 5 else targets[None]
+            packed = np.stack([self.pack_states(target != 0) for target in each])
+        counted = np.ones(self.grid.cells, np.uint8) if ignored is None else 1 - ignored.ravel()
+        keeps = None if damage is None else 1 - damage
+        return Script(
+            steps,
+            k.HardScript(
+                self._pack_cells(masks), self._pack_cells(keeps), np.array(at, dtype=np.int64),
+                np.array(channels, dtype=np.int32), packed,
+                self._pack(np.tile(counted, self.batch)[None])[0],
+            ),
+        )  # fmt: skip
+
+    @property
+    def state(self) -> Words:
+        """The states of all samples as packed bits (C, words): where `run` begins and ends.
+
+        Bits beyond the last sample mean nothing.
+        """
+        pad = self._cells.pad
+        return self._states[0, :, pad : pad + self._words]
+
+    def run(self, script: Script) -> npt.NDArray[np.int64]:
+        """Go on from `state`; return the wrong bits (counts, batch) that the script counts.
+
+        Raises ValueError if no circuit was loaded.
+        """
+        if self._code is None:
+            raise ValueError("no circuit yet: call load() first")
+        wrong = np.zeros((len(script.packed.at), self.batch), dtype=np.int64)
+        rows = self.netlist.inputs + self.active_gates
+        k.hard_rollout(
+            self._code, self._cells, _FORMS, script.packed, script.steps, self._states,
+            self._tile[:rows], wrong,
+        )  # fmt: skip
+        if script.steps % 2:
+            self._states[0] = self._states[1]
+        return wrong
+
+    def rollout(
+        self, starts: Bits, steps: int, masks: Bits | None = None, damage: Bits | None = None
+    ) -> Bits:
         """Return the states after `steps` steps, shape (batch, C, H, W), as 0 and 1.
 
-        `starts` has the same shape; `masks` (batch, steps, H, W) is 1 where a cell takes its new
-        state. Call `load` first.
+        `starts` has the same shape; `masks` and `damage` are as in `script`. Call `load` first.
         """
-        channels, pad, words = self.netlist.channels, self._pad, self._words
-        by_channel = starts.reshape(self.batch, channels, -1).swapaxes(0, 1)
-        self._states[0, :, pad : pad + words] = self._pack(by_channel.reshape(channels, -1))
-        if masks is None:
-            mask_words = np.zeros((steps, 0), dtype=np.uint64)
-        else:
-            by_step = masks.reshape(self.batch, steps, -1).swapaxes(0, 1)
-            mask_words = self._pack(by_step.reshape(steps, -1))
-        k.hard_rollout(
-            self._code[: self.active_gates], self._outputs, _FORMS, self._shift_start,
-            self._shift, self._shift_masks, mask_words, self._states, pad, self._tile,
-        )  # fmt: skip
-        packed = np.ascontiguousarray(self._states[steps % 2, :, pad : pad + words])
-        bits = np.unpackbits(packed.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-        shape = (channels, self.batch, self.grid.height, self.grid.width)
+        self.state[:] = self.pack_states(starts)
+        self.run(self.script(steps, masks, damage))
+        return self.unpack_state()
+
+    def unpack_state(self) -> Bits:
+        """Return `state` as 0 and 1, shape (batch, C, H, W)."""
+        packed = self.state.astype("<u8").view(np.uint8)
+        bits = np.unpackbits(packed, axis=1, bitorder="little")
+        shape = (self.netlist.channels, self.batch, self.grid.height, self.grid.width)
         return bits[:, : self._bits].reshape(shape).swapaxes(0, 1)
+
+
+def active_gates(
+    netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int] | None = None
+) -> npt.NDArray[np.int32]:
+    """Return the gates of the netlist that do something, ascending.
+
+    They pass no input on, and the next state of some channel depends on them through inputs that
+    ops do not ignore; with `channels`, the states of those channels, at any later step.
+    """
+    gates = np.empty((netlist.gates, k.HARD_FIELDS), dtype=np.int32)
+    origin = np.empty(netlist.gates, dtype=np.int32)
+    return _prune(netlist, ops, channels, gates, origin)[1]
+
+
+def _prune(
+    netlist: Netlist,
+    ops: npt.NDArray[np.uint8],
+    channels: Sequence[int] | None,
+    gates: npt.NDArray[np.int32],
+    origin: npt.NDArray[np.int32],
+) -> tuple[k.HardCode, npt.NDArray[np.int32]]:
+    """Return the circuit that remains, in the buffer `gates`, and what gates it is made of."""
+    live = np.zeros(netlist.channels, dtype=np.bool_)
+    live[slice(None) if channels is None else list(channels)] = True
+    rows = np.empty(netlist.channels, dtype=np.int32)
+    read = np.empty(netlist.inputs, dtype=np.bool_)
+    kept = k.prune(
+        netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs, ops,
+        gates, origin, rows, live, read,
+    )  # fmt: skip
+    inputs, alive = (np.flatnonzero(flags).astype(np.int32) for flags in (read, live))
+    return k.HardCode(gates[:kept], inputs, alive, rows[live]), origin[:kept]

@@ -1237,15 +1237,118 @@ def adamw_step(logits, first, second, probabilities, basis, gradients, rates):
 WORDS = 8
 """Words of 64 cells that a hard tile holds: one vector per row."""
 
+HARD_FIELDS = 3
+"""Columns of a hard gate: rows of its two inputs, and its op. It writes the row of its number."""
+
+
+class HardCode(NamedTuple):
+    """A hardened circuit without what does not matter. Rows: all inputs, then `gates`."""
+
+    gates: np.ndarray  # int32 (gates, HARD_FIELDS)
+    inputs: np.ndarray  # int32: input rows that some gate or output reads
+    channels: np.ndarray  # int32: channels that are computed
+    outputs: np.ndarray  # int32: their next state's rows
+
+
+class HardCells(NamedTuple):
+    """How bit-packed cells find their neighbours.
+
+    Bit i of word `pad` + w is cell 64·w + i of the batch. Neighbour n is the state shifted by
+    `shifts` bits under `masks`, joined over start[n : n + 2] (several where a boundary wraps).
+    """
+
+    pad: int
+    cells: int  # of one sample
+    start: np.ndarray  # int64 (10,)
+    shifts: np.ndarray  # int64
+    masks: np.ndarray  # uint64 (shifts, words)
+
+
+class HardScript(NamedTuple):
+    """What happens to a batch of bit-packed samples during a rollout, and what is counted.
+
+    Each of the first two is empty, or has one row of words for all steps, or one per step.
+    """
+
+    fires: np.ndarray  # uint64 (… , words): bits of cells that take their new state
+    keeps: np.ndarray  # uint64 (… , words): bits of cells that are not zeroed after the step
+    at: np.ndarray  # int64 (counts,): steps after which wrong bits are counted, ascending, from 1
+    channels: np.ndarray  # int32 (loss channels,)
+    targets: np.ndarray  # uint64 (1 or counts, loss channels, words)
+    counted: np.ndarray  # uint64 (words,): bits of cells that count
+
+
+if JIT:
+
+    @intrinsic
+    def hard_gates(typing_context: Any, tile: Any, gates: Any, forms: Any) -> Any:
+        """Evaluate `gates` over `tile`, one vector of WORDS words a row, aligned to its size."""
+        signature = types.void(tile, gates, forms)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            word = ir.VectorType(_I64, WORDS)
+            base, code, table = (
+                _data(context, builder, array, value)
+                for array, value in zip((tile, gates, forms), args, strict=True)
+            )
+            rows, count = (
+                builder.extract_value(context.make_array(array)(context, builder, value).shape, 0)
+                for array, value in zip((tile, gates), args[:2], strict=True)
+            )
+
+            def row(number: Any) -> Any:
+                place = builder.gep(base, [builder.mul(number, _I64(WORDS))])
+                return builder.bitcast(place, word.as_pointer())
+
+            def splat(place: Any) -> Any:
+                undefined = ir.Constant(word, ir.Undefined)
+                first = builder.insert_element(undefined, builder.load(place), _I32(0))
+                zeros = ir.Constant(ir.VectorType(_I32, WORDS), [0] * WORDS)
+                return builder.shuffle_vector(first, undefined, zeros)
+
+            # Inputs come first in a tile: as many rows as it has more than there are gates.
+            first = builder.sub(rows, count)
+            with cgutils.for_range(builder, count, intp=_I64) as loop:
+                gate = builder.gep(code, [builder.mul(loop.index, _I64(HARD_FIELDS))])
+                a, b, op = (
+                    builder.zext(builder.load(builder.gep(gate, [_I64(k)])), _I64)
+                    for k in range(HARD_FIELDS)
+                )
+                x, y = builder.load(row(a)), builder.load(row(b))
+                x.align = y.align = LINE
+                form = builder.gep(table, [builder.mul(op, _I64(4))])
+                c = [splat(builder.gep(form, [_I64(k)])) for k in range(4)]
+                # f(a, b) = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a) over bits
+                value = builder.xor(
+                    builder.xor(c[0], builder.and_(c[1], x)),
+                    builder.and_(y, builder.xor(c[2], builder.and_(c[3], x))),
+                )
+                builder.store(value, row(builder.add(first, loop.index))).align = LINE
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+else:
+
+    def hard_gates(tile: Any, gates: Any, forms: Any) -> None:
+        first = len(tile) - len(gates)
+        for g, (a, b, op) in enumerate(gates):
+            c, x, y = forms[op], tile[a], tile[b]
+            tile[first + g] = c[0] ^ (c[1] & x) ^ (y & (c[2] ^ (c[3] & x)))
+
 
 @kernel
-def prune(a, b, param, outputs, inputs, ops, code, code_outputs):
-    """Write the gates of a hardened netlist that matter to `code` (gates, 3) as (a, b, op).
+def prune(a, b, param, outputs, inputs, ops, code, origin, rows, live, read):
+    """Reduce a hardened netlist to the gates that the `live` channels' future depends on.
 
-    Gates that pass an input through become that input, and gates that no output depends on are
-    dropped. Rows are renumbered: the inputs, then the gates of `code`. Returns their number.
+    Gates that pass an input through become that input; an input that an op ignores is not
+    needed. Writes the gates that remain to `code` (gates, HARD_FIELDS), with rows renumbered
+    (the inputs, then these gates), what gates of the netlist they are to `origin` (gates,), each
+    channel's next state to `rows` (channels,), and whether an input is read to `read` (inputs,).
+    Channels that live ones read come to life in `live` (channels,), too. Returns the number of
+    gates that remain.
     """
-    gates = len(a)
+    gates, channels = len(a), len(outputs)
     source = np.arange(inputs + gates)
     needed = np.zeros(inputs + gates, np.bool_)
     for g in range(gates):
@@ -1254,78 +1357,143 @@ def prune(a, b, param, outputs, inputs, ops, code, code_outputs):
             source[inputs + g] = source[a[g]]
         elif op == 5:
             source[inputs + g] = source[b[g]]
-    for c in range(len(outputs)):
-        needed[source[outputs[c]]] = True
-    for g in range(gates - 1, -1, -1):
-        if needed[inputs + g]:
-            needed[source[a[g]]] = True
-            needed[source[b[g]]] = True
+    growing = True
+    while growing:
+        growing = False
+        for c in range(channels):
+            if live[c]:
+                needed[source[outputs[c]]] = True
+        for g in range(gates - 1, -1, -1):
+            if needed[inputs + g]:
+                op = ops[param[g]]
+                # Bits 3 to 0 of an op are its values at (a, b) = 00, 01, 10, 11.
+                if (op >> 2) != (op & 3):
+                    needed[source[a[g]]] = True
+                if ((op >> 1) & 5) != (op & 5):
+                    needed[source[b[g]]] = True
+        for row in range(inputs):
+            if needed[row] and not live[row % channels]:
+                live[row % channels] = True
+                growing = True
     number = np.arange(inputs + gates)
     kept = 0
     for g in range(gates):
         if needed[inputs + g]:
-            code[kept, 0] = number[source[a[g]]]
-            code[kept, 1] = number[source[b[g]]]
+            # An ignored input may be gone; row 0 stands for it.
+            code[kept, 0] = number[source[a[g]]] if needed[source[a[g]]] else 0
+            code[kept, 1] = number[source[b[g]]] if needed[source[b[g]]] else 0
             code[kept, 2] = ops[param[g]]
+            origin[kept] = g
             number[inputs + g] = inputs + kept
             kept += 1
-    for c in range(len(outputs)):
-        code_outputs[c] = number[source[outputs[c]]]
+    for c in range(channels):
+        rows[c] = number[source[outputs[c]]]
+    read[:] = needed[:inputs]
     return kept
 
 
 @kernel
-def hard_step(
-    code, outputs, forms, shift_start, shifts, shift_masks, mask, state, new_state, pad, tile
-):
-    """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
-
-    Bit i of word w is cell 64·w + i. `forms` (16, 4) holds each op's algebraic normal form, as
-    words of zeros or ones. Neighbour n is the state shifted by `shifts` bits under `shift_masks`,
-    joined over shift_start[n : n + 2] (several where a boundary wraps). `mask` (words,) has a bit
-    for each cell that takes its new state, or is empty. `tile` is (rows, WORDS).
-    """
-    channels = state.shape[0]
-    words = state.shape[1] - 2 * pad
-    for first in range(0, words, WORDS):
-        count = min(WORDS, words - first)
-        for n in range(9):
-            for c in range(channels):
-                row, cells = tile[n * channels + c], state[c]
-                row[:] = 0
-                for s in range(shift_start[n], shift_start[n + 1]):
-                    place = pad * 64 + shifts[s]
-                    skip, right = place // 64 + first, np.uint64(place % 64)
-                    left = np.uint64(64) - right
-                    for w in range(count):
-                        seen = cells[skip + w] >> right
-                        if right:
-                            seen |= cells[skip + w + 1] << left
-                        row[w] |= seen & shift_masks[s, first + w]
-        for g in range(len(code)):
-            x, y = tile[code[g, 0]], tile[code[g, 1]]
-            out, form = tile[9 * channels + g], forms[code[g, 2]]
-            for w in range(WORDS):
-                # f(a, b) = c0 ⊕ c1·a ⊕ c2·b ⊕ c3·a·b over bits
-                out[w] = form[0] ^ (form[1] & x[w]) ^ (form[2] & y[w]) ^ (form[3] & x[w] & y[w])
-        for c in range(channels):
-            row = tile[outputs[c]]
-            for w in range(count):
-                new = row[w]
-                if len(mask) != 0:
-                    new = (new & mask[first + w]) | (state[c, pad + first + w] & ~mask[first + w])
-                new_state[c, pad + first + w] = new
+def hard_inputs(code, cells, state, first, tile):
+    """Fill the input rows of a tile with what its cells, from word `first` on, see."""
+    channels = len(state)
+    for row in code.inputs:
+        n, seen, out = row // channels, state[row % channels], tile[row]
+        for s in range(cells.start[n], cells.start[n + 1]):
+            mask = cells.masks[s]
+            place = cells.pad * 64 + cells.shifts[s]
+            skip, right = place // 64 + first, np.uint64(place % 64)
+            left, high = np.uint64(64) - right, ~np.uint64(0)
+            if right == 0:  # and a shift by 64 is none: take nothing of the next word
+                left, high = right, right
+            if s == cells.start[n]:
+                for w in range(WORDS):
+                    bits = (seen[skip + w] >> right) | ((seen[skip + w + 1] << left) & high)
+                    out[w] = bits & mask[first + w]
+            else:
+                for w in range(WORDS):
+                    bits = (seen[skip + w] >> right) | ((seen[skip + w + 1] << left) & high)
+                    out[w] |= bits & mask[first + w]
 
 
 @kernel
-def hard_rollout(code, outputs, forms, shift_start, shifts, shift_masks, masks, states, pad, tile):
-    """Take `steps` hard steps between the two states of `states` (2, C, …); masks (steps, …).
+def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
+    """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
 
-    Step t reads states[t % 2]; the last one ends in states[steps % 2].
+    `fires` and `keeps` are (words,) or empty, see HardScript; words are a multiple of WORDS.
+    `forms` (16, 4) holds each op's algebraic normal form, as words of zeros or ones. `tile` is
+    (rows, WORDS), with a row for each input and each gate.
     """
-    for step in range(len(masks)):
-        hard_step(code, outputs, forms, shift_start, shifts, shift_masks, masks[step],
-                  states[step % 2], states[(step + 1) % 2], pad, tile)  # fmt: skip
+    pad = cells.pad
+    for first in range(0, state.shape[1] - 2 * pad, WORDS):
+        hard_inputs(code, cells, state, first, tile)
+        hard_gates(tile, code.gates, forms)
+        place = pad + first
+        for i in range(len(code.channels)):
+            row = tile[code.outputs[i]]
+            old, new = state[code.channels[i]], new_state[code.channels[i]]
+            if len(fires) != 0:
+                for w in range(WORDS):
+                    fire = fires[first + w]
+                    new[place + w] = (row[w] & fire) | (old[place + w] & ~fire)
+            else:
+                for w in range(WORDS):
+                    new[place + w] = row[w]
+            if len(keeps) != 0:
+                for w in range(WORDS):
+                    new[place + w] &= keeps[first + w]
+
+
+@kernel
+def ones(word):
+    """Return the number of ones in a word of 64 bits."""
+    one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
+    word = word - ((word >> one) & np.uint64(0x5555555555555555))
+    pairs = np.uint64(0x3333333333333333)
+    word = (word & pairs) + ((word >> two) & pairs)
+    word = (word + (word >> four)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    word = word + (word >> np.uint64(8))
+    word = word + (word >> np.uint64(16))
+    word = word + (word >> np.uint64(32))
+    return np.int64(word & np.uint64(0x7F))
+
+
+@kernel
+def count_wrong(script, cells, target, state, wrong):
+    """Write to `wrong` (batch,) how many counted bits of each sample differ from `target`."""
+    every = ~np.uint64(0)
+    for sample in range(len(wrong)):
+        start, last = sample * cells.cells, (sample + 1) * cells.cells - 1
+        total = 0
+        for w in range(start // 64, last // 64 + 1):
+            bits = script.counted[w]
+            if w == start // 64:
+                bits &= every << np.uint64(start % 64)
+            if w == last // 64:
+                bits &= every >> np.uint64(63 - last % 64)
+            for i in range(len(script.channels)):
+                differing = state[script.channels[i], cells.pad + w] ^ target[i, w]
+                total += ones(differing & bits)
+        wrong[sample] = total
+
+
+@kernel
+def hard_rollout(code, cells, forms, script, steps, states, tile, wrong):
+    """Take `steps` hard steps from states[0] of `states` (2, C, …) to states[steps % 2].
+
+    Writes the wrong bits of each sample after each of the steps `script.at` to `wrong`
+    (counts, batch).
+    """
+    nothing = script.counted[:0]
+    counts = 0
+    for step in range(steps):
+        fires = script.fires[step % len(script.fires)] if len(script.fires) != 0 else nothing
+        keeps = script.keeps[step % len(script.keeps)] if len(script.keeps) != 0 else nothing
+        state = states[(step + 1) % 2]
+        hard_step(code, cells, forms, fires, keeps, states[step % 2], state, tile)
+        if counts < len(script.at) and script.at[counts] == step + 1:
+            target = script.targets[counts % len(script.targets)]
+            count_wrong(script, cells, target, state, wrong[counts])
+            counts += 1
 
 
 # --- the machine ------------------------------------------------------------------------------

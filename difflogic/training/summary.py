@@ -13,7 +13,7 @@ from difflogic.training.trainer import Trainer
 
 def final_scores(model: Model) -> dict[str, Any]:
     """Score the hard circuit that a run leaves behind: the one place for what a run ends with."""
-    from difflogic.training.evaluation import held_out
+    from difflogic.evaluation import held_out
 
     return {"held_out": held_out(model)}
 

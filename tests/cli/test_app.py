@@ -41,6 +41,7 @@ def run_dct(*arguments: str, **options: Any) -> Any:
         (["verify", "--help"], HEAVY),
         (["train-checkerboard", "--help"], HEAVY),
         (["config", "show", "--help"], HEAVY),
+        (["eval", "--help"], HEAVY),
     ],
 )
 def test_help_imports_nothing_heavy(arguments: list[str], heavy: tuple[str, ...]) -> None:

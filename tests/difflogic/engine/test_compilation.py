@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from difflogic.engine import kernels as k
-from difflogic.engine.compilation import is_cached
+from difflogic.engine.compilation import is_cached, is_hard_cached
 
 
 def dispatcher(load):
@@ -18,6 +18,7 @@ def compiled(monkeypatch):
     def pretend(load):
         monkeypatch.setattr(k, "JIT", True)
         monkeypatch.setattr(k, "train", dispatcher(load))
+        monkeypatch.setattr(k, "hard_rollout", dispatcher(load))
 
     return pretend
 
@@ -26,11 +27,13 @@ def test_an_index_names_what_is_compiled(compiled):
     compiled(lambda: {("array(float32, 1d, C)", "cpu"): "file.nbc"})
     assert is_cached("float32")
     assert not is_cached("float64")
+    assert is_hard_cached()
 
 
 def test_an_empty_cache(compiled):
     compiled(dict)
     assert not is_cached("float32")
+    assert not is_hard_cached()
 
 
 def test_an_unreadable_cache_is_none(compiled):
@@ -50,6 +53,7 @@ def test_a_numba_of_another_make_has_none(monkeypatch):
 def test_without_the_compiler_nothing_is_to_compile(monkeypatch):
     monkeypatch.setattr(k, "JIT", False)
     assert is_cached("float32")
+    assert is_hard_cached()
 
 
 @pytest.mark.skipif(not k.JIT, reason="nothing is compiled")

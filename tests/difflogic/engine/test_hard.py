@@ -9,7 +9,7 @@ from scipy import signal
 from difflogic import gates
 from difflogic.engine import kernels as k
 from difflogic.engine import oracle
-from difflogic.engine.hard import HardSimulator
+from difflogic.engine.hard import HardSimulator, active_gates
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.gates import Op
@@ -196,3 +196,150 @@ def test_more_words_than_a_tile():
     start = np.random.default_rng(3).integers(0, 2, (1, 1, 9, grid.width), dtype=np.uint8)
     expected = life_step(start[0, 0], "periodic")
     np.testing.assert_array_equal(simulate(netlist, ops, grid, start, 1)[0, 0], expected)
+
+
+def oracle_steps(problem, ops, sample, damage):
+    """States after each step, with damaged cells zeroed by hand."""
+    state, states = problem.starts[sample], []
+    for step in range(problem.steps):
+        mask = None if problem.masks is None else problem.masks[sample, step : step + 1]
+        state = oracle.rollout(
+            problem.netlist, gates.one_hot(ops), state, 1, problem.grid.boundary, mask
+        )[-1].copy()
+        state[:, damage[sample, step] == 1] = 0
+        states.append(state)
+    return states
+
+
+def random_ops(problem, rng):
+    return rng.integers(0, 16, problem.netlist.parameters).astype(np.uint8)
+
+
+@settings(max_examples=EXAMPLES)
+@given(problems(), st.integers(0, 2**32 - 1), st.booleans())
+def test_damage_and_counts_are_those_of_the_oracle(problem, seed, moving):
+    rng = np.random.default_rng(seed)
+    netlist, grid, batch, steps = problem.netlist, problem.grid, problem.batch, problem.steps
+    ops, cells = random_ops(problem, rng), (grid.height, grid.width)
+    damage = (rng.random((batch, steps, *cells)) < 0.3).astype(np.uint8)
+    ignored = (rng.random(cells) < 0.3).astype(np.uint8)
+    channels = rng.permutation(netlist.channels)[: rng.integers(1, netlist.channels + 1)].tolist()
+    at = np.flatnonzero(rng.random(steps) < 0.7) + 1
+    targets = rng.integers(0, 2, (len(at), batch, len(channels), *cells))
+    if not moving:
+        targets = targets[:1] if len(at) else np.zeros((1, batch, len(channels), *cells))
+    states = np.array([oracle_steps(problem, ops, n, damage) for n in range(batch)])
+
+    expected = np.zeros((len(at), batch), int)
+    for index, step in enumerate(at):
+        target = targets[index if moving else 0]
+        different = states[:, step - 1][:, channels] != target
+        expected[index] = (different & (ignored == 0)).sum(axis=(1, 2, 3))
+    simulator = HardSimulator(netlist, grid, batch)
+    for watched in (None, channels):
+        simulator.load(ops, watched)
+        simulator.state[:] = simulator.pack_states(problem.starts)
+        script = simulator.script(
+            steps, problem.masks, damage, at.tolist(), targets if moving else targets[0],
+            channels, ignored,
+        )  # fmt: skip
+        np.testing.assert_array_equal(simulator.run(script), expected)
+    simulator.load(ops)
+    found = simulator.rollout(problem.starts, steps, problem.masks, damage)
+    np.testing.assert_array_equal(found, states[:, -1])
+
+
+@settings(max_examples=EXAMPLES)
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_pieces_go_on_where_the_last_one_ended(problem, seed):
+    rng = np.random.default_rng(seed)
+    simulator = HardSimulator(problem.netlist, problem.grid, problem.batch)
+    simulator.load(random_ops(problem, rng))
+    expected = simulator.rollout(problem.starts, problem.steps, problem.masks)
+    state = problem.starts
+    for step in range(problem.steps):
+        masks = None if problem.masks is None else problem.masks[:, step : step + 1]
+        state = simulator.rollout(state, 1, masks)
+    np.testing.assert_array_equal(state, expected)
+    simulator.state[:] = simulator.pack_states(problem.starts)
+    for step in range(problem.steps):
+        masks = None if problem.masks is None else problem.masks[:, step : step + 1]
+        simulator.run(simulator.script(1, masks))
+    np.testing.assert_array_equal(simulator.unpack_state(), expected)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_one_step_of_damage_stands_for_all(batch):
+    netlist = netlist_of(SMALL)
+    grid = Grid(5, 7, "periodic")
+    problem = make_problem(netlist, grid, 4, batch)
+    ops = random_ops(problem, np.random.default_rng(0))
+    damage = np.zeros((batch, 1, 5, 7), np.uint8)
+    damage[:, :, 1:4, 2:5] = 1
+    simulator = HardSimulator(netlist, grid, batch)
+    simulator.load(ops)
+    found = simulator.rollout(problem.starts, 4, damage=damage)
+    for sample in range(batch):
+        expected = oracle_steps(problem, ops, sample, np.repeat(damage, 4, axis=1))
+        np.testing.assert_array_equal(found[sample], expected[-1])
+
+
+def needed_gates(netlist, ops, channels=None):
+    """Gates that matter, followed from the outputs back, one by one."""
+    outputs = list(range(netlist.channels)) if channels is None else list(channels)
+    todo, seen = [int(netlist.outputs[c]) for c in outputs], set()
+    while todo:
+        row = todo.pop()
+        if row in seen:
+            continue
+        seen.add(row)
+        if row < netlist.inputs:
+            todo.append(int(netlist.outputs[row % netlist.channels]))
+            continue
+        gate = row - netlist.inputs
+        table = gates.TRUTH_TABLES[ops[netlist.param[gate]]].reshape(2, 2)
+        if (table[0] != table[1]).any():
+            todo.append(int(netlist.a[gate]))
+        if (table[:, 0] != table[:, 1]).any():
+            todo.append(int(netlist.b[gate]))
+    matter = [row - netlist.inputs for row in sorted(seen) if row >= netlist.inputs]
+    return [g for g in matter if ops[netlist.param[g]] not in (Op.A, Op.B)]
+
+
+@settings(max_examples=EXAMPLES)
+@given(problems(), st.integers(0, 2**32 - 1), st.floats(0, 1))
+def test_active_gates_are_those_that_the_outputs_depend_on(problem, seed, passing):
+    rng = np.random.default_rng(seed)
+    netlist, ops = problem.netlist, random_ops(problem, rng)
+    ops[rng.random(len(ops)) < passing] = Op.A
+    assert active_gates(netlist, ops).tolist() == needed_gates(netlist, ops)
+    channel = int(rng.integers(netlist.channels))
+    found = active_gates(netlist, ops, [channel])
+    assert found.tolist() == needed_gates(netlist, ops, [channel])
+    simulator = HardSimulator(netlist, problem.grid, 1)
+    simulator.load(ops, [channel])
+    assert simulator.active_gates == len(found)
+
+
+def test_an_ignored_input_needs_nothing():
+    gate = Builder()
+    loud, ignored = gate(Op.XOR, 0, 1), gate(Op.XOR, 2, 3)
+    netlist, ops = gate.finish(gate(Op.NOT_A, loud, ignored))
+    assert active_gates(netlist, ops).tolist() == [0, 2]
+    ops[2] = Op.NOT_B
+    assert active_gates(netlist, ops).tolist() == [1, 2]
+    ops[2] = Op.TRUE
+    assert active_gates(netlist, ops).tolist() == [2]
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=9))
+@settings(max_examples=EXAMPLES)
+def test_the_ones_of_a_word(words):
+    for word in words:
+        assert k.ones(np.uint64(word)) == bin(word).count("1")
+
+
+def test_a_circuit_is_loaded_first():
+    simulator = HardSimulator(netlist_of(SMALL), Grid(2, 2, "zero"), 1)
+    with pytest.raises(ValueError, match="load"):
+        simulator.run(simulator.script(1))

@@ -1,0 +1,7 @@
+"""What a trained circuit is worth: the hard circuit, on starts that training never draws."""
+
+from difflogic.evaluation.exactness import Exactness, ExactnessCheck, held_out
+from difflogic.evaluation.scene import Streams
+from difflogic.evaluation.suites import SUITES, choose, evaluate
+
+__all__ = ["SUITES", "Exactness", "ExactnessCheck", "Streams", "choose", "evaluate", "held_out"]

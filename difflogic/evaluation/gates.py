@@ -1,0 +1,68 @@
+"""Which gates a trained circuit uses, and what for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.engine.hard import active_gates
+from difflogic.evaluation.suite import Subject, Suite
+from difflogic.gates import OPS, Op
+
+PASSING = (Op.A, Op.B)
+"""Ops of gates that only pass an input on. All others are active."""
+
+SCOPES = {
+    "all": "every gate with logits of its own",
+    "next_state": "active gates that the next state of some channel depends on",
+    "loss_channels": "active gates that the loss channels depend on, at any later step",
+}
+
+
+def run(subject: Subject) -> dict[str, Any]:
+    """Count gates and active gates, and make a histogram of ops, for each part and scope."""
+    architecture, ops = subject.config.architecture, subject.ops
+    netlist = subject.model.netlist
+    perception = architecture.kernels * architecture.kernel_gates
+    parts = {"perception": slice(0, perception), "update": slice(perception, len(ops))}
+    chosen = {"all": np.ones(len(ops), bool)}
+    per_cell = {}
+    for scope, channels in (
+        ("next_state", None),
+        ("loss_channels", subject.config.task.loss_channels),
+    ):
+        gates = active_gates(netlist, ops, channels)
+        per_cell[scope] = len(gates)
+        chosen[scope] = np.zeros(len(ops), bool)
+        chosen[scope][netlist.param[gates]] = True
+    scopes = {
+        scope: {part: _statistics(ops[where][which[where]]) for part, where in parts.items()}
+        for scope, which in chosen.items()
+    }
+    for scope, statistics in scopes.items():
+        statistics["both"] = _statistics(ops[chosen[scope]])
+    return {
+        "scopes": scopes,
+        "active_gates_per_cell": per_cell,
+        "published_active_gates": subject.config.published.active_gates,
+        "notes": [
+            "A gate is active unless its op is A or B. A perception gate counts once per kernel, "
+            "though every channel has a copy of it.",
+            "The article's number counts the gates of all kernels and of the update, before any "
+            'pruning: compare it with "all".',
+        ],
+    }
+
+
+def _statistics(ops: npt.NDArray[np.uint8]) -> dict[str, Any]:
+    histogram = np.bincount(ops, minlength=OPS)
+    return {
+        "gates": len(ops),
+        "active": int(len(ops) - histogram[list(PASSING)].sum()),
+        "ops": {op.name: int(histogram[op]) for op in Op},
+    }
+
+
+GATES = Suite("gates", "active gates and their ops", lambda config: None, run)

@@ -1,0 +1,134 @@
+"""What a circuit is put through: a grid, starts and targets, a mode of updating, damage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.config import Config
+from difflogic.engine.hard import Bits
+from difflogic.engine.layout import Grid
+from difflogic.streams import Purpose, stream
+from difflogic.tasks import draw_batch, make_task
+from difflogic.tasks.life import Life
+
+Draw = Callable[[int, int], tuple[Bits, npt.NDArray]]
+"""From (first, batch) to starts (batch, C, H, W) and their targets (batch, L, H, W)."""
+
+
+class Streams(NamedTuple):
+    """Names the streams that starts, masks and damage are drawn from."""
+
+    seed: int
+    start: Purpose
+    mask: Purpose
+    epoch: int = 0
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Zeroes a square of `size` by `size` cells after each step, up to step `until`.
+
+    It lies in the middle, or anywhere inside the grid, drawn anew for each step and start.
+    """
+
+    size: int
+    until: int
+    anywhere: bool = False
+
+    def middle(self, grid: Grid) -> Bits:
+        """Return where the square in the middle is, shape (H, W)."""
+        return self._square(grid, (grid.height - self.size) // 2, (grid.width - self.size) // 2)
+
+    def draw(self, grid: Grid, streams: Streams, samples: range, steps: range) -> Bits:
+        """Return the cells that are zeroed after the steps numbered `steps`, from 0.
+
+        Shape (samples, steps, H, W).
+        """
+        cells = np.zeros((len(samples), len(steps), grid.height, grid.width), np.uint8)
+        hit = max(0, min(self.until, steps.stop) - steps.start)
+        if not self.anywhere:
+            cells[:, :hit] = self.middle(grid)
+            return cells
+        for own, sample in zip(cells, samples, strict=True):
+            rng = stream(streams.seed, Purpose.EVALUATION_DAMAGE, streams.epoch, sample)
+            room = [grid.height - self.size + 1, grid.width - self.size + 1]
+            corners = rng.integers(0, room, size=(self.until, 2))
+            for step, (y, x) in enumerate(corners[steps.start : steps.start + hit]):
+                own[step, y : y + self.size, x : x + self.size] = 1
+        return cells
+
+    def _square(self, grid: Grid, y: int, x: int) -> Bits:
+        cells = np.zeros((grid.height, grid.width), np.uint8)
+        cells[y : y + self.size, x : x + self.size] = 1
+        return cells
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A grid, starts and targets, a mode of updating, damage, and when wrong cells are counted."""
+
+    grid: Grid
+    draw: Draw
+    streams: Streams
+    at: tuple[int, ...]
+    """Steps after which wrong cells are counted, ascending, from 1."""
+    channels: tuple[int, ...] = (0,)
+    """The loss channels."""
+    fire_rate: float = 1.0
+    damage: Damage | None = None
+    ignored: Bits | None = None
+    """Cells that do not count, shape (H, W)."""
+    advance: Callable[[npt.NDArray], npt.NDArray] | None = None
+    """From a target (H, W) to that of the step after; None if targets stay."""
+    first_target: int = 1
+    """The step of the target that is drawn, if targets move on."""
+
+    @property
+    def cells(self) -> int:
+        """Bits that count, per start."""
+        ignored = 0 if self.ignored is None else int(self.ignored.sum())
+        return (self.grid.cells - ignored) * len(self.channels)
+
+    def targets(self, drawn: npt.NDArray) -> Bits:
+        """Return the targets (batch, L, H, W), or (counts, batch, L, H, W) if they move on."""
+        targets = (drawn != 0).astype(np.uint8)
+        if self.advance is None:
+            return targets
+        found, step = [], self.first_target
+        for at in self.at:
+            while step < at:
+                boards = targets.reshape(-1, self.grid.height, self.grid.width)
+                targets = np.array([self.advance(b) for b in boards]).reshape(targets.shape)
+                step += 1
+            found.append(targets)
+        return np.array(found)
+
+
+def scene_of(config: Config, streams: Streams, at: Sequence[int], **changes: object) -> Scene:
+    """Return the scene that a configuration trains in, updated as it says, with `changes`.
+
+    Raises ConfigError if there is no such task.
+    """
+    task = make_task(config)
+    grid = Grid(config.task.height, config.task.width, config.automaton.boundary)
+
+    def draw(first: int, batch: int) -> tuple[Bits, npt.NDArray]:
+        return draw_batch(task, streams.seed, streams.epoch, batch, streams.start, first)
+
+    scene = Scene(
+        grid, draw, streams, tuple(at), tuple(task.loss_channels), config.automaton.fire_rate,
+        advance=task.advance if isinstance(task, Life) else None,
+        first_target=config.automaton.steps,
+    )  # fmt: skip
+    return replace(scene, **changes)  # type: ignore[arg-type]
+
+
+def resized(config: Config, height: int, width: int) -> Config:
+    """Return the same experiment on a grid of another size."""
+    task = config.task.model_copy(update={"height": height, "width": width})
+    return config.model_copy(update={"task": task})

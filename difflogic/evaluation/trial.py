@@ -1,0 +1,122 @@
+"""How many cells a hard circuit gets wrong in a scene.
+
+All that is drawn for a start comes from streams of its own, so that counts do not depend on how
+many starts are simulated side by side, or how many steps at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.engine.hard import Bits, HardSimulator, Script, Words
+from difflogic.evaluation.scene import Scene
+from difflogic.netlist import Netlist
+from difflogic.streams import stream
+
+VALUES_AT_ONCE = 2**26
+"""Channels times cells that are simulated side by side, to bound memory to about 1 GB."""
+
+EVENTS_AT_ONCE = 2**24
+"""Cells times steps for which masks and damage are drawn at a time, for all starts together."""
+
+Ops = npt.NDArray[np.uint8]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some of the starts, packed, and what happens to them, piece by piece."""
+
+    simulator: HardSimulator
+    starts: Words
+    scripts: Iterable[Script]
+
+    def count(self, ops: Ops, channels: tuple[int, ...]) -> Counts:
+        """Return the wrong bits of each start after each counted step, (counts, batch)."""
+        self.simulator.load(ops, channels)
+        self.simulator.state[:] = self.starts
+        return np.concatenate([self.simulator.run(script) for script in self.scripts])
+
+
+class Trial:
+    """A scene whose starts, masks, damage and targets are drawn and packed once.
+
+    Call it with the ops of any circuit of the netlist, as often as you like.
+    """
+
+    def __init__(self, netlist: Netlist, scene: Scene, starts: int) -> None:
+        self.scene, self.starts = scene, starts
+        self._blocks = [
+            Block(block.simulator, block.starts, tuple(block.scripts))
+            for block in _blocks(netlist, scene, starts)
+        ]
+
+    def __call__(self, ops: Ops) -> Counts:
+        """Return the wrong bits of each start, shape (counted steps, starts).
+
+        `ops` holds the op of each parameter, shape (parameters,).
+        """
+        found = [block.count(ops, self.scene.channels) for block in self._blocks]
+        return np.concatenate(found, axis=1)
+
+
+def count_wrong(netlist: Netlist, ops: Ops, scene: Scene, starts: int) -> Counts:
+    """Return what a Trial returns, in memory that does not grow with the number of steps."""
+    blocks = _blocks(netlist, scene, starts)
+    return np.concatenate([block.count(ops, scene.channels) for block in blocks], axis=1)
+
+
+def _blocks(netlist: Netlist, scene: Scene, starts: int) -> Iterator[Block]:
+    at_once = max(1, min(starts, VALUES_AT_ONCE // (scene.grid.cells * netlist.channels)))
+    simulator = HardSimulator(netlist, scene.grid, at_once)
+    for first in range(0, starts, at_once):
+        batch = min(at_once, starts - first)
+        if batch < at_once:  # the last ones
+            simulator = HardSimulator(netlist, scene.grid, batch)
+        states, targets = scene.draw(first, batch)
+        samples = range(first, first + batch)
+        scripts = _scripts(simulator, scene, samples, scene.targets(targets))
+        yield Block(simulator, simulator.pack_states(states), scripts)
+
+
+def _scripts(
+    simulator: HardSimulator, scene: Scene, samples: range, targets: Bits
+) -> Iterator[Script]:
+    """Draw and pack what happens to some starts, for some steps at a time."""
+    fires = _Fires(scene, samples)
+    at = np.array(scene.at)
+    at_once = max(1, EVENTS_AT_ONCE // (scene.grid.cells * len(samples)))
+    for first in range(0, scene.at[-1], at_once):
+        steps = range(first, min(first + at_once, scene.at[-1]))
+        damage = None
+        if scene.damage is not None and first < scene.damage.until:
+            damage = scene.damage.draw(scene.grid, scene.streams, samples, steps)
+        counted = (at > steps.start) & (at <= steps.stop)
+        yield simulator.script(
+            len(steps), fires.draw(len(steps)), damage, (at[counted] - first).tolist(),
+            targets[counted] if targets.ndim == 5 else targets, scene.channels, scene.ignored,
+        )  # fmt: skip
+
+
+class _Fires:
+    """Draws which cells fire, step after step: the same as `draw_masks` draws at once."""
+
+    def __init__(self, scene: Scene, samples: range) -> None:
+        seed, _, mask, epoch = scene.streams
+        self._scene = scene
+        self._rngs = [stream(seed, mask, epoch, sample) for sample in samples]
+
+    def draw(self, steps: int) -> Bits | None:
+        """Return the masks of the next `steps` steps, (batch, steps, H, W); None if all fire."""
+        scene = self._scene
+        if scene.fire_rate == 1:
+            return None
+        shape = (steps, scene.grid.height, scene.grid.width)
+        masks = np.empty((len(self._rngs), *shape), np.uint8)
+        for mask, rng in zip(masks, self._rngs, strict=True):
+            mask[:] = rng.random(shape) <= scene.fire_rate
+        return masks

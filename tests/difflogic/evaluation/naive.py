@@ -1,0 +1,74 @@
+"""Rollouts in plain NumPy, one step after the other, and models to run them on."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from difflogic import gates
+from difflogic.engine import oracle
+from difflogic.gates import Op
+from difflogic.model import Model
+from difflogic.wiring import Wiring
+from tests.difflogic.training.tiny import tiny
+
+
+def random_model(config, seed=0):
+    """A model with arbitrary ops."""
+    model = Model.create(config)
+    logits = np.random.default_rng(seed).normal(size=model.logits.shape).astype(np.float32)
+    return replace(model, logits=logits)
+
+
+def with_ops(model, ops):
+    """The model with these ops, one per parameter."""
+    return replace(model, logits=np.eye(16, dtype=np.float32)[np.asarray(ops)] * 10)
+
+
+def rollout(model, start, steps, boundary="zero", masks=None, damage=None, ops=None):
+    """States (C, H, W) after steps 1, 2, …; `damage(step, state)` writes to it after each step."""
+    coefficients = gates.one_hot(model.ops if ops is None else ops)
+    states, state = [], start
+    for step in range(steps):
+        mask = None if masks is None else masks[step : step + 1]
+        state = oracle.rollout(model.netlist, coefficients, state, 1, boundary, mask)[-1].copy()
+        if damage is not None:
+            damage(step + 1, state)
+        states.append(state)
+    return states
+
+
+def wired(config, update):
+    """A model whose update circuit is wired by hand: a list of layers of gates (op, a, b).
+
+    The centre's channels are its first inputs. Perception passes something on.
+    """
+    drawn = Model.create(config)
+    inputs, layers = config.architecture.update_inputs, []
+    ops = [Op.A] * (config.architecture.kernels * config.architecture.kernel_gates)
+    for layer in update:
+        chosen, a, b = np.array(layer, np.int32).T
+        layers.append(Wiring(inputs, a, b))
+        ops += chosen.tolist()
+        inputs = len(layer)
+    circuit = replace(drawn.circuit, update=tuple(layers))
+    return with_ops(replace(drawn, circuit=circuit), ops)
+
+
+CHANNELS = 16
+
+
+def blinker(op, *overrides):
+    """A circuit that sets all 16 channels of a cell to `op` of all its channels: NAND or NOR.
+
+    From nearly every random start, NAND gives 1 at odd steps and 0 at even ones; NOR the other
+    way round. The target is 0 everywhere, as a square is as large as the grid.
+    """
+    config = tiny(
+        "task.width=6", "task.square=6", f"automaton.channels={CHANNELS}", "perception.kernels=1",
+        "perception.gates=[8,4,2,1]", "update.gates=[16,8,4,2,16]",
+        "update.wiring=random", "evaluation.starts=64", *overrides,
+    )  # fmt: skip
+    inner = {Op.NAND: Op.AND, Op.NOR: Op.OR}[op]
+    tree = [[(inner, 2 * g, 2 * g + 1) for g in range(size)] for size in (8, 4, 2)]
+    first = [(Op.A, channel, channel) for channel in range(CHANNELS)]
+    return wired(config, [first, *tree, [(op, 0, 1)] * CHANNELS])

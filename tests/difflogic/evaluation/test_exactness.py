@@ -1,0 +1,232 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difflogic import gates
+from difflogic.config import load_config
+from difflogic.engine import oracle
+from difflogic.evaluation import ExactnessCheck, Streams, held_out, trial
+from difflogic.evaluation.counts import Count
+from difflogic.evaluation.exactness import Exactness, held_out_streams, later_steps
+from difflogic.gates import Op
+from difflogic.model import Model
+from difflogic.streams import Purpose
+from difflogic.tasks import draw_batch, draw_masks, make_task
+from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
+from tests.difflogic.training.tiny import tiny
+
+TINY_LIFE = (
+    "perception.kernels=4", "perception.gates=[8,4,2,1]", "update.gates=[6,3,2,1]",
+    "evaluation.starts=5",
+)  # fmt: skip
+
+
+def check_of(model, starts=64, streams=None):
+    config = model.config
+    streams = streams or held_out_streams(config.training.seed)
+    return ExactnessCheck(config, model.netlist, starts, streams)
+
+
+class TestHeldOut:
+    @pytest.mark.parametrize("fire_rate", [1, 0.6])
+    def test_wrong_cells_are_those_of_the_oracle(self, fire_rate):
+        config = tiny(f"automaton.fire_rate={fire_rate}", "task.loss_channels=[1,0]")
+        model = random_model(config)
+        scores = held_out(model)
+        seed = config.training.seed
+        starts, targets = draw_batch(make_task(config), seed, 0, 5, Purpose.HELD_OUT_START)
+        masks = draw_masks(seed, 0, 5, 6, 6, 7, config.automaton.fire_rate, Purpose.HELD_OUT_MASK)
+        wrong = {3: 0, 6: 0}
+        for sample, start in enumerate(starts):
+            mask = None if masks is None else masks[sample]
+            states = oracle.rollout(model.netlist, gates.one_hot(model.ops), start, 6, "zero", mask)
+            for step in wrong:
+                wrong[step] += int((states[step][[1, 0]] != targets[sample]).sum())
+        assert (scores["step"], scores["later_step"]) == (3, 6)
+        assert (scores["wrong_cells"], scores["wrong_cells_later"]) == (wrong[3], wrong[6])
+        assert scores["starts"] == 5
+        assert scores["cells"] == 5 * 2 * 6 * 7
+        assert scores["exact"] is False
+        assert scores["active_gates"] > 0
+
+    def test_starts_in_several_turns_count_the_same(self, monkeypatch):
+        model = random_model(tiny("automaton.fire_rate=0.6"))
+        at_once = held_out(model)
+        for values in (2 * 2 * 6 * 7, 1):
+            monkeypatch.setattr(trial, "VALUES_AT_ONCE", values)
+            assert held_out(model) == at_once
+        monkeypatch.setattr(trial, "EVENTS_AT_ONCE", 1)
+        assert held_out(model) == at_once
+
+    def test_an_exact_circuit(self):
+        # A square as large as the grid is a target of zeros.
+        model = Model.create(tiny("task.height=6", "task.width=6", "task.square=6"))
+        model.logits[:, Op.FALSE] = 20.0
+        scores = held_out(model)
+        assert scores["wrong_cells"] == scores["wrong_cells_later"] == 0
+        assert scores["exact"] is True
+        model.logits[:, Op.TRUE] = 30.0
+        scores = held_out(model)
+        assert scores["wrong_cells"] == scores["cells"] == 5 * 36
+        assert scores["exact"] is False
+
+    def test_a_picture_counts_once_per_start(self):
+        config = load_config(
+            "letter-g", ["automaton.channels=3", "update.gates=[20,10,6,3]", "evaluation.starts=7"]
+        )
+        model = random_model(config)
+        start, target = make_task(config).sample(np.random.default_rng(0))
+        states = rollout(model, start, 30)
+        scores = held_out(model)
+        assert scores["cells"] == 7 * 3 * 256
+        assert scores["wrong_cells"] == 7 * int((states[14] != target).sum())
+        assert scores["wrong_cells_later"] == 7 * int((states[29] != target).sum())
+
+    def test_life_moves_on(self):
+        config = load_config("game-of-life-small", ["task.height=5", "task.width=4", *TINY_LIFE])
+        model = random_model(config)
+        task = make_task(config)
+        starts, targets = draw_batch(task, config.training.seed, 0, 5, Purpose.HELD_OUT_START)
+        wrong = np.zeros(2, int)
+        for start, target in zip(starts, targets, strict=True):
+            states = rollout(model, start, 2, "periodic")
+            later = task.advance(target[0].astype(np.uint8))
+            wrong += [(states[0][0] != target[0]).sum(), (states[1][0] != later).sum()]
+        scores = held_out(model)
+        assert [scores["wrong_cells"], scores["wrong_cells_later"]] == wrong.tolist()
+        assert scores["cells"] == 5 * 20
+        assert scores["exactness"]["cells"] == 512 * 9
+
+
+class TestCheckerboard:
+    @pytest.mark.parametrize("fire_rate", [1, 0.6])
+    @pytest.mark.parametrize("loss_channels", ["[0]", "[1,0]"])
+    def test_all_steps_as_the_oracle_has_them(self, fire_rate, loss_channels):
+        config = tiny(f"automaton.fire_rate={fire_rate}", f"task.loss_channels={loss_channels}")
+        model = random_model(config, seed=3)
+        channels = list(config.task.loss_channels)
+        streams = Streams(9, Purpose.CHECK_START, Purpose.CHECK_MASK, 17)
+        starts, targets = draw_batch(make_task(config), 9, 17, 6, Purpose.CHECK_START)
+        masks = draw_masks(9, 17, 6, 7, 6, 7, fire_rate, Purpose.CHECK_MASK)
+        wrong = np.array([
+            [
+                (state[channels] != target).sum()
+                for state in rollout(model, start, 7, masks=None if masks is None else masks[n])
+            ]
+            for n, (start, target) in enumerate(zip(starts, targets, strict=True))
+        ])  # fmt: skip
+        found = check_of(model, 6, streams)(model.ops)
+        assert [count.step for count in found.counts] == [3, 4, 6, 7]
+        for count in found.counts:
+            expected = wrong[:, count.step - 1]
+            assert count.wrong_cells == expected.sum()
+            assert count.wrong_starts == (expected > 0).sum()
+            assert (count.starts, count.cells) == (6, 6 * 42 * len(channels))
+            assert count.required
+
+    def test_one_check_does_for_any_circuit(self):
+        model = random_model(tiny("automaton.fire_rate=0.6"))
+        check = check_of(model)
+        first = check(model.ops)
+        other = check(np.full(len(model.ops), Op.NAND, np.uint8))
+        assert other != first
+        assert check(model.ops) == first
+
+    def test_a_two_cycle_is_not_exact(self):
+        # 0, the target, at even steps only: 2 and 4 are right, 3 and 5 wrong everywhere.
+        model = blinker(Op.NAND, "automaton.steps=2")
+        found = check_of(model)(model.ops)
+        wrong = {count.step: count.wrong_cells for count in found.counts}
+        assert wrong == {2: 0, 3: 64 * 36, 4: 0, 5: 64 * 36}
+        assert not found.exact
+        scores = held_out(model)
+        assert scores["wrong_cells"] == scores["wrong_cells_later"] == 0
+        assert scores["exact"] is False
+
+    def test_right_at_the_training_step_only_is_not_exact(self):
+        model = blinker(Op.NOR, "automaton.steps=1")
+        found = check_of(model)(model.ops)
+        wrong = {count.step: count.wrong_cells for count in found.counts}
+        assert wrong == {1: 0, 2: 64 * 36, 3: 0}
+        assert not found.exact
+
+    def test_one_wrong_cell_anywhere_is_too_much(self):
+        def count(step, wrong, required=True):
+            return Count("", 4, 4, 1.0, step, 64, min(wrong, 1), 64 * 16, wrong, required)
+
+        right = [count(step, 0) for step in later_steps(20)]
+        assert Exactness(tuple(right)).exact
+        for index in range(4):
+            counts = list(right)
+            counts[index] = replace(counts[index], wrong_cells=1)
+            assert not Exactness(tuple(counts)).exact
+            counts[index] = replace(counts[index], required=False)
+            assert Exactness(tuple(counts)).exact
+
+    @pytest.mark.parametrize(
+        ("steps", "later"), [(20, (20, 21, 40, 41)), (2, (2, 3, 4, 5)), (1, (1, 2, 3))]
+    )
+    def test_later_steps(self, steps, later):
+        assert later_steps(steps) == later
+
+    def test_a_step_that_was_not_counted(self):
+        model = random_model(tiny())
+        with pytest.raises(KeyError):
+            check_of(model)(model.ops).at(5)
+
+
+def blinking_dots(tmp_path, *overrides):
+    """One cell of ones that turns into its complement and back: #.# is its complement."""
+    picture = tmp_path / "dots.txt"
+    picture.write_text("#.#\n")
+    return wired(
+        load_config("lizard", [
+            "task.height=1", "task.width=3", f'task.target="{picture}"', "automaton.channels=1",
+            "perception.kernels=1", "update.gates=[1]", "automaton.steps=3", *overrides,
+        ]),
+        [[(Op.NOT_A, 0, 0)]],
+    )  # fmt: skip
+
+
+class TestPattern:
+    def test_only_the_training_step_is_asked_for(self, tmp_path):
+        model = blinking_dots(tmp_path)
+        found = check_of(model)(model.ops)
+        assert [(c.step, c.wrong_cells, c.required) for c in found.counts] == [
+            (3, 0, True), (4, 3, False), (6, 3, False), (7, 0, False),
+        ]  # fmt: skip
+        assert found.exact
+        assert found.counts[0].starts == 1
+        assert held_out(model)["exact"] is True
+
+    def test_random_masks_need_many_starts(self, tmp_path):
+        model = blinking_dots(tmp_path, "automaton.fire_rate=0.5")
+        assert check_of(model, 9)(model.ops).counts[0].starts == 9
+
+
+class TestLife:
+    def test_all_boards(self):
+        config = load_config("game-of-life-small", [*TINY_LIFE])
+        model = random_model(config, seed=5)
+        found = check_of(model)(model.ops)
+        life = make_task(config)
+        wrong = np.zeros(512, int)
+        for number in range(512):
+            board = np.array([number >> bit & 1 for bit in range(9)], np.uint8).reshape(3, 3)
+            state = rollout(model, board[None], 1, "periodic")[0][0]
+            wrong[number] = (state != life.advance(board)).sum()
+        assert 0 < wrong.sum() < 512 * 9
+        assert [(c.step, c.starts, c.cells, c.required) for c in found.counts] == [
+            (1, 512, 512 * 9, True)
+        ]
+        assert found.wrong_cells == wrong.sum()
+        assert found.counts[0].wrong_starts == (wrong > 0).sum()
+
+    def test_several_generations_are_compared_on_held_out_starts(self):
+        config = load_config("game-of-life-small", [*TINY_LIFE, "automaton.steps=2"])
+        model = random_model(config)
+        check = check_of(model, 5)
+        assert not check.exhaustive
+        required = [(c.step, c.required) for c in check(model.ops).counts]
+        assert required == [(2, True), (3, False), (4, False), (5, False)]

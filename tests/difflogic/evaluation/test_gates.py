@@ -1,0 +1,52 @@
+import numpy as np
+
+from difflogic.evaluation import gates
+from difflogic.evaluation.suite import Subject
+from difflogic.gates import Op
+from tests.difflogic.evaluation.naive import random_model, with_ops
+from tests.difflogic.training.tiny import tiny
+
+
+def test_parts_and_histograms():
+    config = tiny("task.loss_channels=[1]")
+    model = random_model(config)
+    ops = model.ops
+    found = gates.run(Subject(model, 0))["scopes"]["all"]
+    perception = 2 * (8 + 4 + 2)
+    for part, own in (
+        ("perception", ops[:perception]),
+        ("update", ops[perception:]),
+        ("both", ops),
+    ):
+        assert found[part]["gates"] == len(own)
+        assert found[part]["active"] == sum(op not in (3, 5) for op in own)
+        assert found[part]["ops"] == {op.name: int((own == op).sum()) for op in Op}
+
+
+def test_what_matters():
+    # Two channels, kernels of 8, 4 and 2 gates; the update's last gates are the outputs.
+    config = tiny("task.loss_channels=[0]")
+    model = random_model(config)
+    ops = np.full(42, Op.A, np.uint8)
+    assert gates.run(Subject(with_ops(model, ops), 0))["scopes"]["next_state"]["both"]["gates"] == 0
+    ops[41] = Op.TRUE  # channel 1
+    found = gates.run(Subject(with_ops(model, ops), 0))
+    assert found["scopes"]["all"]["both"]["active"] == 1
+    assert found["scopes"]["next_state"]["update"]["ops"]["TRUE"] == 1
+    ops[40] = Op.FALSE  # channel 0, the loss channel
+    ops[:28] = Op.XOR  # nothing listens
+    found = gates.run(Subject(with_ops(model, ops), 0))
+    scopes = found["scopes"]
+    assert scopes["all"]["perception"]["active"] == 28
+    assert scopes["next_state"]["both"]["gates"] == 2
+    assert scopes["next_state"]["perception"]["gates"] == 0
+    assert scopes["loss_channels"]["both"]["ops"] == {op.name: int(op == 0) for op in Op}
+    assert found["active_gates_per_cell"] == {"next_state": 2, "loss_channels": 1}
+
+
+def test_a_kernels_gate_counts_once_for_all_channels():
+    model = random_model(tiny())
+    model = with_ops(model, np.full(42, Op.NAND, np.uint8))
+    found = gates.run(Subject(model, 0))
+    assert found["scopes"]["next_state"]["both"]["gates"] == 42
+    assert found["active_gates_per_cell"]["next_state"] == 2 * 28 + 14

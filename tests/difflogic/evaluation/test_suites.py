@@ -1,0 +1,310 @@
+"""Each suite against plain NumPy, at sizes that take no time."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import signal
+
+from difflogic.config import load_config
+from difflogic.errors import ConfigError
+from difflogic.evaluation import (
+    SUITES,
+    asynchronous,
+    choose,
+    damage,
+    evaluate,
+    generalisation,
+    life,
+    robustness,
+)
+from difflogic.evaluation.scene import resized
+from difflogic.evaluation.suite import Draw, Subject
+from difflogic.gates import Op
+from difflogic.model import Model
+from difflogic.pictures import parse_picture
+from difflogic.streams import Purpose, stream
+from difflogic.tasks import draw_batch, draw_masks, make_task
+from tests.difflogic.evaluation.naive import random_model, rollout, wired
+from tests.difflogic.training.tiny import tiny
+
+SEED = 4
+
+
+def subject_of(model, starts=3):
+    return Subject(model, SEED, starts)
+
+
+def drawn(config, draw, starts, steps, fire_rate):
+    """Starts, targets and masks of a suite."""
+    states, targets = draw_batch(make_task(config), SEED, draw, starts, Purpose.EVALUATION_START)
+    masks = draw_masks(
+        SEED, draw, starts, steps, config.task.height, config.task.width, fire_rate,
+        Purpose.EVALUATION_MASK,
+    )  # fmt: skip
+    return states, targets, [None] * starts if masks is None else masks
+
+
+def wrong_cells(found):
+    return [(count.step, count.wrong_cells) for count in found["counts"]]
+
+
+class TestGeneralisation:
+    @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
+    def test_checkerboard(self, fire_rate):
+        config = tiny(f"automaton.fire_rate={fire_rate}")
+        model = random_model(config)
+        large = resized(config, 24, 28)
+        starts, targets, masks = drawn(large, Draw.GENERALISATION, 3, 13, fire_rate)
+        y, x = np.indices((24, 28)) // config.task.square
+        np.testing.assert_array_equal(targets[0][0], (x + y) % 2)
+        wrong = [0, 0]
+        for n in range(3):
+            states = rollout(model, starts[n], 13, masks=masks[n])
+            wrong = [
+                w + int((states[s][0] != targets[n][0]).sum())
+                for w, s in zip(wrong, (11, 12), strict=True)
+            ]
+        found = generalisation.run(subject_of(model))
+        assert wrong_cells(found) == [(12, wrong[0]), (13, wrong[1])]
+        assert found["counts"][0].cells == 3 * 24 * 28
+
+    @pytest.mark.parametrize("size", [(3, 3), (4, 5), (5, 4), (6, 6)])
+    def test_a_picture_lies_around_its_start_cell(self, size, tmp_path):
+        # A circuit that does nothing is right if and only if the picture is the start cell.
+        height, width = size
+        for y, x in {(height // 2, width // 2), (0, 0), (height // 2, width - 1)}:
+            rows = [["."] * width for _ in range(height)]
+            rows[y][x] = "#"
+            picture = tmp_path / "dot.txt"
+            picture.write_text("\n".join("".join(row) for row in rows))
+            config = load_config("lizard", [
+                f"task.height={height}", f"task.width={width}", f'task.target="{picture}"',
+                "automaton.channels=1", "perception.kernels=1", "update.gates=[1]",
+            ])  # fmt: skip
+            model = wired(config, [[(Op.A, 0, 0)]])
+            (count,) = generalisation.run(subject_of(model))["counts"]
+            at_home = (y, x) == (height // 2, width // 2)
+            assert count.wrong_cells == (0 if at_home else 2)
+            assert (count.height, count.width, count.starts) == (2 * height, 2 * width, 1)
+
+    def test_a_picture_on_twice_the_side(self):
+        config = load_config("lizard", ["automaton.channels=3", "update.gates=[9,5,3]"])
+        model = random_model(config, seed=2)
+        start = np.zeros((3, 40, 40), np.uint8)
+        start[:, 20, 20] = 1
+        state = rollout(model, start, 12, "periodic")[-1]
+        picture = parse_picture(config.task.target, 1)[0]
+        target = np.zeros((40, 40))
+        target[10:30, 10:30] = picture
+        found = generalisation.run(subject_of(model))
+        assert wrong_cells(found) == [(12, (state[0] != target).sum())]
+
+
+class TestDamage:
+    @pytest.fixture(autouse=True)
+    def _small(self, monkeypatch):
+        monkeypatch.setattr(damage, "SIDE", 12)
+        monkeypatch.setattr(damage, "DAMAGED", 4)
+
+    @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
+    @pytest.mark.parametrize(("run", "until"), [(damage.fault, 12), (damage.healing, 6)])
+    def test_as_defined(self, run, until, fire_rate):
+        config = tiny(f"automaton.fire_rate={fire_rate}")
+        model = random_model(config, seed=1)
+        starts, targets, masks = drawn(resized(config, 12, 12), Draw.DAMAGE, 3, 12, fire_rate)
+
+        def zero(step, state):
+            if step <= until:
+                state[:, 4:8, 4:8] = 0
+
+        wrong = 0
+        for n in range(3):
+            last = rollout(model, starts[n], 12, masks=masks[n], damage=zero)[-1]
+            different = last[0] != targets[n][0]
+            if until == 12:
+                different[4:8, 4:8] = False
+            wrong += int(different.sum())
+        found = run(subject_of(model))
+        assert wrong_cells(found) == [(12, wrong)]
+        assert found["counts"][0].cells == 3 * (144 - (16 if until == 12 else 0))
+        assert found["damaged_steps"] == until
+
+
+class TestAsynchronous:
+    @pytest.mark.parametrize(
+        ("trained", "expected"),
+        [
+            (1.0, [(1.0, (3, 6, 12)), (0.6, (5, 10, 20))]),
+            (0.5, [(0.5, (3, 6, 12)), (1.0, (2, 3, 6))]),
+        ],
+    )
+    def test_both_modes(self, trained, expected):
+        config = tiny(f"automaton.fire_rate={trained}")
+        model = random_model(config, seed=1)
+        found = []
+        for rate, steps in expected:
+            starts, targets, masks = drawn(config, Draw.ASYNCHRONOUS, 3, steps[-1], rate)
+            states = [rollout(model, starts[n], steps[-1], masks=masks[n]) for n in range(3)]
+            for step in steps:
+                wrong = [states[n][step - 1][0] != targets[n][0] for n in range(3)]
+                found.append((rate, step, int(np.sum(wrong))))
+        counts = asynchronous.run(subject_of(model))["counts"]
+        assert [(c.fire_rate, c.step, c.wrong_cells) for c in counts] == found
+
+    def test_steps_of_the_published_experiments(self):
+        assert asynchronous._steps(20, 1.0, 0.6) == math.ceil(20 / 0.6)
+        assert asynchronous._steps(50, 0.6, 1.0) == 30
+
+
+class TestRobustness:
+    def test_as_defined(self, monkeypatch):
+        for name, value in (("SIDE", 12), ("DAMAGED", 5), ("STEPS", 30), ("SETTLED", 10)):
+            monkeypatch.setattr(robustness, name, value)
+        config = tiny()
+        model = random_model(config, seed=1)
+        starts, targets, masks = drawn(resized(config, 12, 12), Draw.ROBUSTNESS, 3, 30, 0.6)
+        means = []
+        for n in range(3):
+            corners = stream(SEED, Purpose.EVALUATION_DAMAGE, Draw.ROBUSTNESS, n).integers(
+                0, [8, 8], size=(30, 2)
+            )
+
+            def zero(step, state, corners=corners):
+                y, x = corners[step - 1]
+                state[:, y : y + 5, x : x + 5] = 0
+
+            states = rollout(model, starts[n], 30, masks=masks[n], damage=zero)
+            means.append(np.mean([(state[0] != targets[n][0]).sum() for state in states[10:]]))
+        found = robustness.run(subject_of(model))
+        assert found["mean_wrong_cells"] == pytest.approx(np.mean(means))
+        assert found["best_start"] == pytest.approx(min(means))
+        assert found["worst_start"] == pytest.approx(max(means))
+        assert (found["cells"], found["first_step"]) == (144, 11)
+        assert found["trained"] == "synchronously trained"
+        assert found["published"]["synchronously trained"] == 1107
+
+
+def life_step(grid, born, survive):
+    count = signal.convolve2d(grid, np.ones((3, 3), int), mode="same", boundary="wrap") - grid
+    alive = np.isin(count, survive) & (grid == 1)
+    return (alive | (np.isin(count, born) & (grid == 0))).astype(np.uint8)
+
+
+class TestSoup:
+    @pytest.fixture(autouse=True)
+    def _small(self, monkeypatch):
+        monkeypatch.setattr(life, "SOUP_SIDE", 17)
+        monkeypatch.setattr(life, "SOUP_STEPS", 12)
+
+    def still(self, *overrides):
+        """A circuit that does nothing, where the rule does nothing either, or not."""
+        config = load_config(
+            "game-of-life-small",
+            ["perception.kernels=1", "update.gates=[1]", "evaluation.starts=3", *overrides],
+        )
+        return wired(config, [[(Op.A, 0, 0)]])
+
+    def test_a_rule_that_leaves_all_as_it_is(self):
+        found = evaluate(self.still('task.rule="B/S012345678"'))
+        assert found["exact"] is True
+        exactness = found["suites"]["exactness"]
+        assert exactness["wrong_neighborhoods"] == 0
+        assert exactness["first_wrong_step"] is None
+        assert [count["wrong_cells"] for count in exactness["counts"]] == [0, 0]
+        assert exactness["counts"][1]["cells"] == 12 * 17 * 17
+
+    @pytest.mark.parametrize(
+        ("rule", "born", "survive"), [("B3/S23", [3], [2, 3]), ("B36/S23", [3, 6], [2, 3])]
+    )
+    def test_each_step_is_compared_with_the_rule(self, rule, born, survive):
+        model = self.still(f'task.rule="{rule}"')
+        rng = stream(SEED, Purpose.EVALUATION_START, Draw.SOUP)
+        start = rng.integers(0, 2, (17, 17), dtype=np.uint8)
+        board, wrong = start, 0
+        for _ in range(12):
+            board = life_step(board, born, survive)
+            wrong += int((board != start).sum())
+        found = life.soup(subject_of(model))
+        assert found["count"].wrong_cells == wrong
+        assert found["first_wrong_step"] == 1
+
+    def test_a_rule_that_differs_for_few_boards(self):
+        # Right but for a living cell with eight neighbours: 1 of 512.
+        model = self.still('task.rule="B/S01234567"')
+        found = evaluate(model, seed=1)
+        exactness = found["suites"]["exactness"]
+        assert exactness["wrong_neighborhoods"] == 1
+        assert found["exact"] is False
+
+
+class TestChoice:
+    def test_which_apply(self):
+        checkerboard = [suite.name for suite in choose(tiny())]
+        assert checkerboard == list(SUITES)
+        assert [suite.name for suite in choose(load_config("game-of-life"))] == [
+            "exactness", "gates",
+        ]  # fmt: skip
+        assert [suite.name for suite in choose(load_config("lizard"))] == [
+            "exactness", "generalisation", "gates",
+        ]  # fmt: skip
+        assert [suite.name for suite in choose(load_config("letter-g"))] == ["exactness", "gates"]
+
+    def test_exactness_is_always_there(self):
+        assert [suite.name for suite in choose(tiny(), ["gates"])] == ["exactness", "gates"]
+
+    @pytest.mark.parametrize(
+        ("config", "name", "message"),
+        [
+            ("letter-g", "generalisation", "zero boundary.*exactness, gates"),
+            ("game-of-life", "robustness", "kind life"),
+            ("lizard", "fault", "kind pattern"),
+            ("checkerboard", "gatse", 'did you mean "gates"'),
+        ],
+    )
+    def test_what_does_not_apply(self, config, name, message):
+        with pytest.raises(ConfigError, match=message):
+            choose(load_config(config), [name])
+
+    def test_a_picture_without_a_start_cell(self):
+        config = load_config("lizard", ["task.start=zeros"])
+        with pytest.raises(ConfigError, match="no start cell"):
+            choose(config, ["generalisation"])
+
+
+class TestEvaluate:
+    @pytest.fixture(autouse=True)
+    def _small(self, monkeypatch):
+        for name, value in (("SIDE", 16), ("STEPS", 220)):
+            monkeypatch.setattr(robustness, name, value)
+        monkeypatch.setattr(damage, "SIDE", 24)
+
+    def test_results_follow_from_model_and_seed(self):
+        model = random_model(tiny("automaton.fire_rate=0.6"), seed=1)
+        found = evaluate(model)
+        assert evaluate(model) == found
+        assert json.loads(json.dumps(found)) == found
+        assert found["seed"] == model.config.training.seed
+        other = evaluate(model, seed=99)
+        for name in SUITES:
+            assert (other["suites"][name] != found["suites"][name]) == (name != "gates")
+
+    def test_fewer_starts(self):
+        found = evaluate(random_model(tiny()), starts=2)["suites"]
+        assert {c["starts"] for s in found.values() for c in s.get("counts", [])} == {2}
+        assert found["robustness"]["starts"] == 2
+
+    def test_at_least_64_starts_for_exactness(self):
+        found = evaluate(random_model(tiny()), ["exactness"])["suites"]
+        assert {count["starts"] for count in found["exactness"]["counts"]} == {64}
+
+    def test_what_does_not_apply_is_told(self):
+        found = evaluate(Model.create(load_config("letter-g")))
+        assert list(found["suites"]) == ["exactness", "gates"]
+        assert set(found["not_applicable"]) == set(SUITES) - {"exactness", "gates"}
+
+    def test_progress(self):
+        told = []
+        evaluate(random_model(tiny()), ["gates"], progress=lambda *args: told.append(args))
+        assert told == [(0, 2, "exactness"), (1, 2, "gates"), (2, 2, "")]

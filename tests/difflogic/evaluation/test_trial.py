@@ -1,0 +1,108 @@
+"""What is drawn for a start does not depend on how much is simulated at a time."""
+
+import numpy as np
+import pytest
+
+from difflogic.engine.layout import Grid
+from difflogic.evaluation import trial
+from difflogic.evaluation.scene import Damage, Streams, resized, scene_of
+from difflogic.evaluation.trial import Trial, count_wrong
+from difflogic.streams import Purpose, stream
+from difflogic.tasks import draw_batch, draw_masks, make_task
+from tests.difflogic.evaluation.naive import random_model, rollout
+from tests.difflogic.training.tiny import tiny
+
+STREAMS = Streams(5, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, 2)
+STARTS = 5
+
+
+def hit_by(damage):
+    """Zero a square after each step, as a corner per step says."""
+
+    def zero(step, state):
+        if step <= damage.until:
+            y, x = corners[step - 1]
+            state[:, y : y + damage.size, x : x + damage.size] = 0
+
+    corners = []
+    return zero, corners
+
+
+def expected_counts(model, scene, config):
+    """Wrong cells (counts, starts), step by step."""
+    starts, targets = draw_batch(
+        make_task(config), STREAMS.seed, STREAMS.epoch, STARTS, STREAMS.start
+    )
+    grid, steps = scene.grid, scene.at[-1]
+    masks = draw_masks(
+        STREAMS.seed, STREAMS.epoch, STARTS, steps, grid.height, grid.width, scene.fire_rate,
+        STREAMS.mask,
+    )  # fmt: skip
+    counts = np.zeros((len(scene.at), STARTS), int)
+    for n in range(STARTS):
+        zero = None
+        if scene.damage is not None:
+            zero, corners = hit_by(scene.damage)
+            room = [grid.height - scene.damage.size + 1, grid.width - scene.damage.size + 1]
+            rng = stream(STREAMS.seed, Purpose.EVALUATION_DAMAGE, STREAMS.epoch, n)
+            corners += rng.integers(0, room, size=(scene.damage.until, 2)).tolist()
+        mask = None if masks is None else masks[n]
+        states = rollout(model, starts[n], steps, masks=mask, damage=zero)
+        for row, step in enumerate(scene.at):
+            counts[row, n] = (states[step - 1][list(scene.channels)] != targets[n]).sum()
+    return counts
+
+
+@pytest.mark.parametrize("fire_rate", [1.0, 0.6])
+@pytest.mark.parametrize("damage", [None, Damage(3, 7, anywhere=True)])
+def test_counts_are_those_of_plain_numpy_at_any_block_size(fire_rate, damage, monkeypatch):
+    config = resized(tiny(), 9, 8)
+    model = random_model(config)
+    scene = scene_of(config, STREAMS, (1, 4, 9, 10), fire_rate=fire_rate, damage=damage)
+    expected = expected_counts(model, scene, config)
+    assert len(np.unique(expected)) > 3
+    for values, events in ((2**26, 2**24), (2 * 72 * 2, 2**24), (2**26, 1), (1, 3 * 72)):
+        monkeypatch.setattr(trial, "VALUES_AT_ONCE", values)
+        monkeypatch.setattr(trial, "EVENTS_AT_ONCE", events)
+        found = count_wrong(model.netlist, model.ops, scene, STARTS)
+        np.testing.assert_array_equal(found, expected)
+        check = Trial(model.netlist, scene, STARTS)
+        for _ in range(2):
+            np.testing.assert_array_equal(check(model.ops), expected)
+
+
+def test_more_starts_leave_the_first_ones_alone():
+    config = tiny("automaton.fire_rate=0.6")
+    model = random_model(config)
+    scene = scene_of(config, STREAMS, (3, 6))
+    many = count_wrong(model.netlist, model.ops, scene, 9)
+    np.testing.assert_array_equal(many[:, :4], count_wrong(model.netlist, model.ops, scene, 4))
+
+
+@pytest.mark.parametrize(("field", "value"), [("seed", 6), ("epoch", 3)])
+def test_other_streams_give_other_starts_masks_and_damage(field, value):
+    config = tiny("automaton.fire_rate=0.6", "task.height=20")
+    other = STREAMS._replace(**{field: value})
+    scenes = [scene_of(config, streams, (3,)) for streams in (STREAMS, other)]
+    first, second = (scene.draw(0, 2)[0] for scene in scenes)
+    assert (first != second).any()
+    damage, grid = Damage(2, 9, anywhere=True), Grid(30, 30, "zero")
+    drawn = [damage.draw(grid, streams, range(2), range(9)) for streams in (STREAMS, other)]
+    assert (drawn[0] != drawn[1]).any()
+    assert (drawn[0][0] != drawn[0][1]).any()
+
+
+def test_damage_lies_in_the_middle_for_so_long():
+    grid, damage = Grid(64, 64, "zero"), Damage(20, 40)
+    drawn = damage.draw(grid, STREAMS, range(2), range(30, 50))
+    expected = np.zeros((64, 64))
+    expected[22:42, 22:42] = 1
+    assert (drawn[:, :10] == expected).all()
+    assert not drawn[:, 10:].any()
+
+
+def test_damage_reaches_every_place():
+    grid, damage = Grid(6, 5, "zero"), Damage(4, 400, anywhere=True)
+    drawn = damage.draw(grid, STREAMS, range(1), range(400))[0]
+    assert (drawn.sum(axis=(1, 2)) == 16).all()
+    assert len(np.unique(drawn.reshape(400, -1), axis=0)) == 3 * 2
