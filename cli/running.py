@@ -58,7 +58,7 @@ def _prepare(experiment: Experiment, options: RunOptions) -> tuple[Config, RunDi
                 "name a configuration, one of "
                 f"{', '.join(shipped_configs())}, or a TOML file; or a run with --resume"
             )
-        settings = load_config(source, overrides)
+        settings = load_config(source, overrides, options.recipe)
         _check_kind(settings, experiment)
         return settings, RunDirectory.create(name=run_name(settings), requested=options.run_dir)
     if options.run_dir is not None:
@@ -67,7 +67,7 @@ def _prepare(experiment: Experiment, options: RunOptions) -> tuple[Config, RunDi
     # What was not given is as it is in the run; its length changes only if that is said.
     if not any(override.partition("=")[0].strip() == "training.epochs" for override in overrides):
         overrides.append(f"training.epochs={load_config(path / CONFIG).training.epochs}")
-    settings = load_config(experiment.config or path / CONFIG, overrides)
+    settings = load_config(experiment.config or path / CONFIG, overrides, options.recipe)
     _check_kind(settings, experiment)
     return settings, RunDirectory(path)
 

@@ -465,6 +465,14 @@ class TestExperiments:
         expected["update"]["gates"] = list(load_config("checkerboard-small").update.gates)
         assert config == expected | {"name": "checkerboard-async-small"}
 
+    def test_a_recipe(self, config_of: Dct) -> None:
+        """A lever that a file has turned goes back to where the reference has it."""
+        mine = load_config("lizard", ["training.weight_decay=0.0"]).to_toml()
+        Path("mine.toml").write_text(mine)
+        config = config_of("train", "mine.toml", "--recipe", "reference")
+        assert config.training.weight_decay == 0.01
+        assert config.training.epochs == 3500
+
     def test_any_rule(self, config_of: Dct) -> None:
         assert config_of("train-gol", "--rule", "B36/S23").task.rule == "B36/S23"
 
@@ -490,6 +498,7 @@ class TestExperiments:
             (["train"], "name a configuration, one of checkerboard, checkerboard-async"),
             (["train", "lizzard"], 'did you mean "lizard"?'),
             (["train-gol", "--config", "lizard"], 'lizard is of kind "pattern"'),
+            (["train", "lizard", "--recipe", "referense"], 'did you mean "reference"?'),
             (["train-gol", "--rule", "B3S23"], "[task] rule must be"),
             (["train-gol", "--small", "--config", "game-of-life"], "--small and --config both"),
             (["train-checkerboard", "--async", "--config", "x"], "--async and --config both"),
