@@ -63,8 +63,9 @@ class HardSimulator:
             start.append(len(shifts))
         # Every shifted read stays inside: one word more for the bits that straddle two.
         pad = max(map(abs, shifts)) // 64 + 2
+        skip, shift = np.divmod(np.array(shifts, np.int64) + 64 * pad, 64)
         return k.HardCells(
-            pad, self.grid.cells, np.array(start, np.int64), np.array(shifts, np.int64),
+            pad, self.grid.cells, np.array(start, np.int64), skip, shift.astype(np.uint64),
             np.array(masks),
         )  # fmt: skip
 
@@ -202,5 +203,9 @@ def _prune(
         netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs, ops,
         gates, origin, rows, live, read,
     )  # fmt: skip
-    inputs, alive = (np.flatnonzero(flags).astype(np.int32) for flags in (read, live))
-    return k.HardCode(gates[:kept], inputs, alive, rows[live]), origin[:kept]
+    inputs, alive = (np.flatnonzero(flags) for flags in (read, live))
+    inputs = np.stack([inputs, *np.divmod(inputs, netlist.channels)], axis=1)
+    return (
+        k.HardCode(gates[:kept], inputs.astype(np.int32), alive.astype(np.int32), rows[live]),
+        origin[:kept],
+    )

@@ -1245,7 +1245,7 @@ class HardCode(NamedTuple):
     """A hardened circuit without what does not matter. Rows: all inputs, then `gates`."""
 
     gates: np.ndarray  # int32 (gates, HARD_FIELDS)
-    inputs: np.ndarray  # int32: input rows that some gate or output reads
+    inputs: np.ndarray  # int32 (inputs, 3): rows that are read, their neighbours and channels
     channels: np.ndarray  # int32: channels that are computed
     outputs: np.ndarray  # int32: their next state's rows
 
@@ -1253,14 +1253,16 @@ class HardCode(NamedTuple):
 class HardCells(NamedTuple):
     """How bit-packed cells find their neighbours.
 
-    Bit i of word `pad` + w is cell 64·w + i of the batch. Neighbour n is the state shifted by
-    `shifts` bits under `masks`, joined over start[n : n + 2] (several where a boundary wraps).
+    Bit i of word `pad` + w is cell 64·w + i of the batch. Neighbour n is the state from word
+    `skip` on, shifted right by `shift` bits, under `masks`, joined over start[n : n + 2] (several
+    where a boundary wraps).
     """
 
     pad: int
     cells: int  # of one sample
     start: np.ndarray  # int64 (10,)
-    shifts: np.ndarray  # int64
+    skip: np.ndarray  # int64 (shifts,)
+    shift: np.ndarray  # uint64 (shifts,): below 64
     masks: np.ndarray  # uint64 (shifts, words)
 
 
@@ -1280,61 +1282,136 @@ class HardScript(NamedTuple):
 
 if JIT:
 
-    @intrinsic
-    def hard_gates(typing_context: Any, tile: Any, gates: Any, forms: Any) -> Any:
-        """Evaluate `gates` over `tile`, one vector of WORDS words a row, aligned to its size."""
-        signature = types.void(tile, gates, forms)
+    class _Words:
+        """Emits operations on WORDS words at a time, which are the arrays' elements at a place."""
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            word = ir.VectorType(_I64, WORDS)
-            base, code, table = (
-                _data(context, builder, array, value)
-                for array, value in zip((tile, gates, forms), args, strict=True)
+        def __init__(self, context: Any, builder: Any, arrays: Any, values: Any) -> None:
+            self.builder = builder
+            self.type = ir.VectorType(_I64, WORDS)
+            self.arrays = [
+                context.make_array(array)(context, builder, value)
+                for array, value in zip(arrays, values, strict=True)
+            ]
+
+        def rows(self, array: int) -> Any:
+            return self.builder.extract_value(self.arrays[array].shape, 0)
+
+        def field(self, array: int, place: Any) -> Any:
+            """Return an element of an array of int32 as a 64-bit number."""
+            value = self.builder.load(self.builder.gep(self.arrays[array].data, [place]))
+            return self.builder.zext(value, _I64)
+
+        def pointer(self, array: int, place: Any) -> Any:
+            element = self.builder.gep(self.arrays[array].data, [place])
+            return self.builder.bitcast(element, self.type.as_pointer())
+
+        def load(self, array: int, place: Any) -> Any:
+            value = self.builder.load(self.pointer(array, place))
+            value.align = 8
+            return value
+
+        def store(self, value: Any, array: int, place: Any) -> None:
+            self.builder.store(value, self.pointer(array, place)).align = 8
+
+        def row(self, number: Any) -> Any:
+            """Return the place of a tile's row."""
+            return self.builder.mul(number, _I64(WORDS))
+
+        def splat(self, scalar: Any) -> Any:
+            undefined = ir.Constant(self.type, ir.Undefined)
+            first = self.builder.insert_element(undefined, scalar, _I32(0))
+            zeros = ir.Constant(ir.VectorType(_I32, WORDS), [0] * WORDS)
+            return self.builder.shuffle_vector(first, undefined, zeros)
+
+    def _words_primitive(emit: Callable) -> Any:
+        """Make an intrinsic of (arrays…, integers): `emit` gets an emitter and the integers."""
+
+        def typer(typing_context: Any, arrays: Any, integers: Any) -> Any:
+            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                values = [builder.extract_value(args[0], i) for i in range(len(arrays))]
+                numbers = [
+                    context.cast(builder, builder.extract_value(args[1], i), integer, types.int64)
+                    for i, integer in enumerate(integers)
+                ]
+                emit(_Words(context, builder, arrays, values), *numbers)
+                return context.get_dummy_value()
+
+            return types.void(arrays, integers), codegen
+
+        typer.__name__ = emit.__name__
+        return intrinsic(typer)
+
+    @_words_primitive
+    def hard_gates(v: Any) -> None:
+        """Evaluate the second array's gates over a tile, the first; the third holds the forms."""
+        builder = v.builder
+        # Inputs come first in a tile: as many rows as it has more than there are gates.
+        first = builder.sub(v.rows(0), v.rows(1))
+        with cgutils.for_range(builder, v.rows(1), intp=_I64) as loop:
+            gate = builder.mul(loop.index, _I64(HARD_FIELDS))
+            a, b, op = (v.field(1, builder.add(gate, _I64(i))) for i in range(HARD_FIELDS))
+            x, y = v.load(0, v.row(a)), v.load(0, v.row(b))
+            form = builder.gep(v.arrays[2].data, [builder.mul(op, _I64(4))])
+            c = [v.splat(builder.load(builder.gep(form, [_I64(i)]))) for i in range(4)]
+            # f(a, b) = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a) over bits
+            value = builder.xor(
+                builder.xor(c[0], builder.and_(c[1], x)),
+                builder.and_(y, builder.xor(c[2], builder.and_(c[3], x))),
             )
-            rows, count = (
-                builder.extract_value(context.make_array(array)(context, builder, value).shape, 0)
-                for array, value in zip((tile, gates), args[:2], strict=True)
-            )
+            v.store(value, 0, v.row(builder.add(first, loop.index)))
 
-            def row(number: Any) -> Any:
-                place = builder.gep(base, [builder.mul(number, _I64(WORDS))])
-                return builder.bitcast(place, word.as_pointer())
+    @_words_primitive
+    def hard_see(
+        v: Any, row: Any, place: Any, right: Any, left: Any, high: Any, mask: Any, join: Any
+    ) -> None:
+        """Write to a tile's row what lies at `place` of the state, shifted, under a mask.
 
-            def splat(place: Any) -> Any:
-                undefined = ir.Constant(word, ir.Undefined)
-                first = builder.insert_element(undefined, builder.load(place), _I32(0))
-                zeros = ir.Constant(ir.VectorType(_I32, WORDS), [0] * WORDS)
-                return builder.shuffle_vector(first, undefined, zeros)
+        Arrays: tile, state, masks. `high` is 0 if nothing comes from the next word, and `join`
+        keeps what the row held already; else they are all ones.
+        """
+        builder = v.builder
+        low = builder.lshr(v.load(1, place), v.splat(right))
+        next_word = v.load(1, builder.add(place, _I64(1)))
+        moved = builder.and_(builder.shl(next_word, v.splat(left)), v.splat(high))
+        seen = builder.and_(builder.or_(low, moved), v.load(2, mask))
+        held = builder.and_(v.load(0, v.row(row)), v.splat(join))
+        v.store(builder.or_(seen, held), 0, v.row(row))
 
-            # Inputs come first in a tile: as many rows as it has more than there are gates.
-            first = builder.sub(rows, count)
-            with cgutils.for_range(builder, count, intp=_I64) as loop:
-                gate = builder.gep(code, [builder.mul(loop.index, _I64(HARD_FIELDS))])
-                a, b, op = (
-                    builder.zext(builder.load(builder.gep(gate, [_I64(k)])), _I64)
-                    for k in range(HARD_FIELDS)
-                )
-                x, y = builder.load(row(a)), builder.load(row(b))
-                x.align = y.align = LINE
-                form = builder.gep(table, [builder.mul(op, _I64(4))])
-                c = [splat(builder.gep(form, [_I64(k)])) for k in range(4)]
-                # f(a, b) = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a) over bits
-                value = builder.xor(
-                    builder.xor(c[0], builder.and_(c[1], x)),
-                    builder.and_(y, builder.xor(c[2], builder.and_(c[3], x))),
-                )
-                builder.store(value, row(builder.add(first, loop.index))).align = LINE
-            return context.get_dummy_value()
+    @_words_primitive
+    def hard_write(v: Any, row: Any, place: Any, fire: Any, keep: Any) -> None:
+        """Write a tile's row to `place` of the new state where cells fire, then zero the damaged.
 
-        return signature, codegen
+        Arrays: tile, state, new state, fires, keeps.
+        """
+        builder = v.builder
+        old, fires = v.load(1, place), v.load(3, fire)
+        # new where it fires, else old
+        changed = builder.and_(builder.xor(old, v.load(0, v.row(row))), fires)
+        v.store(builder.and_(builder.xor(old, changed), v.load(4, keep)), 2, place)
 
 else:
 
-    def hard_gates(tile: Any, gates: Any, forms: Any) -> None:
+    def hard_gates(arrays: Any, integers: Any) -> None:
+        tile, gates, forms = arrays
         first = len(tile) - len(gates)
         for g, (a, b, op) in enumerate(gates):
             c, x, y = forms[op], tile[a], tile[b]
             tile[first + g] = c[0] ^ (c[1] & x) ^ (y & (c[2] ^ (c[3] & x)))
+
+    def hard_see(arrays: Any, integers: Any) -> None:
+        tile, state, masks = arrays
+        row, place, right, left, high, mask, join = integers
+        low = state.ravel()[place : place + WORDS] >> right
+        moved = (state.ravel()[place + 1 : place + 1 + WORDS] << left) & high
+        seen = (low | moved) & masks.ravel()[mask : mask + WORDS]
+        tile[row] = seen | (tile[row] & join)
+
+    def hard_write(arrays: Any, integers: Any) -> None:
+        tile, state, new_state, fires, keeps = arrays
+        row, place, fire, keep = integers
+        old, fire_words = state.ravel()[place : place + WORDS], fires[fire : fire + WORDS]
+        new = old ^ ((old ^ tile[row]) & fire_words)
+        new_state.reshape(-1)[place : place + WORDS] = new & keeps[keep : keep + WORDS]
 
 
 @kernel
@@ -1393,54 +1470,35 @@ def prune(a, b, param, outputs, inputs, ops, code, origin, rows, live, read):
 
 
 @kernel
-def hard_inputs(code, cells, state, first, tile):
-    """Fill the input rows of a tile with what its cells, from word `first` on, see."""
-    channels = len(state)
-    for row in code.inputs:
-        n, seen, out = row // channels, state[row % channels], tile[row]
-        for s in range(cells.start[n], cells.start[n + 1]):
-            mask = cells.masks[s]
-            place = cells.pad * 64 + cells.shifts[s]
-            skip, right = place // 64 + first, np.uint64(place % 64)
-            left, high = np.uint64(64) - right, ~np.uint64(0)
-            if right == 0:  # and a shift by 64 is none: take nothing of the next word
-                left, high = right, right
-            if s == cells.start[n]:
-                for w in range(WORDS):
-                    bits = (seen[skip + w] >> right) | ((seen[skip + w + 1] << left) & high)
-                    out[w] = bits & mask[first + w]
-            else:
-                for w in range(WORDS):
-                    bits = (seen[skip + w] >> right) | ((seen[skip + w + 1] << left) & high)
-                    out[w] |= bits & mask[first + w]
-
-
-@kernel
 def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
     """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
 
-    `fires` and `keeps` are (words,) or empty, see HardScript; words are a multiple of WORDS.
-    `forms` (16, 4) holds each op's algebraic normal form, as words of zeros or ones. `tile` is
-    (rows, WORDS), with a row for each input and each gate.
+    `fires` and `keeps` are (words,), or (WORDS,) for all cells alike, see HardScript; words are
+    a multiple of WORDS. `forms` (16, 4) holds each op's algebraic normal form, as words of zeros
+    or ones. `tile` is (rows, WORDS), with a row for each input and each gate.
     """
-    pad = cells.pad
-    for first in range(0, state.shape[1] - 2 * pad, WORDS):
-        hard_inputs(code, cells, state, first, tile)
-        hard_gates(tile, code.gates, forms)
-        place = pad + first
+    stride = state.shape[1]
+    words = stride - 2 * cells.pad
+    none, every = np.uint64(0), ~np.uint64(0)
+    for first in range(0, words, WORDS):
+        for i in range(len(code.inputs)):
+            row, n = code.inputs[i, 0], code.inputs[i, 1]
+            place = code.inputs[i, 2] * stride + first
+            for s in range(cells.start[n], cells.start[n + 1]):
+                right = cells.shift[s]
+                # A shift by 64 is none: then take nothing of the next word.
+                left, high = (np.uint64(64) - right, every) if right else (none, none)
+                join = none if s == cells.start[n] else every
+                hard_see(
+                    (tile, state, cells.masks),
+                    (row, place + cells.skip[s], right, left, high, s * words + first, join),
+                )
+        hard_gates((tile, code.gates, forms), ())
+        fire = first if len(fires) == words else 0
+        keep = first if len(keeps) == words else 0
         for i in range(len(code.channels)):
-            row = tile[code.outputs[i]]
-            old, new = state[code.channels[i]], new_state[code.channels[i]]
-            if len(fires) != 0:
-                for w in range(WORDS):
-                    fire = fires[first + w]
-                    new[place + w] = (row[w] & fire) | (old[place + w] & ~fire)
-            else:
-                for w in range(WORDS):
-                    new[place + w] = row[w]
-            if len(keeps) != 0:
-                for w in range(WORDS):
-                    new[place + w] &= keeps[first + w]
+            place = code.channels[i] * stride + cells.pad + first
+            hard_write((tile, state, new_state, fires, keeps), (code.outputs[i], place, fire, keep))
 
 
 @kernel
@@ -1483,11 +1541,11 @@ def hard_rollout(code, cells, forms, script, steps, states, tile, wrong):
     Writes the wrong bits of each sample after each of the steps `script.at` to `wrong`
     (counts, batch).
     """
-    nothing = script.counted[:0]
+    every = np.full(WORDS, ~np.uint64(0))
     counts = 0
     for step in range(steps):
-        fires = script.fires[step % len(script.fires)] if len(script.fires) != 0 else nothing
-        keeps = script.keeps[step % len(script.keeps)] if len(script.keeps) != 0 else nothing
+        fires = script.fires[step % len(script.fires)] if len(script.fires) != 0 else every
+        keeps = script.keeps[step % len(script.keeps)] if len(script.keeps) != 0 else every
         state = states[(step + 1) % 2]
         hard_step(code, cells, forms, fires, keeps, states[step % 2], state, tile)
         if counts < len(script.at) and script.at[counts] == step + 1:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.engine.hard import Bits, active_gates
@@ -22,7 +23,7 @@ from difflogic.evaluation.counts import Count
 from difflogic.evaluation.life import life_on_torus, soup
 from difflogic.evaluation.scene import Scene, Streams, scene_of
 from difflogic.evaluation.suite import Subject, Suite
-from difflogic.evaluation.trial import Ops, Trial
+from difflogic.evaluation.trial import Ops, Trial, count_wrong
 from difflogic.model import Model
 from difflogic.netlist import Netlist
 from difflogic.streams import Purpose
@@ -63,36 +64,53 @@ class Exactness:
         raise KeyError(step)
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What is to be looked at to tell whether circuits of a configuration are exact.
+
+    Where there is only one start, and nothing random, `starts` is 1; where all 512 boards can be
+    checked, they are, and nothing is drawn.
+    """
+
+    scene: Scene
+    starts: int
+    required: tuple[int, ...]
+    exhaustive: bool
+
+    @classmethod
+    def of(cls, config: Config, starts: int, streams: Streams) -> Plan:
+        """Return the plan for `starts` random starts, as far as there is anything random."""
+        if is_exhaustive(config):
+            return cls(_all_boards(config, streams), BOARDS, (1,), exhaustive=True)
+        steps = config.automaton.steps
+        scene = scene_of(config, streams, later_steps(steps))
+        required = scene.at if config.task.kind == "checkerboard" else (steps,)
+        return cls(scene, 1 if is_deterministic(config) else starts, required, exhaustive=False)
+
+    def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
+        """Return the counts, from the wrong cells of each start (steps, starts)."""
+        what = f"all {BOARDS} boards" if self.exhaustive else "training grid"
+        return Exactness(tuple(
+            replace(count, required=count.step in self.required)
+            for count in Count.of_scene(what, self.scene, wrong)
+        ))  # fmt: skip
+
+
 class ExactnessCheck:
     """Checks circuits of one netlist for exactness; starts and masks are drawn once.
 
     `streams` says from where: never from what training draws, and from Purpose.CHECK_START and
-    CHECK_MASK if the result steers training, so that held-out starts stay held out. Where there
-    is only one start, and nothing random, `starts` is 1; where all 512 boards can be checked,
-    that is done, and nothing is drawn.
+    CHECK_MASK if the result steers training, so that held-out starts stay held out. The memory
+    is a bit per start, cell and channel, and with masks one per start, cell and step.
     """
 
     def __init__(self, config: Config, netlist: Netlist, starts: int, streams: Streams) -> None:
-        self.exhaustive = is_exhaustive(config)
-        if self.exhaustive:
-            scene, starts = _all_boards(config, streams), BOARDS
-            self.required: tuple[int, ...] = scene.at
-        else:
-            steps = config.automaton.steps
-            scene = scene_of(config, streams, later_steps(steps))
-            starts = 1 if is_deterministic(config) else starts
-            self.required = scene.at if config.task.kind == "checkerboard" else (steps,)
-        self.starts = starts
-        self._trial = Trial(netlist, scene, starts)
+        self.plan = Plan.of(config, starts, streams)
+        self._trial = Trial(netlist, self.plan.scene, self.plan.starts)
 
     def __call__(self, ops: Ops) -> Exactness:
         """Count the wrong cells of the circuit with `ops`, shape (parameters,)."""
-        scene = self._trial.scene
-        what = f"all {BOARDS} boards" if self.exhaustive else "training grid"
-        return Exactness(tuple(
-            replace(count, required=count.step in self.required)
-            for count in Count.of_scene(what, scene, self._trial(ops))
-        ))  # fmt: skip
+        return self.plan.judge(self._trial(ops))
 
 
 def later_steps(steps: int) -> tuple[int, ...]:
@@ -139,11 +157,13 @@ def held_out(model: Model) -> dict[str, Any]:
     """
     config, ops = model.config, model.ops
     streams = held_out_streams(config.training.seed)
-    check = ExactnessCheck(config, model.netlist, config.evaluation.starts, streams)
-    decisive = check(ops)
+    plan = Plan.of(config, config.evaluation.starts, streams)
+    decisive = plan.judge(_wrong_cells(model, plan))
     found = decisive
-    if check.exhaustive:
-        found = _on_held_out_starts(model, streams)
+    if plan.exhaustive:
+        scene = scene_of(config, streams, later_steps(config.automaton.steps))
+        sampled = Plan(scene, config.evaluation.starts, (), exhaustive=False)
+        found = sampled.judge(_wrong_cells(model, sampled))
     starts, steps = config.evaluation.starts, config.automaton.steps
     now, later = found.at(steps), found.at(2 * steps)
     # One start stands for all if they are the same.
@@ -161,28 +181,25 @@ def held_out(model: Model) -> dict[str, Any]:
     }
 
 
-def _on_held_out_starts(model: Model, streams: Streams) -> Exactness:
-    config = model.config
-    scene = scene_of(config, streams, later_steps(config.automaton.steps))
-    wrong = Trial(model.netlist, scene, config.evaluation.starts)(model.ops)
-    return Exactness(tuple(Count.of_scene("training grid", scene, wrong)))
+def _wrong_cells(model: Model, plan: Plan) -> npt.NDArray[np.int64]:
+    return count_wrong(model.netlist, model.ops, plan.scene, plan.starts)
 
 
 def run(subject: Subject) -> dict[str, Any]:
     """Count wrong cells at T, T + 1, 2T and 2T + 1; for life, on all boards and in a soup."""
     config = subject.config
     starts = subject.starts or max(STARTS, config.evaluation.starts)
-    streams = held_out_streams(subject.seed)
-    check = ExactnessCheck(config, subject.model.netlist, starts, streams)
-    found = check(subject.ops)
+    plan = Plan.of(config, starts, held_out_streams(subject.seed))
+    found = plan.judge(_wrong_cells(subject.model, plan))
     counts, notes, more = list(found.counts), [], {}
     if is_deterministic(config):
         notes.append("There is one start only, and nothing random: one rollout tells all.")
     if config.task.kind == "pattern":
         notes.append("Exact asks for the training step only, as the published loss does.")
-    if check.exhaustive:
+    if plan.exhaustive:
         notes.append("Every cell of a 3×3 torus sees another of the 512 neighbourhoods.")
-        more["wrong_neighborhoods"] = counts[0].wrong_cells // (9 * len(config.task.loss_channels))
+        if len(config.task.loss_channels) == 1:
+            more["wrong_neighborhoods"] = counts[0].wrong_cells // 9
     if config.task.kind == "life" and config.automaton.fire_rate == 1:
         found_in_soup = soup(subject)
         counts.append(found_in_soup.pop("count"))

@@ -23,6 +23,9 @@ VALUES_AT_ONCE = 2**26
 EVENTS_AT_ONCE = 2**24
 """Cells times steps for which masks and damage are drawn at a time, for all starts together."""
 
+NUMBERS_AT_ONCE = 2**14
+"""Random numbers that are drawn at a time: 128 KB."""
+
 Ops = npt.NDArray[np.uint8]
 Counts = npt.NDArray[np.int64]
 
@@ -115,8 +118,13 @@ class _Fires:
         scene = self._scene
         if scene.fire_rate == 1:
             return None
-        shape = (steps, scene.grid.height, scene.grid.width)
-        masks = np.empty((len(self._rngs), *shape), np.uint8)
+        cells = scene.grid.cells
+        masks = np.empty((len(self._rngs), steps * cells), np.bool_)
+        # Through a buffer that stays in cache, not through 64 times the memory of the masks.
+        numbers = np.empty(min(NUMBERS_AT_ONCE, steps * cells))
         for mask, rng in zip(masks, self._rngs, strict=True):
-            mask[:] = rng.random(shape) <= scene.fire_rate
-        return masks
+            for first in range(0, len(mask), len(numbers)):
+                piece = mask[first : first + len(numbers)]
+                uniform = rng.random(out=numbers[: len(piece)])
+                np.less_equal(uniform, scene.fire_rate, out=piece)
+        return masks.view(np.uint8).reshape(-1, steps, scene.grid.height, scene.grid.width)

@@ -227,6 +227,6 @@ class TestLife:
         config = load_config("game-of-life-small", [*TINY_LIFE, "automaton.steps=2"])
         model = random_model(config)
         check = check_of(model, 5)
-        assert not check.exhaustive
+        assert not check.plan.exhaustive
         required = [(c.step, c.required) for c in check(model.ops).counts]
         assert required == [(2, True), (3, False), (4, False), (5, False)]
