@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cli import drawing
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from rich.console import Console
     from rich.text import Text
 
     from difflogic.training.metrics import MetricsRow
@@ -31,10 +32,6 @@ FRAME_SHARE = 0.01
 LINES = 10
 LINE_SECONDS = 30.0
 """Without a terminal: so many lines over the run, and none later than this after the last."""
-
-COLOR_CHANNELS = (2, 3)
-COLORS = ("grey11", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-"""Of a cell with these bits: the first channel is red, the second green, the third blue."""
 
 MIN_BAR = 10
 MAX_BAR = 60
@@ -163,7 +160,7 @@ class Live(Display):
 
     def _draw(self, progress: Progress) -> None:
         size = self._console.size
-        colored = has_color(self._console)
+        colored = drawing.has_color(self._console)
         frame = compose(self._title, progress, size.width, size.height, colored)
         self._live.update(frame, refresh=True)
 
@@ -213,7 +210,9 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
     numbers = _numbers(progress)
     # The rest of the height, less the title, the bar, the caption and the cursor's line.
     room = max(height - 4, len(numbers))
-    drawn = cells(progress.hard_grid, room, colored) if progress.hard_grid is not None else []
+    drawn = (
+        drawing.cells(progress.hard_grid, room, colored) if progress.hard_grid is not None else []
+    )
     for index in range(max(len(numbers), len(drawn))):
         label, value, remark = numbers[index] if index < len(numbers) else ("", "", "")
         text.append(f"{label:<10}", "dim").append(f"{value:>9}", "bold")
@@ -225,13 +224,8 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
     return text
 
 
-def has_color(console: Console) -> bool:
-    """Return whether a terminal shows colours, and is asked to."""
-    return console.color_system is not None and not console.no_color
-
-
 def _caption(progress: Progress, colored: bool) -> str:
-    if colored and len(progress.channels) in COLOR_CHANNELS:
+    if colored and len(progress.channels) in drawing.COLOR_CHANNELS:
         return f"channels {', '.join(map(str, progress.channels))}, hard"
     return f"channel {progress.channels[0]}, hard"
 
@@ -265,37 +259,6 @@ def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
         ("best", loss(progress.best_hard_loss), best_at),
         ("", percent(progress.best_accuracy), ""),
     ]
-
-
-def picture(grid: npt.NDArray[np.uint8] | Sequence[Sequence[int]], lines: int) -> list[str]:
-    """Draw a grid of bits, shape (height, width), two cells to a character; at most `lines`."""
-    rows = [[int(bit) for bit in row] for row in grid[: 2 * lines]]
-    if len(rows) % 2:
-        rows.append([0] * len(rows[0]))
-    pairs = zip(rows[::2], rows[1::2], strict=True)
-    return ["".join(" ▄▀█"[2 * a + b] for a, b in zip(*pair, strict=True)) for pair in pairs]
-
-
-def cells(bits: npt.NDArray[np.uint8], lines: int, colored: bool) -> list[Text]:
-    """Draw loss channels of bits, shape (channels, height, width), as `picture` does.
-
-    Two or three channels are red, green and blue where there are colours; else the first is drawn.
-    """
-    from rich.text import Text
-
-    if not colored or len(bits) not in COLOR_CHANNELS:
-        return [Text(line, "green on grey11") for line in picture(bits[0], lines)]
-    numbers = sum(channel.astype(int) << index for index, channel in enumerate(bits))
-    rows = [[int(number) for number in row] for row in numbers[: 2 * lines]]
-    if len(rows) % 2:
-        rows.append([0] * len(rows[0]))
-    drawn = []
-    for upper, lower in zip(rows[::2], rows[1::2], strict=True):
-        line = Text()
-        for a, b in zip(upper, lower, strict=True):
-            line.append("▀", f"{COLORS[a]} on {COLORS[b]}")
-        drawn.append(line)
-    return drawn
 
 
 def loss(value: float | None) -> str:

@@ -18,6 +18,12 @@ def picture_override(target: str) -> str:
     return f"task.target={json.dumps(name, ensure_ascii=False)}"
 
 
+def picture_name(target: str) -> str:
+    """Return what an experiment is called that grows this picture: its file, as far as allowed."""
+    stem = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in Path(target).stem)
+    return f"pattern-{stem}"[:64]
+
+
 def circuit_for(channels: int, source: str) -> list[str]:
     """Return overrides that give a configuration's automaton so many channels."""
     from difflogic.config import load_config
@@ -33,7 +39,7 @@ def show_picture(config: Config) -> None:
     """Show on stderr what the automaton is to grow."""
     import sys
 
-    from cli import display
+    from cli import drawing
     from cli.errors import note
     from difflogic.pictures import parse_picture, render_picture
 
@@ -51,5 +57,5 @@ def show_picture(config: Config) -> None:
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
-    for line in display.cells(bits, task.height, display.has_color(console)):
+    for line in drawing.cells(bits, task.height, drawing.has_color(console)):
         console.print(line, no_wrap=True, crop=True)

@@ -51,8 +51,22 @@ def _scores(scores: Mapping[str, Any]) -> list[str]:
             f"{label:<11}{display.percent(1 - wrong / cells)} of the cells right at step {step}: "
             f"{wrong} wrong of {cells} in {held_out['starts']} held-out starts"
         )
+    lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
     if held_out["exact"]:
         lines.append(f"{'':<11}exact: no cell is wrong")
+    return lines
+
+
+def _exactness(found: Mapping[str, Any]) -> list[str]:
+    """Return a line per count of the check that a life-like rule ends with."""
+    lines = [
+        f"{count['what']} of {count['height']}×{count['width']} cells: {count['wrong_cells']} "
+        f"wrong of {count['cells']}"
+        for count in found.get("counts", [])
+    ]
+    first = found.get("first_wrong_step")
+    if first is not None:
+        lines[-1] += f", the first at step {first}"
     return lines
 
 

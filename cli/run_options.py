@@ -24,6 +24,7 @@ class RunOptions:
         int | None, typer.Option(min=0, metavar="N", help="Names all random streams.")
     ] = None
     workers: Annotated[str | None, config_command.WORKERS] = None
+    recipe: Annotated[str | None, config_command.RECIPE] = None
     overrides: Annotated[list[str] | None, config_command.SET] = None
     run_dir: Annotated[
         Path | None,

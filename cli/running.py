@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -32,6 +33,8 @@ class Experiment:
     """The one that is meant otherwise, unless a run is resumed."""
     overrides: Sequence[str] = ()
     """What the command's own options say, as ``section.key=value``."""
+    name: str | None = None
+    """What a new run of it is called, if not as its configuration."""
     kind: str | None = None
     """The kind of task that the command is for; None is any."""
 
@@ -50,7 +53,6 @@ def _prepare(experiment: Experiment, options: RunOptions) -> tuple[Config, RunDi
     from difflogic.errors import ConfigError
     from difflogic.training.run_directory import CONFIG, RunDirectory, find_run, run_name
 
-    overrides = [*experiment.overrides, *options.settings]
     if options.resume is None:
         source = experiment.config or experiment.default
         if source is None:
@@ -58,18 +60,28 @@ def _prepare(experiment: Experiment, options: RunOptions) -> tuple[Config, RunDi
                 "name a configuration, one of "
                 f"{', '.join(shipped_configs())}, or a TOML file; or a run with --resume"
             )
-        settings = load_config(source, overrides)
-        _check_kind(settings, experiment)
+        name = [] if experiment.name is None else [f"name={experiment.name}"]
+        settings = _load(source, [*name, *experiment.overrides], experiment, options)
         return settings, RunDirectory.create(name=run_name(settings), requested=options.run_dir)
     if options.run_dir is not None:
         raise ConfigError("--resume names the run's directory already: leave --run-dir out")
     path = find_run(options.resume)
-    # What was not given is as it is in the run; its length changes only if that is said.
-    if not any(override.partition("=")[0].strip() == "training.epochs" for override in overrides):
-        overrides.append(f"training.epochs={load_config(path / CONFIG).training.epochs}")
-    settings = load_config(experiment.config or path / CONFIG, overrides)
+    # What was not given is as it is in the run, whose name and length no file changes.
+    stored = load_config(path / CONFIG)
+    kept = [f"name={stored.name}", f"training.epochs={stored.training.epochs}"]
+    base = experiment.config or path / CONFIG
+    return _load(base, [*kept, *experiment.overrides], experiment, options), RunDirectory(path)
+
+
+def _load(
+    source: str | Path, overrides: Sequence[str], experiment: Experiment, options: RunOptions
+) -> Config:
+    from difflogic.config import load_config
+    from difflogic.training.settings import without_foreign_results
+
+    settings = load_config(source, [*overrides, *options.settings], options.recipe)
     _check_kind(settings, experiment)
-    return settings, RunDirectory(path)
+    return without_foreign_results(settings, load_config(source))
 
 
 def _check_kind(settings: Config, experiment: Experiment) -> None:
@@ -120,7 +132,7 @@ class Shown:
             f"worker{'' if trainer.workers == 1 else 's'}"
         )
         self.progress = display.Progress(config.training.epochs, config.task.loss_channels)
-        if session.resumed:
+        if session.resumed and not quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
         for row in session.history:
             self.progress.recall(row)

@@ -11,6 +11,8 @@ from cli import config as config_command
 from cli.run_options import RunOptions, with_run_options
 from cli.running import Experiment, run_experiment
 
+CONWAY = "B3/S23"
+
 
 class Start(StrEnum):
     """What a pattern grows from."""
@@ -61,10 +63,11 @@ def train_checkerboard(
         from difflogic.config import load_config
 
         gates = list(load_config("checkerboard-small").update.gates)
-        overrides = ["name=checkerboard-async-small", f"update.gates={gates}"]
+        overrides = [f"update.gates={gates}"]
     shipped = "checkerboard-async" if asynchronous else "checkerboard-small"
     chosen = _chosen(config, small or asynchronous, shipped)
-    run_experiment(Experiment(chosen, "checkerboard", overrides, kind="checkerboard"), options)
+    name = "checkerboard-async-small" if small and asynchronous else None
+    run_experiment(Experiment(chosen, "checkerboard", overrides, name, "checkerboard"), options)
 
 
 @with_run_options
@@ -77,7 +80,7 @@ def train_gol(
             metavar="B…/S…",
             help="Numbers of living neighbours at which a cell is born, survives; B36/S23 is "
             "HighLife.",
-            show_default="B3/S23, Conway's",
+            show_default=f"{CONWAY}, Conway's",
         ),
     ] = None,
     config: Annotated[str | None, config_command.CONFIG] = None,
@@ -88,7 +91,8 @@ def train_gol(
     """
     overrides = [] if rule is None else [f'task.rule="{rule}"']
     chosen = _chosen(config, small, "game-of-life-small")
-    run_experiment(Experiment(chosen, "game-of-life", overrides, kind="life"), options)
+    name = None if rule in (None, CONWAY) else "life-" + rule.replace("/", "-")
+    run_experiment(Experiment(chosen, "game-of-life", overrides, name, "life"), options)
 
 
 @with_run_options
@@ -136,7 +140,7 @@ def train_pattern(
     config: Annotated[str | None, config_command.CONFIG] = None,
 ) -> None:
     """Train an automaton that grows a picture. It is shown before the training starts."""
-    from cli.pattern import circuit_for, picture_override
+    from cli.pattern import circuit_for, picture_name, picture_override
 
     if colors is not None:
         _refuse_both("--colors", config)
@@ -151,7 +155,8 @@ def train_pattern(
         overrides.append(f"task.start={start.value}")
     if channels is not None:
         overrides += circuit_for(channels, config or default)
-    run_experiment(Experiment(config, default, overrides, kind="pattern"), options)
+    name = None if target in (None, default) else picture_name(target)
+    run_experiment(Experiment(config, default, overrides, name, "pattern"), options)
 
 
 def _chosen(config: str | None, other: bool, shipped: str) -> str | None:

@@ -17,6 +17,7 @@ LEFTOVERS = ".dct-*.tmp"
 _REMEDIES = {
     errno.ENOSPC: "free some space there, or write elsewhere",
     errno.EDQUOT: "free some of your quota, or write elsewhere",
+    errno.EFBIG: "raise the limit on the size of files, or write elsewhere",
     errno.EROFS: "write to a place that is not read-only",
     errno.EACCES: "check the directory's permissions, or write elsewhere",
     errno.EPERM: "check the directory's permissions, or write elsewhere",

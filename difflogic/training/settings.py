@@ -64,6 +64,13 @@ def extended(stored: Config, asked: Config) -> Config:
     return stored.model_copy(update={"training": stored.training.model_copy(update=epochs)})
 
 
+def without_foreign_results(config: Config, source: Config) -> Config:
+    """Return `config`, made out of `source`, without [published] if it is another experiment."""
+    if all(getattr(config, part) == getattr(source, part) for part in ("task", "automaton")):
+        return config
+    return config.model_copy(update={"published": type(config.published)()})
+
+
 def _flat(config: Config) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for section, value in config.to_dict().items():

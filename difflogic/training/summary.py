@@ -6,16 +6,23 @@ from typing import Any
 
 from difflogic import machine
 from difflogic.config import Config
+from difflogic.evaluation import evaluate, held_out
+from difflogic.evaluation.exactness import EXACTNESS
 from difflogic.model import Model
 from difflogic.training.metrics import History
 from difflogic.training.trainer import Trainer
 
 
 def final_scores(model: Model) -> dict[str, Any]:
-    """Score the hard circuit that a run leaves behind: the one place for what a run ends with."""
-    from difflogic.evaluation import held_out
+    """Score the hard circuit that a run leaves behind: the one place for what a run ends with.
 
-    return {"held_out": held_out(model)}
+    `held_out` holds the counts on held-out starts; for a life-like rule `exactness` holds those on
+    all 512 boards and in a random soup.
+    """
+    scores = {"held_out": held_out(model)}
+    if model.config.task.kind == "life":
+        scores["exactness"] = evaluate(model, [EXACTNESS.name])["suites"][EXACTNESS.name]
+    return scores
 
 
 def summarize(config: Config, trainer: Trainer, history: History, resumed: int) -> dict[str, Any]:

@@ -398,6 +398,22 @@ class TestResume:
         assert result.exit_code == 2
         assert message in result.stderr
 
+    def test_the_options_that_a_run_was_begun_with_may_be_given_again(self, dct: Dct) -> None:
+        tiny = [
+            "--set=perception.kernels=2",
+            "--set=update.gates=[4,2,1]",
+            "--set=training.batch=2",
+        ]
+        begun = ["train-gol", "--rule=B36/S23", "--set=update.wiring=random", *tiny, "--json"]
+        assert dct(*begun, "--epochs=2").exit_code == 0
+        again = dct(*begun, "--resume=last", "--epochs=3")
+        assert again.exit_code == 0, again.stderr
+        assert (again.json["epochs"], again.json["resumed"]) == (3, 1)
+        assert dct(*begun, "--config=game-of-life", "--resume=last").exit_code == 0
+        other = dct("train-gol", "--rule=B3/S23", "--resume=last")
+        assert "task.rule: 'B36/S23' → 'B3/S23'" in other.stderr
+        assert other.stderr.count("→") == 1
+
     def test_another_task_is_refused(self, dct: Dct, stopped: Path) -> None:
         result = dct("train-gol", "--resume", "last")
         assert result.exit_code == 2
@@ -465,8 +481,28 @@ class TestExperiments:
         expected["update"]["gates"] = list(load_config("checkerboard-small").update.gates)
         assert config == expected | {"name": "checkerboard-async-small"}
 
+    def test_a_recipe(self, config_of: Dct) -> None:
+        """A lever that a file has turned goes back to where the reference has it."""
+        mine = load_config("lizard", ["training.weight_decay=0.0"]).to_toml()
+        Path("mine.toml").write_text(mine)
+        config = config_of("train", "mine.toml", "--recipe", "reference")
+        assert config.training.weight_decay == 0.01
+        assert config.training.epochs == 3500
+
     def test_any_rule(self, config_of: Dct) -> None:
-        assert config_of("train-gol", "--rule", "B36/S23").task.rule == "B36/S23"
+        config = config_of("train-gol", "--rule", "B36/S23")
+        assert (config.task.rule, config.name) == ("B36/S23", "life-B36-S23")
+        assert config_of("train-gol", "--rule", "B3/S23") == load_config("game-of-life")
+
+    def test_published_results_stay_with_what_they_are_of(self, config_of: Dct) -> None:
+        assert config_of("train-gol", "--seed=3").published.learned_by == 1441
+        assert config_of("train", "lizard", "--set=training.batch=2").published.epochs == 3500
+        for command in (
+            ["train-gol", "--rule=B36/S23"],
+            ["train", "game-of-life", "--set=task.rule=B36/S23"],
+            ["train-pattern", "--start=zeros"],
+        ):
+            assert not config_of(*command).to_dict()["published"]
 
     def test_any_picture(self, config_of: Dct) -> None:
         rows = [".r" * 8, *["." * 16] * 15]
@@ -475,6 +511,7 @@ class TestExperiments:
         assert config.task.target.split() == rows
         assert config.task.loss_channels == (0, 1, 2)
         assert config.automaton.steps == 7
+        assert config.name == "pattern-mine"
         assert config_of("train-pattern", "--start", "zeros").task.start == "zeros"
 
     @pytest.mark.parametrize("channels", [1, 20, 64, 100, 128, 200, 256])
@@ -490,6 +527,7 @@ class TestExperiments:
             (["train"], "name a configuration, one of checkerboard, checkerboard-async"),
             (["train", "lizzard"], 'did you mean "lizard"?'),
             (["train-gol", "--config", "lizard"], 'lizard is of kind "pattern"'),
+            (["train", "lizard", "--recipe", "referense"], 'did you mean "reference"?'),
             (["train-gol", "--rule", "B3S23"], "[task] rule must be"),
             (["train-gol", "--small", "--config", "game-of-life"], "--small and --config both"),
             (["train-checkerboard", "--async", "--config", "x"], "--async and --config both"),

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from difflogic.config import load_config
+from difflogic.model import Model
 from difflogic.training.metrics import History, MetricsRow
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.summary import final_scores, summarize
@@ -58,3 +60,13 @@ def test_a_run_of_no_epoch_has_one_that_can_be_written(tmp_path):
     assert summary["scores"]["soft_loss"] is None
     RunDirectory(tmp_path).write_summary(summary)
     assert RunDirectory(tmp_path).read_summary() == json.loads(json.dumps(summary))
+
+
+def test_a_life_like_rule_ends_with_all_boards_and_a_soup():
+    wrong = load_config("game-of-life-small", ["training.epochs=1"])
+    scores = final_scores(Model.create(wrong))
+    boards, soup = scores["exactness"]["counts"]
+    assert (boards["cells"], soup["cells"]) == (512 * 9, 128 * 128 * 300)
+    assert boards["wrong_cells"] > 0 < soup["wrong_cells"]
+    assert scores["exactness"]["exact"] is scores["held_out"]["exact"] is False
+    assert set(final_scores(Model.create(tiny()))) == {"held_out"}

@@ -81,9 +81,9 @@ PLAIN_MUTATIONS = {
         "    if workers == 1:\n        return", "    if workers > 0:\n        return", 1,
     ),
     "hard shift off by one": (
-        "place = pad * 64 + shifts[s]", "place = pad * 64 + shifts[s] + 1", 1,
+        "right = cells.shift[s]", "right = cells.shift[s] + np.uint64(1)", 1,
     ),
-    "hard mask ignored": ("(new & mask[first + w])", "new", 1),
+    "hard mask ignored": ("(old ^ tile[row]) & fire_words", "(old ^ tile[row])", 1),
     "hard pass-through of the wrong input": ("if op == 3:", "if op == 5:", 1),
 }  # fmt: skip
 
