@@ -37,9 +37,7 @@ def circuit_for(channels: int, source: str) -> list[str]:
 
 def show_picture(config: Config) -> None:
     """Show on stderr what the automaton is to grow."""
-    import sys
-
-    from cli import drawing
+    from cli import display, drawing
     from cli.errors import note
     from difflogic.pictures import parse_picture, render_picture
 
@@ -51,11 +49,13 @@ def show_picture(config: Config) -> None:
         f"to grow from {start} in {config.automaton.steps} steps, {ones} of "
         f"{task.height}×{task.width} cells:"
     )
-    if not sys.stderr.isatty():
-        note(render_picture(bits).rstrip("\n"))
-        return
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
-    for line in drawing.cells(bits, task.height, drawing.has_color(console)):
+    colored = drawing.has_color(console)
+    # As text where it is no terminal, and where letters tell the colours.
+    if not display.can_animate() or (len(bits) > 1 and not colored):
+        note(render_picture(bits).rstrip("\n"))
+        return
+    for line in drawing.cells(bits, task.height, colored):
         console.print(line, no_wrap=True, crop=True)
