@@ -26,6 +26,7 @@ class Purpose(IntEnum):
     EVALUATION_DAMAGE = 9
     HARDENING = 10
     SEARCH = 11
+    LATER_STEP = 12
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.random.Generator:

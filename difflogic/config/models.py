@@ -160,6 +160,11 @@ class TrainingConfig(Section):
     gradient_clip: Annotated[float, Field(gt=0, le=1e9)] = Field(
         default=100.0, description="bound on each element of the gradient"
     )
+    later_steps: Annotated[int, Field(ge=0, le=10**6)] = Field(
+        default=0,
+        description="the target is also compared with at a random step up to so many after the "
+        "last, drawn anew at each epoch; 0 is never",
+    )
     initial_logit: Annotated[float, Field(ge=-1000, le=1000)] = Field(
         default=10.0, description="first logit of the op A (pass-through); the others start at 0"
     )
@@ -357,6 +362,10 @@ def _task_problems(config: Config) -> list[str]:
     ]
     if task.kind == "pattern":
         problems += _picture_problems(task)
+    if task.kind == "life" and config.training.later_steps:
+        problems.append(
+            "[training] later_steps: the boards of life do not stay as they are: leave it at 0"
+        )
     if task.kind == "checkerboard" and task.square > min(task.height, task.width):
         problems.append(
             f"[task] square: a square of {task.square} cells does not fit a grid of "

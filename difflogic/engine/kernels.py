@@ -862,12 +862,13 @@ def tile_forward(code, coefficients, layout, tile_index, state, mask, new_state,
 
 @kernel
 def tile_backward(code, zero_rows, coefficients, layout, tile_index, state, mask, last,
-                  upstream, downstream, sums, workspace):  # fmt: skip
+                  supervised, loss_gradient, upstream, downstream, sums, workspace):  # fmt: skip
     """Take the gradient of one step of a tile's cells back to the inputs of that step.
 
-    `upstream` is dL/d(new state): as (C, stride) itself if this is the `last` step, else as the
-    gradient (9·C, stride) that the step after left at its cells' inputs. This step's goes to
-    `downstream` (9·C, stride), and what its gates' logits need is added to `sums`.
+    dL/d(new state) is the sum of `loss_gradient` (C, stride), if the new state is `supervised`,
+    and of what the step after left at its cells' inputs, `upstream` (9·C, stride), if this is not
+    the `last` step. This step's goes to `downstream` (9·C, stride), and what its gates' logits
+    need is added to `sums`.
     """
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     count = min(lanes, layout.cells - start)
@@ -883,12 +884,12 @@ def tile_backward(code, zero_rows, coefficients, layout, tile_index, state, mask
     for c in range(channels):
         # Gathered before any output row is written: the two never share rows (program.py).
         total = kept[c * lanes : (c + 1) * lanes]
-        if last:
-            given = upstream[c, first : first + lanes]
+        total[:] = 0.0
+        if supervised:
+            given = loss_gradient[c, first : first + lanes]
             for i in range(lanes):
                 total[i] = given[i] if i < count else 0.0
-        else:
-            total[:] = 0.0
+        if not last:
             for n in range(9):
                 part = grad[(n * channels + c) * lanes : (n * channels + c + 1) * lanes]
                 for i in range(lanes):
@@ -971,13 +972,13 @@ def take(control, stage, tasks, worker, workers):
 
 
 @kernel
-def forward_share(worker, team, control, code, coefficients, layout, states, masks, values):
-    """Do one worker's share of a rollout of all groups of samples.
+def forward_share(worker, team, control, code, coefficients, layout, steps, states, masks, values):
+    """Do one worker's share of a rollout of all groups of samples, `steps` steps long.
 
-    `states` (groups, steps + 1, C, stride) holds the starts at step 0 and receives all steps.
-    `masks` is (groups, steps, cells), or (groups, steps, 0) where every cell is updated.
+    `states` (groups, steps + 1 or more, C, stride) holds the starts at step 0 and receives all
+    steps. `masks` is (groups, as many, cells), or (groups, …, 0) where every cell is updated.
     """
-    groups, steps = states.shape[0], states.shape[1] - 1
+    groups = states.shape[0]
     tiles, chunks = len(layout.tile_start), len(layout.chunk_start) - 1
     # Whole groups of samples first: no worker waits for another.
     group = take(control, 0, team.whole, worker, team.workers)
@@ -1004,29 +1005,37 @@ def forward_share(worker, team, control, code, coefficients, layout, states, mas
 
 
 @kernel
-def chunk_backward(program, coefficients, layout, chunk, states, step, mask, loss_gradient,
-                   input_gradients, sums, workspace):  # fmt: skip
-    """One step back for a chunk of tiles of one group; its gate sums go to its own slot."""
-    last = step == states.shape[0] - 2
+def chunk_backward(program, coefficients, layout, chunk, states, step, mask, loss_steps,
+                   loss_gradients, input_gradients, sums, workspace):  # fmt: skip
+    """One step back for a chunk of tiles of one group; its gate sums go to its own slot.
+
+    `loss_steps` (losses,) are the steps after which the state is supervised, ascending, and
+    `loss_gradients` (losses, C, stride) is dL/d(those states), as far as they directly count.
+    """
+    last = step == loss_steps[-1] - 1
     if last:
         sums[:] = 0.0
+    supervised, loss = False, 0
+    for index in range(len(loss_steps)):
+        if loss_steps[index] == step + 1:
+            supervised, loss = True, index
     for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
-        upstream = loss_gradient if last else input_gradients[(step + 1) % 2]
         tile_backward(program.backward, program.zero_rows, coefficients, layout, tile,
-                      states[step], mask, last, upstream, input_gradients[step % 2], sums,
+                      states[step], mask, last, supervised, loss_gradients[loss],
+                      input_gradients[(step + 1) % 2], input_gradients[step % 2], sums,
                       workspace)  # fmt: skip
 
 
 @kernel
-def backward_share(worker, team, control, program, coefficients, layout, states, masks,
+def backward_share(worker, team, control, program, coefficients, layout, states, masks, loss_steps,
                    loss_gradients, input_gradients, sums, workspace):  # fmt: skip
     """Do one worker's share of the backward pass; the counterpart of forward_share.
 
-    `loss_gradients` (groups, C, stride) is dL/d(last state); `input_gradients` (groups, 2, 9·C,
-    stride) is space for two steps; `sums` (groups, chunks, parameters · 4) gets the slots. Its
-    stages follow those of the forward pass.
+    `loss_gradients` (groups, losses, C, stride) is as in chunk_backward; `input_gradients`
+    (groups, 2, 9·C, stride) is space for two steps; `sums` (groups, chunks, parameters · 4) gets
+    the slots. Its stages follow those of the forward pass.
     """
-    groups, steps = states.shape[0], states.shape[1] - 1
+    groups, steps = states.shape[0], loss_steps[-1]
     chunks = len(layout.chunk_start) - 1
     stage = shared_stages(team, groups, steps) + 1
     group = take(control, stage, team.whole, worker, team.workers)
@@ -1034,8 +1043,9 @@ def backward_share(worker, team, control, program, coefficients, layout, states,
         for step in range(steps - 1, -1, -1):
             for chunk in range(chunks):
                 chunk_backward(program, coefficients, layout, chunk, states[group], step,
-                               masks[group, step], loss_gradients[group], input_gradients[group],
-                               sums[group, chunk], workspace)  # fmt: skip
+                               masks[group, step], loss_steps, loss_gradients[group],
+                               input_gradients[group], sums[group, chunk],
+                               workspace)  # fmt: skip
         group = take(control, stage, team.whole, worker, team.workers)
     stage += 1
     for first in range(team.whole, groups, team.abreast):
@@ -1045,8 +1055,9 @@ def backward_share(worker, team, control, program, coefficients, layout, states,
             while task >= 0:
                 group, chunk = first + task // chunks, task % chunks
                 chunk_backward(program, coefficients, layout, chunk, states[group], step,
-                               masks[group, step], loss_gradients[group], input_gradients[group],
-                               sums[group, chunk], workspace)  # fmt: skip
+                               masks[group, step], loss_steps, loss_gradients[group],
+                               input_gradients[group], sums[group, chunk],
+                               workspace)  # fmt: skip
                 task = take(control, stage, tasks, worker, team.workers)
             stage += 1
             barrier(control, team.workers)
@@ -1059,30 +1070,32 @@ def shared_stages(team, groups, steps):
 
 
 @kernel
-def loss_share(worker, team, layout, states, targets, loss_channels, losses, loss_gradients,
-               in_use):  # fmt: skip
+def loss_share(worker, team, layout, loss_steps, states, targets, loss_channels, losses,
+               loss_gradients, in_use):  # fmt: skip
     """Take the sum of squared errors of each sample of every `workers`-th group, and its gradient.
 
-    `targets` is (groups, loss channels, stride), `losses` (groups, samples of a group). Only the
-    first `in_use` samples count; the others leave no gradient.
+    The target is that of all `loss_steps`, whose errors are added up. `targets` is (groups, loss
+    channels, stride), `losses` (groups, samples of a group). Only the first `in_use` samples
+    count; the others leave no gradient.
     """
     samples = losses.shape[1]
     cells = layout.cells // samples
     for group in range(worker, states.shape[0], team.workers):
         losses[group] = 0.0
-        for index in range(len(loss_channels)):
-            channel = loss_channels[index]
-            last = states[group, states.shape[1] - 1, channel]
-            target, gradient = targets[group, index], loss_gradients[group, channel]
-            for sample in range(samples):
-                first = layout.lead + sample * cells
-                if group * samples + sample >= in_use:
-                    gradient[first : first + cells] = 0.0
-                    continue
-                for i in range(first, first + cells):
-                    error = last[i] - target[i]
-                    gradient[i] = 2 * error
-                    losses[group, sample] += np.float64(error) * np.float64(error)
+        for loss in range(len(loss_steps)):
+            for index in range(len(loss_channels)):
+                channel = loss_channels[index]
+                state = states[group, loss_steps[loss], channel]
+                target, gradient = targets[group, index], loss_gradients[group, loss, channel]
+                for sample in range(samples):
+                    first = layout.lead + sample * cells
+                    if group * samples + sample >= in_use:
+                        gradient[first : first + cells] = 0.0
+                        continue
+                    for i in range(first, first + cells):
+                        error = state[i] - target[i]
+                        gradient[i] = 2 * error
+                        losses[group, sample] += np.float64(error) * np.float64(error)
 
 
 FORWARD, LOSS, BACKWARD = 1, 2, 4
@@ -1090,28 +1103,30 @@ FORWARD, LOSS, BACKWARD = 1, 2, 4
 
 
 @kernel
-def train(worker, team, control, parts, program, coefficients, layout, states, masks, targets,
-          loss_channels, losses, loss_gradients, in_use, input_gradients, sums, clock,
+def train(worker, team, control, parts, program, coefficients, layout, loss_steps, states, masks,
+          targets, loss_channels, losses, loss_gradients, in_use, input_gradients, sums, clock,
           workspace):  # fmt: skip
     """Do one worker's share of a rollout, its loss and the way back: all `parts` in one call.
 
-    Waking threads costs time, and compiling the tiles' code more than once too. Worker 0 writes
+    The rollout ends with the last of `loss_steps`. Waking threads costs time, and compiling the
+    tiles' code more than once too: hence one kernel. Worker 0 writes
     the seconds that loss and backward pass took to `clock` (2,).
     """
     mode = flush_denormals()
     if parts & FORWARD:
-        forward_share(worker, team, control, program.forward, coefficients, layout, states, masks,
-                      workspace.values)  # fmt: skip
+        forward_share(worker, team, control, program.forward, coefficients, layout,
+                      loss_steps[-1], states, masks, workspace.values)  # fmt: skip
         barrier(control, team.workers)
     start = now()
     if parts & LOSS:
-        loss_share(worker, team, layout, states, targets, loss_channels, losses, loss_gradients,
-                   in_use)  # fmt: skip
+        loss_share(worker, team, layout, loss_steps, states, targets, loss_channels, losses,
+                   loss_gradients, in_use)  # fmt: skip
         barrier(control, team.workers)
     middle = now()
     if parts & BACKWARD:
         backward_share(worker, team, control, program, coefficients, layout, states, masks,
-                       loss_gradients, input_gradients, sums, workspace)  # fmt: skip
+                       loss_steps, loss_gradients, input_gradients, sums,
+                       workspace)  # fmt: skip
         barrier(control, team.workers)
     if worker == 0:
         clock[0], clock[1] = middle - start, now() - middle

@@ -111,7 +111,8 @@ class Engine:
         groups, chunks = self._groups, len(self.layout.chunk_start) - 1
         self._states = aligned((groups, self.steps + 1, channels, length), self.dtype)
         self._input_gradients = aligned((groups, 2, 9 * channels, length), self.dtype)
-        self._loss_gradients = aligned((groups, channels, length), self.dtype)
+        self._loss_steps = np.array([self.steps], np.int64)
+        self._set_losses(1)
         self._sums = aligned((groups, chunks, self.netlist.parameters * 4), self.dtype)
         self._masks = np.zeros((groups, self.steps, 0), dtype=np.uint8)
         self._coefficients = aligned((self.netlist.parameters * 4,), self.dtype)
@@ -159,6 +160,7 @@ class Engine:
         `masks` (batch, steps, H, W), 1 where a cell takes its new state. A batch smaller than
         the engine's is allowed.
         """
+        self._supervise(())
         self._load(coefficients, starts, masks)
         self._run(k.FORWARD)
         return self._collect(self._states[:, -1])
@@ -169,7 +171,7 @@ class Engine:
         Returns dL/d(coefficients), shape (parameters, 4), summed over batch, cells and steps.
         """
         self._loss_gradients[:] = 0.0
-        self._spread(loss_gradients, self._loss_gradients)
+        self._spread(loss_gradients, self._loss_gradients[:, 0])
         self._run(k.BACKWARD)
         return self.reduce(np.zeros((self.netlist.parameters, 4), self.dtype))
 
@@ -180,15 +182,18 @@ class Engine:
         targets: npt.NDArray,
         loss_channels: Sequence[int],
         masks: npt.NDArray[np.uint8] | None = None,
+        loss_steps: Sequence[int] = (),
     ) -> tuple[list[float], dict[str, float]]:
         """Do `forward`, the loss and `backward` up to the slots; `reduce` adds those up.
 
         All of it is one parallel call, since waking the workers costs time. `targets` is (batch,
-        loss channels, H, W); the loss is the sum of squared errors at the last step. Returns each
-        sample's loss, and the seconds of the phases "forward", "loss" and "backward".
+        loss channels, H, W); the loss is the sum of squared errors after each of `loss_steps`,
+        ascending, or after the engine's last step if there are none. Returns each sample's loss,
+        and the seconds of the phases "forward", "loss" and "backward".
         """
         start = time.perf_counter()
         self._set_loss_channels(loss_channels)
+        self._supervise(loss_steps)
         self._load(coefficients, starts, masks)
         self._spread(targets, self._targets)
         self._loss_gradients[:] = 0.0
@@ -208,6 +213,15 @@ class Engine:
         """States of all steps of the last `forward`, shape (batch, steps + 1, C, H, W)."""
         steps = [self._collect(self._states[:, t]) for t in range(self.steps + 1)]
         return np.stack(steps, axis=1)
+
+    def _supervise(self, loss_steps: Sequence[int]) -> None:
+        self._loss_steps = np.array(loss_steps or [self.steps], np.int64)
+        if self._loss_gradients.shape[1] != len(self._loss_steps):
+            self._set_losses(len(self._loss_steps))
+
+    def _set_losses(self, losses: int) -> None:
+        groups, _, channels, length = self._states.shape
+        self._loss_gradients = aligned((groups, losses, channels, length), self.dtype)
 
     def _set_loss_channels(self, channels: Sequence[int]) -> None:
         if tuple(channels) != self._loss_channels:
@@ -238,7 +252,7 @@ class Engine:
         loss_channels = np.array(self._loss_channels or (), dtype=np.int64)
         shared = (
             self.team, self._control, parts, self._code, self._coefficients, self.layout,
-            self._states, self._masks, self._targets, loss_channels, self._losses,
+            self._loss_steps, self._states, self._masks, self._targets, loss_channels, self._losses,
             self._loss_gradients, self._in_use, self._input_gradients, self._sums, self._clock,
         )  # fmt: skip
         calls = [(worker, *shared, space) for worker, space in enumerate(self._workspaces)]

@@ -85,10 +85,27 @@ def draw_epoch(
     training, automaton, size = config.training, config.automaton, config.task
     starts, targets = draw_batch(task, training.seed, epoch, training.batch)
     masks = draw_masks(
-        training.seed, epoch, training.batch, automaton.steps, size.height, size.width,
+        training.seed, epoch, training.batch, longest_rollout(config), size.height, size.width,
         automaton.fire_rate,
     )  # fmt: skip
     return starts, targets, masks
+
+
+def longest_rollout(config: Config) -> int:
+    """Return the steps of the longest rollout that training makes."""
+    return config.automaton.steps + config.training.later_steps
+
+
+def draw_loss_steps(config: Config, epoch: int) -> tuple[int, ...]:
+    """Return the steps after which an epoch compares states with the target, ascending.
+
+    A later one beside the last step forbids automata that are right only when they are looked at.
+    """
+    steps, more = config.automaton.steps, config.training.later_steps
+    if not more:
+        return (steps,)
+    rng = stream(config.training.seed, Purpose.LATER_STEP, epoch)
+    return steps, steps + int(rng.integers(1, more + 1))
 
 
 def draw_masks(

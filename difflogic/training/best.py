@@ -36,7 +36,7 @@ class BestCircuit:
         streams = Streams(self._seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
         plan = Plan.of(config, ROUND, streams)
         steps = config.automaton.steps
-        self._guide = GradientGuide(netlist, plan, steps, sharing)
+        self._guide = GradientGuide(netlist, plan, steps, logits.dtype, sharing)
         self._finisher = Finisher(netlist, plan, self._settings, self._guide)
         self._logits = np.zeros_like(logits)
         self._wrong = NONE

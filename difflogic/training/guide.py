@@ -27,11 +27,14 @@ class GradientGuide:
     use of a changed gate does, and about what all its uses at all cells and steps do together.
     """
 
-    def __init__(self, netlist: Netlist, plan: Plan, steps: int, sharing: Sharing) -> None:
+    def __init__(
+        self, netlist: Netlist, plan: Plan, steps: int, dtype: npt.DTypeLike, sharing: Sharing
+    ) -> None:
+        """`steps` is the training step; `dtype` that of the kernels."""
         scene = plan.scene
         self._scene, self._steps = scene, steps
         self._batch = min(plan.starts, max(1, CELLS // scene.grid.cells))
-        self._engine = Engine(netlist, scene.grid, steps, self._batch, np.float32, sharing)
+        self._engine = Engine(netlist, scene.grid, steps, self._batch, dtype, sharing)
 
     def __enter__(self) -> GradientGuide:
         self._engine.__enter__()
@@ -44,10 +47,10 @@ class GradientGuide:
         """Return the predicted change of wrong cells, (parameters, 16), by gate and new op."""
         scene, chosen = self._scene, sorted(samples[: self._batch])
         starts, targets = draw_samples(scene, chosen)
-        last = self._engine.forward(one_hot(ops, np.float32), starts, self._masks(chosen))
+        last = self._engine.forward(one_hot(ops, self._engine.dtype), starts, self._masks(chosen))
         slope = np.zeros_like(last)
         slope[:, list(scene.channels)] = 1 - 2 * targets
-        change = self._engine.backward(slope) @ COEFFICIENTS.T.astype(np.float32)
+        change = self._engine.backward(slope) @ COEFFICIENTS.T.astype(self._engine.dtype)
         return change - change[np.arange(len(ops)), ops][:, None]
 
     def _masks(self, samples: Sequence[int]) -> npt.NDArray[np.uint8] | None:

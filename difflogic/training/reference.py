@@ -1,6 +1,7 @@
 """A training step in plain NumPy and float64: the oracle, AdamW as the paper writes it.
 
-It shares with the trainer the configuration, the samples and the netlist, and no arithmetic.
+It shares with the trainer the configuration, the samples, the netlist and the levers (which are
+plain NumPy), and no other arithmetic. It does not look for the best circuit.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from difflogic import gates
 from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.model import Model
-from difflogic.tasks import draw_epoch, make_task
+from difflogic.tasks import draw_epoch, draw_loss_steps, make_task
+from difflogic.training.levers import Hardening, rate_share
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.trainer import StepResult
 
@@ -36,6 +38,7 @@ class ReferenceTrainer:
         self._first = np.zeros_like(self.model.logits)
         self._second = np.zeros_like(self.model.logits)
         self._task = make_task(config)
+        self._hardening = Hardening(config, len(self.model.logits))
 
     def step(self) -> StepResult:
         """Train for one epoch."""
@@ -44,10 +47,13 @@ class ReferenceTrainer:
         steps, boundary = config.automaton.steps, config.automaton.boundary
         with phase("sample"):
             starts, targets, masks = draw_epoch(self._task, config, self.epoch)
+            loss_steps = draw_loss_steps(config, self.epoch)
+        ops = gates.harden(self.model.logits)
         with phase("forward"):
-            probabilities = gates.softmax(self.model.logits.astype(np.float64))
+            probabilities = self._soften()
             soft = gates.mix(probabilities)
-        hard = gates.one_hot(gates.harden(self.model.logits))
+            self._hardening.harden(soft, probabilities.T, ops, self.epoch)
+        hard = gates.one_hot(ops)
         gradient = np.zeros_like(soft)
         soft_loss = hard_loss = 0.0
         wrong = 0
@@ -55,14 +61,17 @@ class ReferenceTrainer:
         for index, (start, target) in enumerate(zip(starts, targets, strict=True)):
             mask = None if masks is None else masks[index]
             with phase("forward"):
-                states = oracle.rollout(netlist, soft, start, steps, boundary, mask)
-            with phase("loss"):
-                soft_loss += oracle.loss(states[-1], target, channels)
-                upstream = oracle.loss_gradient(states[-1], target, channels)
-            with phase("backward"):
-                gradient += oracle.coefficient_gradients(
-                    netlist, soft, states, upstream, boundary, mask
-                )
+                states = oracle.rollout(netlist, soft, start, loss_steps[-1], boundary, mask)
+            # Gradients add up, so each loss may be taken back by itself.
+            for step in loss_steps:
+                until = states[: step + 1]
+                with phase("loss"):
+                    soft_loss += oracle.loss(until[-1], target, channels)
+                    upstream = oracle.loss_gradient(until[-1], target, channels)
+                with phase("backward"):
+                    gradient += oracle.coefficient_gradients(
+                        netlist, soft, until, upstream, boundary, mask
+                    )
             with phase("hard"):
                 last = oracle.rollout(netlist, hard, start, steps, boundary, mask)[-1][channels]
                 hard_loss += float(((last - target) ** 2).sum())
@@ -70,12 +79,17 @@ class ReferenceTrainer:
                 grid = last.astype(np.uint8) if grid is None else grid
         with phase("optimizer"):
             self.gradients = gates.mix_gradient(probabilities, gradient)
-            self._update(self.gradients)
+            self._update(self.gradients, probabilities)
         self.epoch += 1
         accuracy = 1.0 - wrong / targets.size
         return StepResult(self.epoch, soft_loss, hard_loss, accuracy, grid)
 
-    def _update(self, gradients: Array) -> None:
+    def _soften(self) -> Array:
+        noise = self._hardening.noise(self.epoch)
+        logits = self.model.logits.astype(np.float64)
+        return gates.softmax(logits if noise is None else logits + noise.T)
+
+    def _update(self, gradients: Array, probabilities: Array) -> None:
         """Loshchilov and Hutter 2019, algorithm 2, after clipping each element."""
         training, logits = self.config.training, self.model.logits
         g = np.clip(gradients, -training.gradient_clip, training.gradient_clip)
@@ -85,4 +99,7 @@ class ReferenceTrainer:
         second = self._second / (1 - training.beta2 ** (self.epoch + 1))
         decay = training.weight_decay * logits
         change = first / (np.sqrt(second) + training.epsilon) + decay
-        self.model = replace(self.model, logits=logits - training.learning_rate * change)
+        rate = training.learning_rate * rate_share(self.config.schedule, self.epoch)
+        updated = (logits - rate * change).T.copy()
+        self._hardening.press(updated, probabilities.T, rate, self.epoch)
+        self.model = replace(self.model, logits=np.ascontiguousarray(updated.T))

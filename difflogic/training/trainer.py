@@ -19,7 +19,7 @@ from difflogic.engine.rollout import Engine, Sharing
 from difflogic.engine.workers import available_cores
 from difflogic.errors import TrainingError
 from difflogic.model import Model
-from difflogic.tasks import draw_epoch, make_task
+from difflogic.tasks import draw_epoch, draw_loss_steps, longest_rollout, make_task
 from difflogic.training.best import BestCircuit
 from difflogic.training.levers import Hardening, rate_share
 from difflogic.training.optimizer import AdamW, SoftGates
@@ -54,7 +54,7 @@ class Trainer:
     def __init__(self, config: Config, model: Model | None = None) -> None:
         """Start from `model`, or from an untrained one wired from the configuration's seed."""
         self.config = config
-        training, automaton = config.training, config.automaton
+        training = config.training
         start = model or Model.create(config)
         self._start = start
         # Transposed, as the optimizer wants it.
@@ -70,7 +70,7 @@ class Trainer:
         self.workers = sharing.workers
         self._wave = samples_in_flight(config, grid)
         self.engine = Engine(
-            start.netlist, grid, automaton.steps, self._wave, training.precision, sharing
+            start.netlist, grid, longest_rollout(config), self._wave, training.precision, sharing
         )
         self._hard = HardSimulator(start.netlist, grid, training.batch)
         self._hardening = Hardening(config, self._logits.shape[1])
@@ -163,6 +163,7 @@ class Trainer:
         phase = self.phases
         with phase("sample"):
             starts, targets, masks = draw_epoch(self._task, self.config, self.epoch)
+            loss_steps = draw_loss_steps(self.config, self.epoch)
         with phase("forward"):
             coefficients = self._soften()
         gradients = np.zeros_like(coefficients)
@@ -173,7 +174,7 @@ class Trainer:
             # Forward, loss and backward are one parallel call, which tells their seconds.
             wave_losses, seconds = self.engine.run_training(
                 coefficients, starts[wave], targets[wave], self._channels,
-                None if masks is None else masks[wave],
+                None if masks is None else masks[wave], loss_steps,
             )  # fmt: skip
             losses.extend(wave_losses)
             phase.add(seconds)
@@ -221,7 +222,8 @@ class Trainer:
         if self.epoch % self.config.evaluation.hard_every:
             return None, None, None
         self._hard.load(self._soft.ops)
-        states = self._hard.rollout(starts, self.config.automaton.steps, masks)
+        steps = self.config.automaton.steps
+        states = self._hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
         shown = states[:, self._channels]
         errors = (shown - targets) ** 2
         wrong = (errors > 0.25).sum()
