@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from rich.text import Text
 
+    from difflogic.training.finishing import Finished
     from difflogic.training.metrics import MetricsRow
     from difflogic.training.trainer import StepResult
 
@@ -53,6 +54,8 @@ class Progress:
     best_hard_loss: float | None = None
     best_accuracy: float | None = None
     best_epoch: int | None = None
+    finished: Finished | None = None
+    """What the last check of the circuit found."""
     hard_grid: npt.NDArray[np.uint8] | None = None
     """Shape (loss channels, height, width), after the last hard rollout."""
     started: float = field(default_factory=time.perf_counter)
@@ -69,6 +72,8 @@ class Progress:
         self._take(result)
         if result.hard_grid is not None:
             self.hard_grid = result.hard_grid
+        if result.finished is not None:
+            self.finished = result.finished
 
     def _take(self, result: StepResult | MetricsRow) -> None:
         # A step without hard evaluation leaves the scores as they were.
@@ -192,6 +197,7 @@ def line(progress: Progress) -> str:
         f"hard loss {loss(progress.hard_loss)}",
         f"accuracy {percent(progress.accuracy)}",
         f"best {loss(progress.best_hard_loss)} at epoch {progress.best_epoch or '-'}",
+        *([f"finishing {finishing(progress.finished)}"] if progress.finished else []),
         f"{rate(progress.rate)} epochs/s",
         f"{clock(progress.seconds_left)} left",
     ]
@@ -258,7 +264,13 @@ def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
         ("accuracy", percent(progress.accuracy), ""),
         ("best", loss(progress.best_hard_loss), best_at),
         ("", percent(progress.best_accuracy), ""),
+        *([("finishing", "", f" {finishing(progress.finished)}")] if progress.finished else []),
     ]
+
+
+def finishing(found: Finished) -> str:
+    """Say what a check found: wrong cells before and after its search."""
+    return "exact" if found.exact else f"{found.wrong_before} → {found.wrong}"
 
 
 def loss(value: float | None) -> str:

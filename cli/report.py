@@ -7,14 +7,14 @@ from typing import Any
 
 from cli import display
 
-PHASE_NAMES = {"hard": "hard evaluation"}
+PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing"}
 
 
 def render(summary: Mapping[str, Any], directory: str) -> str:
     """Return the summary as text: time per phase, scores, where the run is, what to try next."""
     paragraphs = [
         _timing(summary["seconds"], summary["epochs"]),
-        _scores(summary["scores"]),
+        _scores(summary["scores"], summary["exact_epoch"]),
         [f"run        {directory}", f"next       {_next_command(summary, directory)}"],
     ]
     return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs)
@@ -33,7 +33,7 @@ def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
     return lines
 
 
-def _scores(scores: Mapping[str, Any]) -> list[str]:
+def _scores(scores: Mapping[str, Any], exact_epoch: int | None) -> list[str]:
     held_out = scores["held_out"]
     lines = [
         f"training   soft loss {display.loss(scores['soft_loss'])}, "
@@ -53,7 +53,8 @@ def _scores(scores: Mapping[str, Any]) -> list[str]:
         )
     lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
     if held_out["exact"]:
-        lines.append(f"{'':<11}exact: no cell is wrong")
+        since = f", verified after epoch {exact_epoch}" if exact_epoch else ""
+        lines.append(f"{'':<11}exact: no cell is wrong{since}")
     return lines
 
 

@@ -21,6 +21,7 @@ from difflogic.errors import TrainingError
 from difflogic.model import Model
 from difflogic.tasks import draw_epoch, draw_loss_steps, longest_rollout, make_task
 from difflogic.training.best import BestCircuit
+from difflogic.training.finishing import Finished
 from difflogic.training.levers import Hardening, rate_share
 from difflogic.training.optimizer import AdamW, SoftGates
 from difflogic.training.phases import PhaseTimer
@@ -42,6 +43,8 @@ class StepResult:
     """Share of right cells of the hard circuit, 0 to 1."""
     hard_grid: npt.NDArray[np.uint8] | None
     """Last hard state of the first sample's loss channels, (loss channels, height, width)."""
+    finished: Finished | None = None
+    """What a check of the circuit after this epoch found; None if there was none."""
 
 
 class Trainer:
@@ -186,10 +189,11 @@ class Trainer:
         with phase("optimizer"):
             self._update(gradients)
         self.epoch += 1
+        finished = None
         if self._best.is_due(self.epoch):
             with phase("finish"):
-                self._best.look(self._logits, self.epoch)
-        return StepResult(self.epoch, soft_loss, *scores)
+                finished = self._best.look(self._logits, self.epoch)
+        return StepResult(self.epoch, soft_loss, *scores, finished)
 
     def _soften(self) -> Array:
         """Return the gates' coefficients (parameters, 4) of this epoch, a share of them hard."""

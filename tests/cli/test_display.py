@@ -22,8 +22,18 @@ def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
         "hard_loss": hard_loss,
         "accuracy": None if hard_loss is None else 0.75,
         "hard_grid": None if hard_loss is None else np.eye(4, dtype=np.uint8)[None],
+        "finished": None,
     }
     return SimpleNamespace(**values | changes)
+
+
+def test_progress_keeps_what_the_last_check_found() -> None:
+    progress = Progress(10)
+    progress.add(result(1, finished=SimpleNamespace(exact=False, wrong_before=12, wrong=3)))
+    progress.add(result(2))
+    assert "finishing 12 → 3" in display.line(progress)
+    progress.add(result(3, finished=SimpleNamespace(exact=True, wrong_before=3, wrong=0)))
+    assert "finishing exact" in display.line(progress)
 
 
 def test_progress_keeps_the_best_and_the_last_hard_evaluation() -> None:

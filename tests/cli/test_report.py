@@ -22,6 +22,7 @@ def summary(**changes: Any) -> dict[str, Any]:
         "epochs": 500,
         "epochs_requested": 500,
         "interrupted": False,
+        "exact_epoch": None,
         "scores": {
             "soft_loss": 1.25,
             "hard_loss": 4.0,
@@ -43,7 +44,7 @@ def test_timing_per_phase() -> None:
     lines = report.render(summary(), "runs/x").splitlines()
 
     assert lines[0].split() == ["phase", "seconds", "share", "ms/epoch"]
-    table = {line[:17].strip(): line[17:].split() for line in lines[1:12]}
+    table = {line[:17].strip(): line[17:].split() for line in lines[1 : len(PHASES) + 3]}
     assert list(table)[:-2] == [report.PHASE_NAMES.get(phase, phase) for phase in PHASES]
     assert table["forward"] == ["2.000", "40.0", "%", "4.000"]
     assert table["all"] == ["5.000", "100.0", "%", "10.000"]
