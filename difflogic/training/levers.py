@@ -20,10 +20,13 @@ Array = npt.NDArray[Any]
 
 
 def ramp(epoch: int, first: int, last: int) -> float:
-    """Return how far an epoch is on the way from `first` to `last`, 0 to 1."""
+    """Return how far an epoch is on the way from `first` to `last`, 0 to 1.
+
+    If `last` is not after `first` there is no way: all is there from `last` on.
+    """
     if epoch >= last:
         return 1.0
-    return max(0.0, (epoch - first) / (last - first))
+    return max(0.0, (epoch - first) / (last - first)) if first < last else 0.0
 
 
 def rate_share(schedule: ScheduleConfig, epoch: int) -> float:
