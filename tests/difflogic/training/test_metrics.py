@@ -20,14 +20,14 @@ def test_columns():
     assert COLUMNS == (
         "epoch", "soft_loss", "hard_loss", "accuracy", "sample_seconds", "forward_seconds",
         "loss_seconds", "backward_seconds", "reduce_seconds", "optimizer_seconds",
-        "hard_seconds", "checkpoint_seconds", "other_seconds",
+        "hard_seconds", "finish_seconds", "checkpoint_seconds", "other_seconds",
     )  # fmt: skip
     assert to_csv([]) == ",".join(COLUMNS) + "\n"
 
 
 def test_what_was_not_measured_is_empty():
     text = to_csv([MetricsRow(1, 231.5, phase_seconds={"forward": 0.25})])
-    assert text.splitlines()[1] == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0"
+    assert text.splitlines()[1] == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0"
 
 
 @given(st.lists(st.tuples(finite, finite, st.floats(0, 1), finite), max_size=5))

@@ -62,17 +62,17 @@ def training(**changes):
     return TrainingConfig(**values)
 
 
-def adamw_by_the_paper(logits, gradients, config):
-    """Loshchilov and Hutter 2019, algorithm 2, one number at a time."""
+def adamw_by_the_paper(logits, gradients, rates, config):
+    """Loshchilov and Hutter 2019, algorithm 2, one number at a time, with a schedule."""
     logits = logits.astype(float).copy()
     for place in np.ndindex(*logits.shape):
         theta, m, v = logits[place], 0.0, 0.0
-        for t, gradient in enumerate(gradients, start=1):
+        for t, (gradient, rate) in enumerate(zip(gradients, rates, strict=True), start=1):
             g = min(max(gradient[place], -config.gradient_clip), config.gradient_clip)
             m = config.beta1 * m + (1 - config.beta1) * g
             v = config.beta2 * v + (1 - config.beta2) * g * g
             m_hat, v_hat = m / (1 - config.beta1**t), v / (1 - config.beta2**t)
-            theta -= config.learning_rate * (
+            theta -= rate * (
                 m_hat / (math.sqrt(v_hat) + config.epsilon) + config.weight_decay * theta
             )
         logits[place] = theta
@@ -98,16 +98,17 @@ def test_steps_are_those_of_the_paper(name, parameters, dtype):
     mine = transposed(logits)
     optimizer = AdamW(mine, config)
     soft = SoftGates(parameters, dtype)
-    gradients = []
-    for _ in range(4 if parameters < 10 else 2):
+    gradients, rates = [], []
+    for t in range(4 if parameters < 10 else 2):
         coefficient_gradients = rng.normal(size=(parameters, 4)).astype(dtype)
         soft.mix(mine)
         probabilities = soft.probabilities.T.astype(np.float64)
         gradients.append(
             gates.mix_gradient(probabilities, coefficient_gradients.astype(np.float64))
         )
-        optimizer.step(soft.probabilities, coefficient_gradients)
-    expected = adamw_by_the_paper(logits, gradients, config)
+        rates.append(config.learning_rate * 0.8**t)
+        optimizer.step(soft.probabilities, coefficient_gradients, rates[-1])
+    expected = adamw_by_the_paper(logits, gradients, rates, config)
     # A step divides small gradients by their own size: rounding of one shows as a share of a step.
     atol = {"float32": 2e-4, "float64": 1e-9}[dtype] * config.learning_rate
     np.testing.assert_allclose(optimizer.logits.T, expected, atol=atol, rtol=ROUNDING[dtype])
@@ -122,7 +123,7 @@ def test_clipping_bounds_each_element():
     optimizer = AdamW(logits, config)
     soft = SoftGates(1, np.float64)
     soft.mix(logits)
-    optimizer.step(soft.probabilities, np.array([[1000.0, 0.0, 0.0, 0.0]]))
+    optimizer.step(soft.probabilities, np.array([[1000.0, 0.0, 0.0, 0.0]]), 1.0)
     # Ops that are 1 at (0, 0) are pulled down, the others up, all by the clipped amount.
     expected = np.where(gates.TRUTH_TABLES[:, 0] == 1, -0.5, 0.5)
     np.testing.assert_allclose(logits[:, 0], expected)
@@ -135,5 +136,5 @@ def test_without_gradient_only_decay_is_left():
     optimizer = AdamW(logits, config)
     soft = SoftGates(5, np.float64)
     soft.mix(logits)
-    optimizer.step(soft.probabilities, np.zeros((5, 4)))
+    optimizer.step(soft.probabilities, np.zeros((5, 4)), config.learning_rate)
     np.testing.assert_allclose(logits, before * 0.95, rtol=1e-15)
