@@ -9,56 +9,16 @@ from scipy import signal
 from difflogic import gates
 from difflogic.engine import kernels as k
 from difflogic.engine import oracle
-from difflogic.engine.hard import HardSimulator, active_gates
+from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.gates import Op
-from difflogic.netlist import Architecture, Circuit, Netlist, flatten
+from difflogic.netlist import Architecture, Circuit, flatten
 from difflogic.wiring import CENTER, Wiring
+from tests.difflogic.engine.built import Builder, game_of_life, read_once
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
 
 boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
-
-
-class Builder:
-    """Builds a netlist gate by gate, each with logits of its own; returns rows."""
-
-    def __init__(self, channels=1):
-        self.channels, self.gates = channels, []
-
-    def __call__(self, op, a, b):
-        self.gates.append((op, a, b))
-        return 9 * self.channels + len(self.gates) - 1
-
-    def finish(self, *outputs):
-        """The netlist, and the op of each parameter."""
-        ops, a, b = np.array(self.gates).T.astype(np.int32)
-        n = np.arange(len(ops), dtype=np.int32)
-        netlist = Netlist(self.channels, a, b, n, np.array(outputs, np.int32), len(ops))
-        return netlist, ops.astype(np.uint8)
-
-
-def game_of_life():
-    """Conway's rule by counting neighbours with adders; bit 3 of the count is left out (8 = 0)."""
-    gate = Builder()
-
-    def add(x, y, z):
-        half = gate(Op.XOR, x, y)
-        carry = gate(Op.OR, gate(Op.AND, x, y), gate(Op.AND, half, z))
-        return gate(Op.XOR, half, z), carry
-
-    neighbors = [n for n in range(9) if n != CENTER]
-    ones1, twos1 = add(*neighbors[:3])
-    ones2, twos2 = add(*neighbors[3:6])
-    ones3, twos3 = gate(Op.XOR, *neighbors[6:]), gate(Op.AND, *neighbors[6:])
-    ones, twos4 = add(ones1, ones2, ones3)
-    twos5, fours1 = add(twos1, twos2, twos3)
-    twos, fours2 = gate(Op.XOR, twos5, twos4), gate(Op.AND, twos5, twos4)
-    fours = gate(Op.OR, fours1, fours2)
-    # Alive with three neighbours, or with two if it was alive.
-    odd_or_alive = gate(Op.OR, ones, CENTER)
-    two_or_three = gate(Op.A_AND_NOT_B, twos, fours)
-    return gate.finish(gate(Op.AND, odd_or_alive, two_or_three))
 
 
 def life_step(grid, boundary):
@@ -343,3 +303,63 @@ def test_a_circuit_is_loaded_first():
     simulator = HardSimulator(netlist_of(SMALL), Grid(2, 2, "zero"), 1)
     with pytest.raises(ValueError, match="load"):
         simulator.run(simulator.script(1))
+
+
+def loss_rollout(problem, ops, channels):
+    """States of the channels at all steps, by the oracle."""
+    coefficients = gates.one_hot(ops)
+    return [
+        np.array(
+            oracle.rollout(
+                problem.netlist, coefficients, start, problem.steps, problem.grid.boundary
+            )
+        )[:, channels]
+        for start in problem.starts
+    ]
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(problems(), st.integers(0, 2**32 - 1), st.floats(0, 1))
+def test_what_is_not_live_may_be_anything(problem, seed, passing):
+    rng = np.random.default_rng(seed)
+    ops = random_ops(problem, rng)
+    ops[rng.random(len(ops)) < passing] = rng.choice([Op.A, Op.B])
+    channels = [int(rng.integers(problem.netlist.channels))]
+    live = live_parameters(problem.netlist, ops, channels)
+    changed = np.where(live, ops, random_ops(problem, rng))
+    np.testing.assert_array_equal(
+        loss_rollout(problem, ops, channels), loss_rollout(problem, changed, channels)
+    )
+    active = problem.netlist.param[active_gates(problem.netlist, ops, channels)]
+    assert live[active].all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_live_matters_where_no_row_is_read_twice(seed):
+    """There, and with no constant ops, a gate that is looked at at all shows for some inputs."""
+    rng = np.random.default_rng(seed)
+    netlist = read_once(1, rng)
+    ops = rng.integers(1, 15, netlist.parameters).astype(np.uint8)
+    ops[rng.random(len(ops)) < 0.3] = Op.A
+    inputs = (np.arange(512) >> np.arange(9)[:, None] & 1).astype(float)
+
+    def output(ops):
+        return oracle.evaluate(netlist, gates.one_hot(ops), inputs)[netlist.outputs[0]]
+
+    matters = np.zeros(len(ops), bool)
+    for gate, op in np.ndindex(len(ops), gates.OPS):
+        changed = ops.copy()
+        changed[gate] = op
+        matters[gate] |= (output(changed) != output(ops)).any()
+    np.testing.assert_array_equal(live_parameters(netlist, ops, [0]), matters)
+    assert matters.any()
+
+
+def test_live_channels_bring_others_to_life():
+    """Channel 0 reads 1, which reads 2; channel 3 reads all, and nobody reads it."""
+    gate = Builder(channels=4)
+    netlist, ops = gate.finish(*(gate(Op.A, 4 * CENTER + c, 0) for c in (1, 2, 2, 0)))
+    assert live_parameters(netlist, ops, [0]).tolist() == [True, True, True, False]
+    assert live_parameters(netlist, ops, [2]).tolist() == [False, False, True, False]
+    assert live_parameters(netlist, ops, [3]).all()
+    assert live_parameters(netlist, ops, [1, 2]).tolist() == [False, True, True, False]
