@@ -6,7 +6,7 @@ import pytest
 from difflogic.engine.layout import Grid
 from difflogic.evaluation import trial
 from difflogic.evaluation.scene import Damage, Streams, resized, scene_of
-from difflogic.evaluation.trial import Trial, count_wrong
+from difflogic.evaluation.trial import Trial, count_wrong, draw_samples
 from difflogic.streams import Purpose, stream
 from difflogic.tasks import draw_batch, draw_masks, make_task
 from tests.difflogic.evaluation.naive import random_model, rollout
@@ -106,3 +106,29 @@ def test_damage_reaches_every_place():
     drawn = damage.draw(grid, STREAMS, range(1), range(400))[0]
     assert (drawn.sum(axis=(1, 2)) == 16).all()
     assert len(np.unique(drawn.reshape(400, -1), axis=0)) == 3 * 2
+
+
+@pytest.mark.parametrize("fire_rate", [1.0, 0.6])
+@pytest.mark.parametrize("values", [2**26, 2 * 42 * 2])
+def test_a_start_is_the_same_by_any_other_numbers_beside_it(fire_rate, values, monkeypatch):
+    monkeypatch.setattr(trial, "VALUES_AT_ONCE", values)
+    config = tiny(f"automaton.fire_rate={fire_rate}")
+    model = random_model(config)
+    damage = Damage(2, 3, anywhere=True)
+    scene = scene_of(config, STREAMS, (3, 6), fire_rate=fire_rate, damage=damage)
+    all_starts = count_wrong(model.netlist, model.ops, scene, 12)
+    assert len(np.unique(all_starts, axis=1).T) > 6
+    for samples in ([4], [11, 0, 1, 2, 7], [3, 2, 1], [5, 5, 6], range(9, 12)):
+        check = Trial(model.netlist, scene, samples)
+        assert check.samples == tuple(samples)
+        np.testing.assert_array_equal(check(model.ops), all_starts[:, list(samples)])
+
+
+def test_samples_are_drawn_by_their_numbers():
+    config = tiny()
+    scene = scene_of(config, STREAMS, (3,))
+    starts, targets = draw_batch(make_task(config), STREAMS.seed, STREAMS.epoch, 9, STREAMS.start)
+    for samples in ([0], [8, 3, 4, 0], [2, 2]):
+        found, found_targets = draw_samples(scene, samples)
+        np.testing.assert_array_equal(found, starts[samples])
+        np.testing.assert_array_equal(found_targets, targets[samples])
