@@ -59,6 +59,11 @@ class Trial:
             for block in _blocks(netlist, scene, self.samples)
         ]
 
+    @property
+    def active_gates(self) -> int:
+        """Gates of the last circuit that the counted channels ever depend on."""
+        return self._blocks[0].simulator.active_gates
+
     def __call__(self, ops: Ops) -> Counts:
         """Return the wrong bits of each start, shape (counted steps, starts).
 

@@ -71,20 +71,34 @@ class BestCircuit:
 
         Changes `logits` in place if the search is to be adopted.
         """
-        found = self._finisher.finish(logits, stream(self._seed, Purpose.SEARCH, epoch))
-        finished = logits.copy()
-        prefer(finished, found.ops)
-        if self._exact_epoch == NONE and (found.exact or self._improves(found)):
-            self._logits[:] = finished
-            self._wrong, self._epoch = found.wrong_fresh, epoch
-        if found.exact and self._exact_epoch == NONE:
-            self._exact_epoch = epoch
+        found, finished = self._search(logits, epoch, 0)
+        self._keep(found, finished, epoch)
         if self._settings.adopt and 2 * found.wrong <= found.wrong_before:
             logits[:] = finished
+        if self._epoch < epoch and self._exact_epoch == NONE:
+            # An earlier circuit was better, so a search goes on from there, too.
+            again, finished = self._search(self._logits, epoch, 1)
+            self._keep(again, finished, epoch)
+            found = again if self._epoch == epoch else found
         return found
 
-    def _improves(self, found: Finished) -> bool:
-        return self._wrong == NONE or found.wrong_fresh < self._wrong
+    def _search(self, logits: Array, epoch: int, number: int) -> tuple[Finished, Array]:
+        """Return what a search from `logits` found, and logits that harden to it."""
+        rng = stream(self._seed, Purpose.SEARCH, epoch, number)
+        found = self._finisher.finish(logits, rng)
+        finished = logits.copy()
+        prefer(finished, found.ops)
+        return found, finished
+
+    def _keep(self, found: Finished, logits: Array, epoch: int) -> None:
+        """Keep a circuit that is as good as the best so far; the first exact one stays."""
+        worse = self._wrong != NONE and found.wrong_fresh > self._wrong
+        if self._exact_epoch != NONE or (worse and not found.exact):
+            return
+        self._logits[:] = logits
+        self._wrong, self._epoch = found.wrong_fresh, epoch
+        if found.exact:
+            self._exact_epoch = epoch
 
     def state(self) -> dict[str, Array]:
         """Return copies of what is kept."""

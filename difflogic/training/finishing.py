@@ -21,6 +21,7 @@ from difflogic.config.models import FinishingConfig
 from difflogic.engine.hard import live_parameters
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops, Trial
+from difflogic.gates import OPS
 from difflogic.netlist import Netlist
 
 ROUND = 256
@@ -32,17 +33,27 @@ NEW_COUNTEREXAMPLES = 4
 MOST_SAMPLES = 64
 """Start states of a search at most: each makes every candidate slower."""
 
-SHORTLIST = 300
+SHORTLIST = 150
 """Candidates that are tried before the next gradient is taken, by logits and by gradient each."""
 
 IMPROVEMENTS = 6
 """Improvements after which a gradient is out of date."""
 
 SIDEWAYS = 0.3
-"""Probability of keeping a change that leaves as many cells wrong as before."""
+"""Probability of keeping a change on a shortlist that leaves as many cells wrong as before."""
+
+DRIFT = 250
+"""Random changes that are tried where a shortlist brought nothing."""
+
+FEW_WRONG = 32
+"""Wrong cells from which on drifting pays: with more, the search ends where it is stuck."""
+
+MORE_GATES = 1.3
+"""How many times the active gates of the first circuit a drifting one may have at most: each
+active gate makes every candidate slower."""
 
 PATIENCE = 4
-"""Shortlists without any improvement, each longer than the one before, that end a search."""
+"""Shortlists in a row without any improvement that end a search with many wrong cells."""
 
 GRADIENT_COST = 40
 """Candidates that take about as long as a gradient: what one counts for in the budget."""
@@ -113,75 +124,119 @@ class Finisher:
 
         The budget is that of [finishing] candidates; with 0 it only verifies.
         """
-        ops = logits.argmax(axis=0).astype(np.uint8)
         samples = tuple(range(self._plan.starts if self._complete else self._settings.starts))
-        trial = self._trial(samples)
-        wrong = before = int(trial(ops).sum())
-        candidates = 0
+        search = _Search(self._netlist, logits, self._guide, rng, self._settings.candidates)
+        search.face(self._trial(samples))
+        before = search.wrong
         while True:
-            if wrong:
-                ops, wrong, spent = self._descend(logits, ops, trial, rng, candidates)
-                candidates += spent
-            exact, failing = (False, []) if wrong else self.verify(ops)
-            if wrong or exact or candidates >= self._settings.candidates:
-                fresh = 0 if exact else int(self._fresh(ops).sum())
-                return Finished(ops, exact, before, wrong, fresh, candidates)
+            search.run()
+            exact, failing = (False, []) if search.wrong else self.verify(search.ops)
+            if search.wrong or exact or search.is_over:
+                fresh = 0 if exact else int(self._fresh(search.ops).sum())
+                return Finished(search.ops, exact, before, search.wrong, fresh, search.candidates)
             samples = (samples + tuple(failing))[-MOST_SAMPLES:]
-            trial = self._trial(samples)
-            wrong = int(trial(ops).sum())
+            search.face(self._trial(samples))
 
-    def _descend(
-        self, logits: npt.NDArray, ops: Ops, trial: Trial, rng: np.random.Generator, spent: int
-    ) -> tuple[Ops, int, int]:
-        """Change one gate at a time while it helps; return ops, wrong cells and candidates."""
-        ops = ops.copy()
-        found = trial(ops).sum(axis=0)
-        wrong, candidates, idle = int(found.sum()), 0, 0
-        budget = self._settings.candidates - spent
-        while wrong and idle < PATIENCE and candidates < budget:
-            failing = np.argsort(-found, kind="stable")[: np.count_nonzero(found)]
-            change = self._guide(ops, tuple(trial.samples[place] for place in failing))
-            candidates += GRADIENT_COST
-            improvements = 0
-            for gate, op in self._shortlist(logits, ops, change, SHORTLIST * (1 + idle)):
-                old = ops[gate]
-                if op == old:
-                    continue
-                ops[gate] = op
-                candidates += 1
-                now = int(trial(ops).sum())
-                if now < wrong or (now == wrong and rng.random() < SIDEWAYS):
-                    improvements += now < wrong
-                    wrong = now
-                else:
-                    ops[gate] = old
-                if not wrong or improvements == IMPROVEMENTS or candidates >= budget:
-                    break
-            idle = 0 if improvements else idle + 1
-            found = trial(ops).sum(axis=0)
-        return ops, wrong, candidates
+    def _trial(self, samples: range | tuple[int, ...]) -> Trial:
+        return Trial(self._netlist, self._scene, samples)
 
-    def _shortlist(
-        self, logits: npt.NDArray, ops: Ops, change: npt.NDArray, length: int
-    ) -> Iterator[tuple[int, int]]:
+
+class _Search:
+    """A circuit that changes gate by gate: `ops`, with so many `wrong` cells."""
+
+    def __init__(
+        self,
+        netlist: Netlist,
+        logits: npt.NDArray,
+        guide: Guide,
+        rng: np.random.Generator,
+        budget: int,
+    ) -> None:
+        self.ops: Ops = logits.argmax(axis=0).astype(np.uint8)
+        self.wrong = 0
+        self.candidates = 0
+        self._netlist, self._guide, self._rng, self._budget = netlist, guide, rng, budget
+        self._gap = (logits.max(axis=0) - logits).T
+        self._most_gates = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the budget is spent."""
+        return self.candidates >= self._budget
+
+    def face(self, trial: Trial) -> None:
+        """Go on with these start states."""
+        self._trial = trial
+        self.wrong = int(trial(self.ops).sum())
+        self._most_gates = self._most_gates or MORE_GATES * trial.active_gates
+
+    def run(self) -> None:
+        """Change gates until no cell is wrong, the budget is spent, or nothing helps."""
+        idle = 0
+        while self.wrong and not self.is_over and idle < PATIENCE:
+            before = self.wrong
+            self._descend()
+            idle = 0 if self.wrong < before else idle + 1
+            if idle and 0 < self.wrong <= FEW_WRONG:
+                # Most changes matter to no cell; a walk among these leads out of where no single
+                # change helps (neutral drift: Miller and Smith 2006).
+                self._drift()
+                idle = 0
+
+    def _descend(self) -> None:
+        """Try the changes that gradient and logits call promising."""
+        found = self._trial(self.ops).sum(axis=0)
+        failing = np.argsort(-found, kind="stable")[: np.count_nonzero(found)]
+        change = self._guide(self.ops, tuple(self._trial.samples[place] for place in failing))
+        self.candidates += GRADIENT_COST
+        improvements = 0
+        for gate, op in self._shortlist(change):
+            before = self.wrong
+            self._try(gate, op, SIDEWAYS)
+            improvements += self.wrong < before
+            if not self.wrong or improvements == IMPROVEMENTS or self.is_over:
+                return
+
+    def _drift(self) -> None:
+        """Try random changes of live gates."""
+        live = np.flatnonzero(self._live())
+        gates = self._rng.choice(live, DRIFT)
+        ops = self._rng.integers(0, OPS, DRIFT)
+        for gate, op in zip(gates.tolist(), ops.tolist(), strict=True):
+            self._try(gate, op, 1.0)
+            if not self.wrong or self.is_over:
+                return
+
+    def _try(self, gate: int, op: int, sideways: float) -> None:
+        """Change a gate if fewer cells are wrong then, and by chance if as many are."""
+        old = self.ops[gate]
+        if op == old:
+            return
+        self.ops[gate] = op
+        self.candidates += 1
+        wrong = int(self._trial(self.ops).sum())
+        as_good = wrong == self.wrong and self._trial.active_gates <= self._most_gates
+        if wrong < self.wrong or (as_good and self._rng.random() < sideways):
+            self.wrong = wrong
+        else:
+            self.ops[gate] = old
+
+    def _live(self) -> npt.NDArray[np.bool_]:
+        return live_parameters(self._netlist, self.ops, self._trial.scene.channels)
+
+    def _shortlist(self, change: npt.NDArray) -> Iterator[tuple[int, int]]:
         """Yield (gate, op) in turn by the gradient and by the logits, the best ones first."""
-        idle = ~live_parameters(self._netlist, ops, self._scene.channels)
-        by_gradient = np.where(idle[:, None], np.inf, change)
-        gap = (logits.max(axis=0) - logits).T
-        by_logits = np.where(idle[:, None], np.inf, gap)
-        for table in (by_gradient, by_logits):
-            table[np.arange(len(ops)), ops] = np.inf
-        ranked = [
-            np.argsort(table, axis=None, kind="stable")[: min(length, np.isfinite(table).sum())]
-            for table in (by_gradient, by_logits)
-        ]
+        idle = ~self._live()
+        ranked = []
+        for table in (change, self._gap):
+            cost = np.where(idle[:, None], np.inf, table)
+            cost[np.arange(len(self.ops)), self.ops] = np.inf
+            length = min(SHORTLIST, np.isfinite(cost).sum())
+            ranked.append(np.argsort(cost, axis=None, kind="stable")[:length])
         seen: set[int] = set()
         for pair in zip(*ranked, strict=True):
             for place in pair:
                 if place not in seen:
                     seen.add(place)
-                    gate, op = divmod(int(place), by_logits.shape[1])
+                    gate, op = divmod(int(place), OPS)
                     yield gate, op
-
-    def _trial(self, samples: range | tuple[int, ...]) -> Trial:
-        return Trial(self._netlist, self._scene, samples)
