@@ -89,8 +89,12 @@ class Finisher:
         self._scene = replace(plan.scene, at=plan.required)
         # One start, or all there are: nothing is left to look for.
         self._complete = plan.exhaustive or plan.starts == 1
-        first = 0 if self._complete else settings.starts
-        self._fresh = self._trial(range(first, first + min(ROUND, plan.starts)))
+        fresh = (
+            range(plan.starts)
+            if self._complete
+            else range(settings.starts, settings.starts + ROUND)
+        )
+        self._fresh = self._trial(fresh)
 
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
         """Tell whether a circuit has no wrong cell, and the numbers of start states that show it.
@@ -166,7 +170,8 @@ class Finisher:
     ) -> Iterator[tuple[int, int]]:
         """Yield (gate, op) in turn by the gradient and by the logits, the best ones first."""
         idle = ~live_parameters(self._netlist, ops, self._scene.channels)
-        by_gradient = np.where(idle[:, None], np.inf, change)
+        # Slopes multiply from step to step: where they leave the range there is no prediction.
+        by_gradient = np.where(idle[:, None], np.inf, np.nan_to_num(change))
         gap = (logits.max(axis=0) - logits).T
         by_logits = np.where(idle[:, None], np.inf, gap)
         for table in (by_gradient, by_logits):
