@@ -100,8 +100,9 @@ class Finisher:
         self._scene = replace(plan.scene, at=plan.required)
         # One start, or all there are: nothing is left to look for.
         self._complete = plan.exhaustive or plan.starts == 1
-        first = 0 if self._complete else settings.starts
-        self._fresh = self._trial(range(first, first + min(ROUND, plan.starts)))
+        first = settings.starts
+        fresh = range(plan.starts) if self._complete else range(first, first + ROUND)
+        self._fresh = self._trial(fresh)
 
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
         """Tell whether a circuit has no wrong cell, and the numbers of start states that show it.
@@ -187,7 +188,10 @@ class _Search:
         """Try the changes that gradient and logits call promising."""
         found = self._trial(self.ops).sum(axis=0)
         failing = np.argsort(-found, kind="stable")[: np.count_nonzero(found)]
-        change = self._guide(self.ops, tuple(self._trial.samples[place] for place in failing))
+        # Slopes multiply from step to step: where they leave the range there is no prediction.
+        change = np.nan_to_num(
+            self._guide(self.ops, tuple(self._trial.samples[place] for place in failing))
+        )
         self.candidates += GRADIENT_COST
         improvements = 0
         for gate, op in self._shortlist(change):
