@@ -116,9 +116,12 @@ class BestCircuit:
 def prefer(logits: Array, ops: npt.NDArray[np.uint8]) -> None:
     """Make `ops` (parameters,) the most probable of `logits` (16, parameters), in place.
 
-    A gate's op of choice and its present one trade logits, so that it stays as sure as it was.
+    A gate's op of choice and its present one trade logits, so that it stays as sure as it was;
+    where several are the most probable, that of choice then exceeds them by the least there is.
     """
     present = logits.argmax(axis=0)
     gates = np.flatnonzero(present != ops)
     old, new = present[gates], ops[gates]
     logits[old, gates], logits[new, gates] = logits[new, gates], logits[old, gates]
+    tied = gates[logits.argmax(axis=0)[gates] != new]
+    logits[ops[tied], tied] = np.nextafter(logits[ops[tied], tied], np.inf, dtype=logits.dtype)

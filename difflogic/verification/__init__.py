@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from difflogic.verification.checks import Finding, equivalence
+from difflogic.verification.checks import equivalence
+from difflogic.verification.findings import Finding
 
 __all__ = ["Finding", "equivalence"]

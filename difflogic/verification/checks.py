@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,68 +17,28 @@ from difflogic.streams import Purpose, stream
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 from difflogic.verification.cases import Case, awkward_cases, case_of
+from difflogic.verification.findings import (
+    DIFFERENCE_TOLERANCE,
+    EXACT,
+    KERNEL_TOLERANCE,
+    SINGLE_TOLERANCE,
+    TRAINED_TOLERANCE,
+    Finding,
+    distance,
+    relative,
+)
+from difflogic.verification.supervision import supervised_steps_agree
 
 Array = npt.NDArray[np.floating]
 
 
-class Tolerance(float):
-    """A bound on a difference, and the reason that it is not smaller."""
-
-    reason: str
-
-    def __new__(cls, bound: float, reason: str) -> Tolerance:
-        tolerance = super().__new__(cls, bound)
-        tolerance.reason = reason
-        return tolerance
-
-
-EXACT = Tolerance(0.0, "the same bits")
-KERNEL_TOLERANCE = Tolerance(1e-9, "float64 kernels and oracle: both round, in different orders")
-DIFFERENCE_TOLERANCE = Tolerance(
-    1e-6, "central differences: their own error is of the order of the step's square"
-)
-# Measured: at most 3e-7.
-SINGLE_TOLERANCE = Tolerance(
-    1e-5, "float32 rounds each operation by 2^-24 = 6e-8, and hundreds follow each other"
-)
-TRAINED_TOLERANCE = Tolerance(
-    1e-6, "AdamW divides by a small second moment, which magnifies rounding of the gradients"
-)
 EPOCHS = 5
 """Epochs of the training checks."""
 
-
-@dataclass(frozen=True)
-class Finding:
-    """One comparison: what, with what, on what, and the largest difference against the bound."""
-
-    what: str
-    against: str
-    where: str
-    difference: float
-    tolerance: float
-
-    @property
-    def passed(self) -> bool:
-        """Whether the difference is within the tolerance; NaN is not."""
-        return self.difference <= self.tolerance
-
-    @property
-    def reason(self) -> str:
-        """Why the tolerance is what it is."""
-        return getattr(self.tolerance, "reason", "")
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines. The difference may be infinite."""
-        return {
-            "what": self.what,
-            "against": self.against,
-            "where": self.where,
-            "difference": self.difference,
-            "tolerance": float(self.tolerance),
-            "reason": self.reason,
-            "passed": self.passed,
-        }
+FINISHING = {
+    "every": 2, "candidates": 60, "starts": 2, "verified_starts": 16, "adopt": True, "stop": False,
+}  # fmt: skip
+"""A little of it, on the way."""
 
 
 def equivalence(config: Config) -> Iterator[Finding]:
@@ -88,16 +46,34 @@ def equivalence(config: Config) -> Iterator[Finding]:
     cases = awkward_cases()
     for case in [*cases, case_of(config, steps=4, batch=3)]:
         yield from sharing_changes_nothing(case)
+    levers = with_levers(config)
     yield from training_is_the_same_at_any_worker_count(config)
+    yield from training_is_the_same_at_any_worker_count(_with(levers, finishing=FINISHING))
     for case in [*cases, case_of(config, steps=2, batch=1)]:
         yield from kernels_agree_with_the_oracle(case)
+        yield from supervised_steps_agree(case, max(worker_counts()))
     yield from trainer_agrees_with_the_reference(config)
+    yield from trainer_agrees_with_the_reference(levers)
     for case in cases:
         yield oracle_agrees_with_finite_differences(case)
     for case in [*cases, case_of(config, steps=config.automaton.steps, batch=2)]:
         yield from single_precision_is_close(case)
     for case in cases:
         yield from hard_paths_agree(case)
+
+
+def with_levers(config: Config) -> Config:
+    """Return the configuration with all levers of learning on, from the first epoch."""
+    later_steps = 0 if config.task.kind == "life" else 3
+    return _with(
+        config,
+        training={"later_steps": later_steps},
+        schedule={"share": 0.1, "from_epoch": 0, "to_epoch": EPOCHS},
+        hardening={
+            "share": 0.4, "op": "sample", "gumbel": 0.3, "entropy": 0.5, "from_epoch": 0,
+            "to_epoch": 1,
+        },
+    ).model_copy(update={"name": f"{config.name} with levers"})  # fmt: skip
 
 
 def worker_counts() -> tuple[int, ...]:
@@ -118,9 +94,7 @@ def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
         for workers in worker_counts():
             sharing = Sharing(workers, parallel_batch=batch, parallel_cells=cells)
             other_states, other_gradients = _run(case, coefficients, sharing)
-            worst = max(
-                worst, _distance(states, other_states), _distance(gradients, other_gradients)
-            )
+            worst = max(worst, distance(states, other_states), distance(gradients, other_gradients))
         counts = ", ".join(map(str, worker_counts()))
         yield Finding(f"{name}, {counts} workers", "sequential", case.name, worst, EXACT)
 
@@ -133,7 +107,7 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
     ways += [(2, True, False, None), (2, False, True, None), (2, True, True, 1)]
     for workers, batch, cells, in_flight in ways:
         found = _train(config, workers, batch, cells, in_flight)
-        worst = max(_distance(x, y) for x, y in zip(expected, found, strict=True))
+        worst = max(distance(x, y) for x, y in zip(expected, found, strict=True))
         way = f"training with {workers} workers"
         way += "" if batch else ", cells only"
         way += "" if cells else ", batch only"
@@ -159,7 +133,7 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
             case.netlist, coefficients, rollout, case.loss_gradients[sample], boundary,
             case.mask(sample),
         )  # fmt: skip
-    difference = max(_relative(states, np.array(expected_states)), _relative(gradients, expected))
+    difference = max(relative(states, np.array(expected_states)), relative(gradients, expected))
     yield Finding("float64 kernels", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
     # One sample alone, by the pure function.
@@ -171,7 +145,7 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
         case.netlist, coefficients, expected_states[0], case.loss_gradients[0], boundary,
         case.mask(0),
     )  # fmt: skip
-    difference = _relative(alone, expected)
+    difference = relative(alone, expected)
     yield Finding("gradients of one sample", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
 
@@ -186,7 +160,7 @@ def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
             found, expected = trainer.step(), reference.step()
         loss = abs(found.soft_loss - expected.soft_loss) / expected.soft_loss
         hard = abs((found.hard_loss or 0.0) - (expected.hard_loss or 0.0))
-        logits = _relative(trainer.model.logits, reference.model.logits)
+        logits = relative(trainer.model.logits, reference.model.logits)
     yield Finding("soft loss, float64", "reference trainer", where, loss, KERNEL_TOLERANCE)
     yield Finding("hard loss", "reference trainer", where, hard, EXACT)
     yield Finding("logits, float64", "reference trainer", where, logits, TRAINED_TOLERANCE)
@@ -219,7 +193,7 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Find
         below[place] -= step
         found[index] = (loss(above) - loss(below)) / (2 * step)
         expected[index] = gradient[place]
-    worst = _distance(found, expected) / np.abs(gradient).max()
+    worst = distance(found, expected) / np.abs(gradient).max()
     where = f"{case.name}, {samples} logits"
     return Finding("oracle", "central differences", where, float(worst), DIFFERENCE_TOLERANCE)
 
@@ -229,9 +203,9 @@ def single_precision_is_close(case: Case) -> Iterator[Finding]:
     coefficients = gates.mix(gates.softmax(case.logits))
     states, gradients = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
     double_states, double_gradients = _run(case, coefficients, SEQUENTIAL)
-    difference = _relative(states, double_states)
+    difference = relative(states, double_states)
     yield Finding("float32 states", "float64", case.name, difference, SINGLE_TOLERANCE)
-    difference = _relative(gradients, double_gradients)
+    difference = relative(gradients, double_gradients)
     yield Finding("float32 gradients", "float64", case.name, difference, SINGLE_TOLERANCE)
 
 
@@ -250,10 +224,10 @@ def hard_paths_agree(case: Case) -> Iterator[Finding]:
         )[-1]
         for sample, start in enumerate(case.starts)
     ]
-    difference = _distance(bits, np.array(expected))
+    difference = distance(bits, np.array(expected))
     yield Finding("bit-packed simulator", "oracle, argmax gates", case.name, difference, EXACT)
     states, _ = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
-    difference = _distance(bits, states)
+    difference = distance(bits, states)
     yield Finding(
         "bit-packed simulator", "soft kernel, one-hot gates", case.name, difference, EXACT
     )
@@ -290,19 +264,3 @@ def _with(config: Config, **sections: dict) -> Config:
         name: getattr(config, name).model_copy(update=keys) for name, keys in sections.items()
     }
     return config.model_copy(update=changed)
-
-
-def _distance(x: npt.NDArray, y: npt.NDArray) -> float:
-    """Largest absolute difference; infinite unless it is a number, and for unlike shapes."""
-    if x.shape != y.shape:
-        return float("inf")
-    distance = float(np.abs(x.astype(np.float64) - y.astype(np.float64)).max())
-    return distance if np.isfinite(distance) else float("inf")
-
-
-def _relative(x: npt.NDArray, y: npt.NDArray) -> float:
-    """Largest difference relative to the largest magnitude of `y`; infinite like a distance."""
-    distance = _distance(x, y)
-    if distance == float("inf"):  # and `y` may be no number
-        return distance
-    return distance / max(float(np.abs(y).max()), np.finfo(np.float64).tiny)

@@ -8,7 +8,7 @@ from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.verification import Finding, checks, equivalence
+from difflogic.verification import Finding, checks, equivalence, findings
 from difflogic.verification.cases import IRREGULAR, SINGLE, SMALL, Case
 from tests.difflogic.training.tiny import tiny
 
@@ -128,15 +128,15 @@ def test_a_tolerance_has_a_reason():
 
 def test_distances():
     x = np.array([1.0, 2.0])
-    assert checks._distance(x, x) == 0
-    assert checks._distance(x, x + np.array([0, 0.5])) == 0.5
-    assert checks._distance(x, x[:1]) == np.inf
-    assert checks._distance(x, np.array([1.0, np.nan])) == np.inf
-    assert checks._distance(np.array([np.inf]), x[:1]) == np.inf
-    assert checks._relative(2 * x, x) == 1.0
-    assert checks._relative(x, np.array([np.nan, 1.0])) == np.inf
-    assert checks._relative(np.zeros(2), np.zeros(2)) == 0
-    assert checks._relative(np.ones(2), np.zeros(2)) > 1e300
+    assert findings.distance(x, x) == 0
+    assert findings.distance(x, x + np.array([0, 0.5])) == 0.5
+    assert findings.distance(x, x[:1]) == np.inf
+    assert findings.distance(x, np.array([1.0, np.nan])) == np.inf
+    assert findings.distance(np.array([np.inf]), x[:1]) == np.inf
+    assert findings.relative(2 * x, x) == 1.0
+    assert findings.relative(x, np.array([np.nan, 1.0])) == np.inf
+    assert findings.relative(np.zeros(2), np.zeros(2)) == 0
+    assert findings.relative(np.ones(2), np.zeros(2)) > 1e300
 
 
 def test_worker_counts_go_beyond_the_cores():

@@ -1,0 +1,83 @@
+"""What a comparison found: a difference, the bound on it, and the reason for the bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Tolerance(float):
+    """A bound on a difference, and the reason that it is not smaller."""
+
+    reason: str
+
+    def __new__(cls, bound: float, reason: str) -> Tolerance:
+        tolerance = super().__new__(cls, bound)
+        tolerance.reason = reason
+        return tolerance
+
+
+EXACT = Tolerance(0.0, "the same bits")
+KERNEL_TOLERANCE = Tolerance(1e-9, "float64 kernels and oracle: both round, in different orders")
+DIFFERENCE_TOLERANCE = Tolerance(
+    1e-6, "central differences: their own error is of the order of the step's square"
+)
+# Measured: at most 3e-7.
+SINGLE_TOLERANCE = Tolerance(
+    1e-5, "float32 rounds each operation by 2^-24 = 6e-8, and hundreds follow each other"
+)
+TRAINED_TOLERANCE = Tolerance(
+    1e-6, "AdamW divides by a small second moment, which magnifies rounding of the gradients"
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One comparison: what, with what, on what, and the largest difference against the bound."""
+
+    what: str
+    against: str
+    where: str
+    difference: float
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the difference is within the tolerance; NaN is not."""
+        return self.difference <= self.tolerance
+
+    @property
+    def reason(self) -> str:
+        """Why the tolerance is what it is."""
+        return getattr(self.tolerance, "reason", "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for machines. The difference may be infinite."""
+        return {
+            "what": self.what,
+            "against": self.against,
+            "where": self.where,
+            "difference": self.difference,
+            "tolerance": float(self.tolerance),
+            "reason": self.reason,
+            "passed": self.passed,
+        }
+
+
+def distance(x: npt.NDArray, y: npt.NDArray) -> float:
+    """Largest absolute difference; infinite unless it is a number, and for unlike shapes."""
+    if x.shape != y.shape:
+        return float("inf")
+    largest = float(np.abs(x.astype(np.float64) - y.astype(np.float64)).max())
+    return largest if np.isfinite(largest) else float("inf")
+
+
+def relative(x: npt.NDArray, y: npt.NDArray) -> float:
+    """Largest difference relative to the largest magnitude of `y`; infinite like a distance."""
+    largest = distance(x, y)
+    if largest == float("inf"):  # and `y` may be no number
+        return largest
+    return largest / max(float(np.abs(y).max()), np.finfo(np.float64).tiny)

@@ -1,0 +1,271 @@
+"""The best circuit of a run: when it is looked for, what is kept, and what a run does with it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from difflogic import gates
+from difflogic.engine import oracle
+from difflogic.engine.rollout import SEQUENTIAL
+from difflogic.evaluation import held_out
+from difflogic.tasks import make_task
+from difflogic.training.best import NONE, BestCircuit, prefer
+from difflogic.training.finishing import Finished
+from difflogic.training.session import execute
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.tiny import growing, tiny
+
+LEVERS = (
+    "training.later_steps=2", "schedule.share=0.5", "schedule.to_epoch=20", "hardening.share=0.5",
+    "hardening.op=sample", "hardening.gumbel=0.2", "hardening.entropy=0.1",
+    "hardening.from_epoch=0", "hardening.to_epoch=20", "finishing.every=3",
+    "finishing.candidates=150", "finishing.adopt=true", "finishing.starts=2",
+    "finishing.verified_starts=20",
+)  # fmt: skip
+
+
+@given(
+    arrays.arrays(np.float32, (16, 5), elements=st.floats(-20, 20, width=32)),
+    st.lists(st.integers(0, 15), min_size=5, max_size=5),
+)
+def test_the_ops_of_choice_become_the_most_probable(logits, ops):
+    """Also where logits tie, as those of ops that never made a difference do."""
+    before = logits.copy()
+    prefer(logits, np.array(ops, np.uint8))
+    np.testing.assert_array_equal(logits.argmax(axis=0), ops)
+    for gate, op in enumerate(ops):
+        present = before[:, gate].argmax()
+        expected = before[:, gate].copy()
+        expected[[present, op]] = expected[[op, present]]
+        np.testing.assert_allclose(logits[:, gate], expected, rtol=1e-6, atol=1e-37)
+        if op == present:
+            np.testing.assert_array_equal(logits[:, gate], before[:, gate])
+
+
+def test_the_ops_of_choice_trade_logits():
+    logits = np.arange(48.0).reshape(16, 3)
+    prefer(logits, np.array([15, 2, 0], np.uint8))
+    np.testing.assert_array_equal(logits[:, 0], np.arange(0, 48.0, 3))
+    assert (logits[2, 1], logits[15, 1]) == (46, 7)
+    assert (logits[0, 2], logits[15, 2]) == (47, 2)
+    assert sorted(logits.ravel()) == list(range(48))
+
+
+class Found:
+    """A search that finds what it is told to."""
+
+    def __init__(self, best, *results):
+        self.results = iter(results)
+        best._finisher = self
+
+    def finish(self, logits, rng):
+        return next(self.results)
+
+
+def result(op, exact=False, before=100, wrong=100, fresh=100):
+    return Finished(np.full(42, op, np.uint8), exact, before, wrong, fresh, 0)
+
+
+def best_circuit(*overrides):
+    config = tiny("finishing.every=5", *overrides)
+    logits = np.zeros((gates.OPS, 42), np.float32)
+    logits[3] = 1.0
+    with Trainer(config) as trainer:
+        netlist = trainer.engine.netlist
+    return BestCircuit(config, netlist, logits, SEQUENTIAL), logits
+
+
+@pytest.mark.parametrize(
+    ("overrides", "due"),
+    [
+        ([], []),
+        (["finishing.every=4"], [4, 8, 12, 16]),
+        (["finishing.every=5", "finishing.from_epoch=7"], [10, 15]),
+        (["finishing.every=5", "finishing.from_epoch=10"], [10, 15]),
+    ],
+)
+def test_epochs_that_are_due(overrides, due):
+    best, _ = best_circuit("finishing.every=0", *overrides)
+    assert [epoch for epoch in range(1, 17) if best.is_due(epoch)] == due
+
+
+def test_the_best_circuit_is_kept():
+    best, logits = best_circuit()
+    before = logits.copy()
+    assert best.logits is None
+    assert best.exact_epoch is None
+    # op, wrong on fresh starts, exact, and the op that is kept then
+    steps = [
+        (1, 40, False, 1), (2, 50, False, 1), (4, 40, False, 1), (5, 0, False, 5),
+        (6, 0, False, 5), (7, 0, True, 7), (8, 0, True, 7), (9, 0, False, 7),
+    ]  # fmt: skip
+    Found(best, *(result(op, exact, fresh=fresh) for op, fresh, exact, _ in steps))
+    for epoch, (op, fresh, exact, kept) in enumerate(steps, 1):
+        found = best.look(logits, epoch)
+        assert (found.exact, found.wrong_fresh) == (exact, fresh)
+        assert (best.logits.argmax(axis=0) == kept).all(), op
+        assert best.exact_epoch == (None if epoch < 6 else 6)
+        np.testing.assert_array_equal(logits, before)
+
+
+@pytest.mark.parametrize(
+    ("adopt", "before", "wrong", "adopted"),
+    [
+        (True, 100, 50, True), (True, 100, 51, False), (True, 0, 0, True), (True, 0, 1, False),
+        (True, 1, 0, True), (False, 100, 0, False),
+    ],
+)  # fmt: skip
+def test_what_halves_the_errors_is_adopted(adopt, before, wrong, adopted):
+    best, logits = best_circuit(f"finishing.adopt={str(adopt).lower()}")
+    Found(best, result(9, before=before, wrong=wrong))
+    best.look(logits, 5)
+    assert (logits.argmax(axis=0) == (9 if adopted else 3)).all()
+
+
+def test_what_is_kept_comes_back():
+    best, logits = best_circuit()
+    empty = best.state()
+    Found(best, result(9, fresh=7), result(5, exact=True, fresh=0))
+    best.look(logits, 4)
+    state = best.state()
+    best.look(logits, 8)
+    assert best.exact_epoch == 8
+    other, _ = best_circuit()
+    assert {name: value.shape for name, value in other.state().items()} == {
+        name: value.shape for name, value in state.items()
+    }
+    for taken, kept, exact_epoch in ((best.state(), 5, 8), (state, 9, None)):
+        other.restore(taken)
+        assert (other.logits.argmax(axis=0) == kept).all()
+        assert other.exact_epoch == exact_epoch
+        for name, value in other.state().items():
+            np.testing.assert_array_equal(value, taken[name])
+    assert state["best"].tolist() == [7, 4, NONE]
+    other.restore(empty)
+    assert other.logits is None
+    # What was taken does not change any more.
+    Found(other, result(2, fresh=1))
+    other.look(logits, 9)
+    assert not empty["best_logits"].any()
+
+
+def wrong_in_the_picture(model):
+    start, target = make_task(model.config).sample(np.random.default_rng(0))
+    automaton = model.config.automaton
+    states = oracle.rollout(
+        model.netlist, gates.one_hot(model.ops), start, automaton.steps, automaton.boundary
+    )
+    return int((states[-1][[0]] != target).sum())
+
+
+def test_a_run_ends_with_a_verified_circuit():
+    """The search finds it; what was trained up to there is not exact."""
+    with Trainer(growing("training.seed=3")) as trainer:
+        checks = {}
+        while not trainer.done:
+            step = trainer.step()
+            if step.finished is not None:
+                checks[step.epoch] = step.finished
+            assert (trainer.exact_epoch is None) == (not trainer.done)
+        assert trainer.epoch == trainer.exact_epoch == list(checks)[-1] < 60
+        assert list(checks) == list(range(10, trainer.epoch + 1, 10))
+        assert [found.exact for found in checks.values()] == [False] * (len(checks) - 1) + [True]
+        assert wrong_in_the_picture(trainer.result) == 0
+        assert wrong_in_the_picture(trainer.model) > 0
+        assert held_out(trainer.result)["exact"]
+        assert trainer.phases.seconds["finish"] > 0
+        np.testing.assert_array_equal(trainer.result.ops, checks[trainer.epoch].ops)
+
+
+def test_a_run_goes_on_if_it_is_not_to_stop():
+    with Trainer(
+        growing("training.seed=2", "finishing.stop=false", "training.epochs=23")
+    ) as trainer:
+        while not trainer.done:
+            trainer.step()
+        assert (trainer.epoch, trainer.exact_epoch) == (23, 10)
+        assert wrong_in_the_picture(trainer.result) == 0
+
+
+def test_the_circuit_that_is_left_is_the_one_that_was_verified():
+    """Also where all ops are equally probable, and stay so where no gradient comes."""
+    overrides = ("training.seed=5", "training.initial_logit=0", "finishing.candidates=20000")
+    with Trainer(growing(*overrides)) as trainer:
+        while not trainer.done:
+            found = trainer.step().finished
+        assert found.exact
+        np.testing.assert_array_equal(trainer.result.ops, found.ops)
+        assert wrong_in_the_picture(trainer.result) == 0
+
+
+def test_without_checks_the_result_is_the_model():
+    with Trainer(growing("finishing.every=0")) as trainer:
+        for _ in range(12):
+            assert trainer.step().finished is None
+        np.testing.assert_array_equal(trainer.result.logits, trainer.model.logits)
+        assert trainer.exact_epoch is None
+        assert not trainer.done
+
+
+def state_after(config, epochs, state=None):
+    with Trainer(config) as trainer:
+        if state is not None:
+            trainer.restore(state)
+        while trainer.epoch < epochs:
+            trainer.step()
+        return trainer.state()
+
+
+@pytest.mark.parametrize("fire_rate", [1, 0.6])
+def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_rate):
+    """From every third epoch, which is before or after a check."""
+
+    def config(workers):
+        return tiny(
+            *LEVERS, "task.height=9", "training.batch=3", "training.learning_rate=0.5",
+            f"automaton.fire_rate={fire_rate}", f"parallel.workers={workers}",
+        )  # fmt: skip
+
+    with Trainer(config(1)) as trainer:
+        states = [trainer.state()]
+        for _ in range(8):
+            trainer.step()
+            states.append(trainer.state())
+    assert states[8]["best"][1] != NONE
+    for epoch, workers in ((0, 2), (2, 3), (3, 2), (7, 5)):
+        found = state_after(config(workers), 8, states[epoch])
+        for name, expected in states[8].items():
+            np.testing.assert_array_equal(found[name], expected, err_msg=f"{name} from {epoch}")
+
+
+def test_what_is_adopted_changes_training():
+    config = growing("training.seed=0", "finishing.stop=false")
+    free, adopted = (
+        state_after(growing("training.seed=0", f"finishing.adopt={adopt}"), 12)
+        for adopt in ("false", "true")
+    )
+    assert not config.finishing.adopt
+    assert (free["logits"] != adopted["logits"]).any()
+    np.testing.assert_array_equal(free["best_logits"], adopted["best_logits"])
+
+
+def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_path):
+    config = growing("training.seed=3", "finishing.adopt=true", "training.epochs=40", *LEVERS[1:9])
+    whole = execute(config, tmp_path / "whole")
+    asked = iter(range(100))
+    execute(config, tmp_path / "parts", should_stop=lambda: next(asked) == 7)
+    summary = execute(
+        config.model_copy(update={"parallel": config.parallel.model_copy(update={"workers": 3})}),
+        tmp_path / "parts",
+    )
+    assert (summary["resumed"], summary["finished"]) == (1, True)
+    assert summary["exact_epoch"] == whole["exact_epoch"]
+    models = []
+    for part in ("whole", "parts"):
+        with np.load(tmp_path / part / "model.npz") as model:
+            models.append({name: model[name] for name in model.files})
+    for name, expected in models[0].items():
+        if name != "config":
+            np.testing.assert_array_equal(models[1][name], expected)
