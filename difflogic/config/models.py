@@ -22,6 +22,8 @@ MAX_GATES = 2**20
 
 Size = Annotated[int, Field(ge=1, le=65536)]
 Count = Annotated[int, Field(ge=1, le=10**9)]
+Epoch = Annotated[int, Field(ge=0, le=10**9)]
+Share = Annotated[float, Field(ge=0, le=1)]
 # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
 Layers = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000, strict=False)]
 Channels = Annotated[
@@ -165,16 +167,18 @@ class TrainingConfig(Section):
         description="the target is also compared with at a random step up to so many after the "
         "last, drawn anew at each epoch; 0 is never",
     )
+    restart_every: Epoch = Field(
+        default=0,
+        description="epochs after which learning starts over from the first logits, with other "
+        "start states; [schedule] and [hardening] start over too, and the best circuit is kept; "
+        "0 is never",
+    )
     initial_logit: Annotated[float, Field(ge=-1000, le=1000)] = Field(
         default=10.0, description="first logit of the op A (pass-through); the others start at 0"
     )
     precision: Literal["float32", "float64"] = Field(
         default="float32", description="type of logits and soft states; float64 is for verification"
     )
-
-
-Share = Annotated[float, Field(ge=0, le=1)]
-Epoch = Annotated[int, Field(ge=0, le=10**9)]
 
 
 class ScheduleConfig(Section):

@@ -12,11 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.config.models import ScheduleConfig
+from difflogic.config.models import TrainingConfig
 from difflogic.gates import COEFFICIENTS, OPS
 from difflogic.streams import Purpose, stream
 
 Array = npt.NDArray[Any]
+
+
+def age(training: TrainingConfig, epoch: int) -> int:
+    """Return the epochs since learning last started over, or began.
+
+    Restarts cut off the long tail of runs that are stuck (Gomes, Selman and Kautz 1998).
+    """
+    return epoch % training.restart_every if training.restart_every else epoch
 
 
 def ramp(epoch: int, first: int, last: int) -> float:
@@ -29,12 +37,13 @@ def ramp(epoch: int, first: int, last: int) -> float:
     return max(0.0, (epoch - first) / (last - first)) if first < last else 0.0
 
 
-def rate_share(schedule: ScheduleConfig, epoch: int) -> float:
+def rate_share(config: Config, epoch: int) -> float:
     """Return the learning rate of an epoch as a share of the first: half a cosine, 1 to `share`.
 
     Source: Loshchilov and Hutter 2017, "SGDR", equation 5, without restarts.
     """
-    done = ramp(epoch, schedule.from_epoch, schedule.to_epoch)
+    schedule = config.schedule
+    done = ramp(age(config.training, epoch), schedule.from_epoch, schedule.to_epoch)
     return schedule.share + (1 - schedule.share) * 0.5 * (1 + np.cos(np.pi * done))
 
 
@@ -43,7 +52,7 @@ class Hardening:
 
     def __init__(self, config: Config, parameters: int) -> None:
         self._config = config.hardening
-        self._seed = config.training.seed
+        self._training = config.training
         self._parameters = parameters
 
     def noise(self, epoch: int) -> Array | None:
@@ -91,7 +100,8 @@ class Hardening:
         logits += pressure * probabilities * (logarithms + entropy)
 
     def _strength(self, epoch: int) -> float:
-        return ramp(epoch, self._config.from_epoch, self._config.to_epoch)
+        lever = self._config
+        return ramp(age(self._training, epoch), lever.from_epoch, lever.to_epoch)
 
     def _rng(self, epoch: int, use: int) -> np.random.Generator:
-        return stream(self._seed, Purpose.HARDENING, epoch, use)
+        return stream(self._training.seed, Purpose.HARDENING, epoch, use)

@@ -68,6 +68,12 @@ class AdamW:
             "adamw_second": self.second.copy(),
         }
 
+    def forget(self) -> None:
+        """Go back to before the first step; the logits are the caller's."""
+        self.steps = 0
+        self.first[:] = 0.0
+        self.second[:] = 0.0
+
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to where `state` was taken; the logits are the caller's."""
         self.steps = int(state["adamw_steps"])

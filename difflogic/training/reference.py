@@ -17,7 +17,7 @@ from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.model import Model
 from difflogic.tasks import draw_epoch, draw_loss_steps, make_task
-from difflogic.training.levers import Hardening, rate_share
+from difflogic.training.levers import Hardening, age, rate_share
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.trainer import StepResult
 
@@ -32,6 +32,7 @@ class ReferenceTrainer:
         self.config = config
         start = model or Model.create(config)
         self.model = replace(start, logits=start.logits.astype(np.float64))
+        self._start = self.model.logits
         self.epoch = 0
         self.phases = PhaseTimer()
         self.gradients = np.zeros_like(self.model.logits)
@@ -43,6 +44,7 @@ class ReferenceTrainer:
     def step(self) -> StepResult:
         """Train for one epoch."""
         config, phase = self.config, self.phases
+        self._start_over_if_due()
         netlist, channels = self.model.netlist, list(self._task.loss_channels)
         steps, boundary = config.automaton.steps, config.automaton.boundary
         with phase("sample"):
@@ -84,6 +86,11 @@ class ReferenceTrainer:
         accuracy = 1.0 - wrong / targets.size
         return StepResult(self.epoch, soft_loss, hard_loss, accuracy, grid)
 
+    def _start_over_if_due(self) -> None:
+        if self.epoch and age(self.config.training, self.epoch) == 0:
+            self.model = replace(self.model, logits=self._start.copy())
+            self._first[:] = self._second[:] = 0.0
+
     def _soften(self) -> Array:
         noise = self._hardening.noise(self.epoch)
         logits = self.model.logits.astype(np.float64)
@@ -92,14 +99,15 @@ class ReferenceTrainer:
     def _update(self, gradients: Array, probabilities: Array) -> None:
         """Loshchilov and Hutter 2019, algorithm 2, after clipping each element."""
         training, logits = self.config.training, self.model.logits
+        steps = age(training, self.epoch) + 1
         g = np.clip(gradients, -training.gradient_clip, training.gradient_clip)
         self._first = training.beta1 * self._first + (1 - training.beta1) * g
         self._second = training.beta2 * self._second + (1 - training.beta2) * g**2
-        first = self._first / (1 - training.beta1 ** (self.epoch + 1))
-        second = self._second / (1 - training.beta2 ** (self.epoch + 1))
+        first = self._first / (1 - training.beta1**steps)
+        second = self._second / (1 - training.beta2**steps)
         decay = training.weight_decay * logits
         change = first / (np.sqrt(second) + training.epsilon) + decay
-        rate = training.learning_rate * rate_share(self.config.schedule, self.epoch)
+        rate = training.learning_rate * rate_share(self.config, self.epoch)
         updated = (logits - rate * change).T.copy()
         self._hardening.press(updated, probabilities.T, rate, self.epoch)
         self.model = replace(self.model, logits=np.ascontiguousarray(updated.T))

@@ -22,7 +22,7 @@ from difflogic.model import Model
 from difflogic.tasks import draw_epoch, draw_loss_steps, longest_rollout, make_task
 from difflogic.training.best import BestCircuit
 from difflogic.training.finishing import Finished
-from difflogic.training.levers import Hardening, rate_share
+from difflogic.training.levers import Hardening, age, rate_share
 from difflogic.training.optimizer import AdamW, SoftGates
 from difflogic.training.phases import PhaseTimer
 
@@ -164,6 +164,7 @@ class Trainer:
     def step(self) -> StepResult:
         """Train for one epoch. Raises TrainingError if the loss or a gradient is not finite."""
         phase = self.phases
+        self._start_over_if_due()
         with phase("sample"):
             starts, targets, masks = draw_epoch(self._task, self.config, self.epoch)
             loss_steps = draw_loss_steps(self.config, self.epoch)
@@ -195,6 +196,12 @@ class Trainer:
                 finished = self._best.look(self._logits, self.epoch)
         return StepResult(self.epoch, soft_loss, *scores, finished)
 
+    def _start_over_if_due(self) -> None:
+        """Go back to the first logits every so many epochs."""
+        if self.epoch and age(self.config.training, self.epoch) == 0:
+            self._logits[:] = self._start.logits.T
+            self._optimizer.forget()
+
     def _soften(self) -> Array:
         """Return the gates' coefficients (parameters, 4) of this epoch, a share of them hard."""
         soft = self._soft
@@ -205,7 +212,7 @@ class Trainer:
     def _update(self, gradients: Array) -> None:
         """Change the logits, given dL/d(coefficients)."""
         config, probabilities = self.config, self._soft.probabilities
-        rate = config.training.learning_rate * rate_share(config.schedule, self.epoch)
+        rate = config.training.learning_rate * rate_share(config, self.epoch)
         self._optimizer.step(probabilities, gradients, rate)
         self._hardening.press(self._logits, probabilities, rate, self.epoch)
 

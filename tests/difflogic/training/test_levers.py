@@ -42,10 +42,8 @@ def test_a_ramp_rises_once_from_0_to_1(epoch, first, last, expected):
 
 
 def test_the_rate_falls_along_half_a_cosine():
-    schedule = tiny(
-        "schedule.share=0.2", "schedule.from_epoch=100", "schedule.to_epoch=500"
-    ).schedule
-    shares = [rate_share(schedule, epoch) for epoch in range(700)]
+    config = tiny("schedule.share=0.2", "schedule.from_epoch=100", "schedule.to_epoch=500")
+    shares = [rate_share(config, epoch) for epoch in range(700)]
     for epoch in range(100, 500):
         angle = math.pi * (epoch - 100) / 400
         assert shares[epoch] == pytest.approx(0.2 + 0.8 * (1 + math.cos(angle)) / 2)
@@ -55,8 +53,33 @@ def test_the_rate_falls_along_half_a_cosine():
     assert (np.diff(shares) <= 0).all()
 
 
+def test_levers_start_over_with_learning():
+    config = tiny(
+        "schedule.share=0.2", "schedule.to_epoch=10", "training.restart_every=7",
+        "hardening.share=1.0", "hardening.from_epoch=0", "hardening.to_epoch=4",
+    )  # fmt: skip
+    rates = [rate_share(config, epoch) for epoch in range(21)]
+    assert rates[7:14] == rates[:7] == rates[14:]
+    assert rates[6] < rates[0] == 1.0
+
+
+def test_learning_starts_over_from_the_first_logits():
+    config = tiny("training.restart_every=3")
+    with Trainer(config) as trainer:
+        first = trainer.model.logits
+        for _ in range(3):
+            trainer.step()
+        assert (trainer.model.logits != first).any()
+        trainer.step()
+        moved = np.abs(trainer.model.logits - first)
+    # AdamW's first step moves a logit by at most the learning rate, and the decay.
+    training = config.training
+    most = training.learning_rate * (1 + training.weight_decay * training.initial_logit)
+    assert 0 < moved.max() <= most * 1.001
+
+
 def test_the_rate_is_constant_by_default():
-    assert {rate_share(tiny().schedule, epoch) for epoch in range(0, 2000, 7)} == {1.0}
+    assert {rate_share(tiny(), epoch) for epoch in range(0, 2000, 7)} == {1.0}
 
 
 def test_the_optimizer_takes_the_falling_rate():
