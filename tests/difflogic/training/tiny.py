@@ -10,7 +10,7 @@ TINY = (
 
 def tiny(*overrides):
     """A checkerboard of 6×7 cells, 2 channels and 42 parameters."""
-    return load_config("checkerboard-small", [*TINY, *overrides])
+    return load_config("checkerboard-small", [*TINY, *overrides], recipe="reference")
 
 
 PLUS = "..#..\n..#..\n#####\n..#..\n..#.."
@@ -27,4 +27,4 @@ def growing(*overrides):
 
     With seeds 1 and 2 it does at epoch 10, with 0 and 3 at epoch 30.
     """
-    return load_config("lizard", [*GROWING, *overrides])
+    return load_config("lizard", [*GROWING, *overrides], recipe="reference")
