@@ -59,12 +59,13 @@ def _by_the_engine(
 ) -> tuple[Array, Array]:
     """Return the loss of each sample, and dL/d(coefficients).
 
-    The engine has run before, over all steps: what that left in its buffers must not matter.
+    The engine has run before, over all steps from other starts: what that left in its buffers
+    must not matter.
     """
     case = question.case
     coefficients = gates.mix(gates.softmax(case.logits)).astype(dtype)
     with Engine(case.netlist, case.grid, case.steps, case.batch, dtype, sharing) as engine:
-        engine.forward(coefficients, case.starts, case.masks)
+        engine.forward(coefficients, 1 - case.starts, case.masks)
         engine.backward(np.ones(case.starts.shape, dtype))
         losses, _ = engine.run_training(
             coefficients, case.starts, question.targets, question.channels, case.masks,
