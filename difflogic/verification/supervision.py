@@ -57,10 +57,16 @@ def supervised_steps_agree(case: Case, workers: int = 2) -> Iterator[Finding]:
 def _by_the_engine(
     question: _Question, dtype: npt.DTypeLike, sharing: Sharing
 ) -> tuple[Array, Array]:
-    """Return the loss of each sample, and dL/d(coefficients)."""
+    """Return the loss of each sample, and dL/d(coefficients).
+
+    The engine has run before, over all steps from other starts: what that left in its buffers
+    must not matter.
+    """
     case = question.case
     coefficients = gates.mix(gates.softmax(case.logits)).astype(dtype)
     with Engine(case.netlist, case.grid, case.steps, case.batch, dtype, sharing) as engine:
+        engine.forward(coefficients, 1 - case.starts, case.masks)
+        engine.backward(np.ones(case.starts.shape, dtype))
         losses, _ = engine.run_training(
             coefficients, case.starts, question.targets, question.channels, case.masks,
             question.loss_steps,

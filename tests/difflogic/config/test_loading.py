@@ -524,3 +524,9 @@ def test_unreadable_file_by_simulation(write, monkeypatch):
     path = write("")
     monkeypatch.setattr(Path, "open", lambda *_: (_ for _ in ()).throw(PermissionError(13, "no")))
     assert error(path) == f"{path}: may not be read: check the file's permissions"
+
+
+def test_boards_of_life_have_no_later_steps():
+    message = error("game-of-life", ["training.later_steps=1"])
+    assert "[training] later_steps: the boards of life do not stay as they are" in message
+    assert load_config("lizard", ["training.later_steps=1"]).training.later_steps == 1

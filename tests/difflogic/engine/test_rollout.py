@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from difflogic.engine import kernels as k
 from difflogic.engine import oracle, rollout
@@ -210,6 +211,41 @@ def test_training_in_one_call_is_forward_loss_and_backward(name, workers):
             np.testing.assert_allclose(losses, expected, rtol=1e-12)
             assert set(seconds) == {"forward", "loss", "backward"}
             assert min(seconds.values()) >= 0
+
+
+@settings(max_examples=EXAMPLES // 2, deadline=None)
+@given(problems(), sharings, st.data())
+def test_losses_after_several_steps_are_those_of_the_oracle(problem, sharing, data):
+    """Whatever ran before, with more or fewer losses, and however the work is shared."""
+    steps = problem.steps
+    loss_steps = sorted(data.draw(st.sets(st.integers(1, steps), min_size=1)))
+    before = sorted(data.draw(st.sets(st.integers(1, steps), min_size=1)))
+    coefficients, starts, masks, _ = problem.arrays()
+    channels = list(range(problem.netlist.channels))[::-1][:2]
+    shape = (len(starts), len(channels), problem.grid.height, problem.grid.width)
+    targets = np.random.default_rng(steps).random(shape)
+    with Engine(problem.netlist, problem.grid, steps, len(starts), "float64", sharing) as engine:
+        engine.run_training(coefficients, 1 - starts, 1 - targets, channels, masks, before)
+        losses, _ = engine.run_training(coefficients, starts, targets, channels, masks, loss_steps)
+        gradients = engine.reduce(np.zeros_like(coefficients))
+        # And an ordinary rollout after it.
+        last = engine.forward(coefficients, starts, masks)
+    expected = np.zeros_like(gradients)
+    for sample, start in enumerate(starts):
+        mask = None if masks is None else masks[sample]
+        boundary = problem.grid.boundary
+        states = oracle.rollout(problem.netlist, coefficients, start, steps, boundary, mask)
+        loss = 0.0
+        for step in loss_steps:
+            until, target = states[: step + 1], targets[sample]
+            loss += oracle.loss(until[-1], target, channels)
+            expected += oracle.coefficient_gradients(
+                problem.netlist, coefficients, until,
+                oracle.loss_gradient(until[-1], target, channels), boundary, mask,
+            )  # fmt: skip
+        assert losses[sample] == pytest.approx(loss, rel=1e-12)
+        np.testing.assert_allclose(last[sample], states[-1], atol=1e-12)
+    assert_close(gradients, expected, TOLERANCES["float64"])
 
 
 @precisions

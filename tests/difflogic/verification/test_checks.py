@@ -3,11 +3,13 @@ import json
 import numpy as np
 import pytest
 
+from difflogic.config import config_from_dict, load_config
 from difflogic.engine import kernels as k
 from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
+from difflogic.training.levers import Hardening
 from difflogic.verification import Finding, checks, equivalence, findings
 from difflogic.verification.cases import IRREGULAR, SINGLE, SMALL, Case
 from tests.difflogic.training.tiny import tiny
@@ -40,6 +42,9 @@ def test_everything_is_equivalent(fire_rate):
         ("training with 5 workers", "sequential"),
         ("float64 kernels", "oracle"),
         ("gradients of one sample", "oracle"),
+        ("losses", "oracle"),
+        ("gradients", "oracle"),
+        ("losses and gradients", "sequential"),
         ("logits", "reference trainer"),
         ("soft loss", "reference trainer"),
         ("oracle", "central differences"),
@@ -49,6 +54,8 @@ def test_everything_is_equivalent(fire_rate):
     } <= compared
     assert all(finding.reason for finding in findings)
     assert all(finding.where for finding in findings)
+    levers = {f.against for f in findings if "with levers" in f.where}
+    assert levers == {"sequential", "reference trainer"}
 
 
 @pytest.mark.slow
@@ -66,6 +73,35 @@ def test_a_wrong_gradient_fails(monkeypatch):
     monkeypatch.setattr(Engine, "backward", lambda self, upstream: -right(self, upstream))
     found = failures(checks.kernels_agree_with_the_oracle(SMALL_CASES[1]))
     assert found == ["float64 kernels / oracle", "gradients of one sample / oracle"]
+
+
+def test_a_loss_at_another_step_fails(monkeypatch):
+    right = Engine._supervise
+    monkeypatch.setattr(Engine, "_supervise", lambda self, steps: right(self, steps[-1:]))
+    for case in SMALL_CASES[1:]:
+        found = failures(checks.supervised_steps_agree(case))
+        assert found == ["losses, float64 kernels / oracle", "gradients, float64 kernels / oracle"]
+
+
+def test_levers_that_depend_on_the_workers_fail(monkeypatch):
+    right = Hardening.press
+
+    def depends(self, logits, probabilities, rate, epoch):
+        right(self, logits, probabilities, rate * (1 + 1e-3 * next(calls)), epoch)
+
+    calls = iter(range(10**6))
+    monkeypatch.setattr(Hardening, "press", depends)
+    monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
+    assert not failures(checks.training_is_the_same_at_any_worker_count(tiny()))
+    levers = checks.with_levers(tiny())
+    assert len(failures(checks.training_is_the_same_at_any_worker_count(levers))) == 4
+
+
+def test_levers_leave_the_boards_of_life_alone():
+    life = load_config("game-of-life-small")
+    assert checks.with_levers(life).training.later_steps == 0
+    assert checks.with_levers(tiny()).training.later_steps == 3
+    assert config_from_dict(checks.with_levers(tiny("name=a")).to_dict() | {"name": "a"}, "test")
 
 
 def test_a_wrong_oracle_fails(monkeypatch):
