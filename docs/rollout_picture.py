@@ -1,7 +1,7 @@
 """Draw a trained automaton at work: python docs/rollout_picture.py RUN [OUTPUT.png].
 
 The upper row is the grid it was trained on, from a random start; the lower row is a grid of four
-times the side. Shows channel 0 of the hard circuit. Needs Pillow: pip install pillow.
+times the side. Shows channel 0 of the hard circuit.
 """
 
 from __future__ import annotations

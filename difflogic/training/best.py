@@ -33,22 +33,26 @@ class BestCircuit:
     def __init__(self, config: Config, netlist: Netlist, logits: Array, sharing: Sharing) -> None:
         """`logits` (16, parameters) only give shape and type."""
         self._settings, self._seed = config.finishing, config.training.seed
-        streams = Streams(self._seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
-        plan = Plan.of(config, ROUND, streams)
-        steps = config.automaton.steps
-        self._guide = GradientGuide(netlist, plan, steps, logits.dtype, sharing)
-        self._finisher = Finisher(netlist, plan, self._settings, self._guide)
+        self._guide: GradientGuide | None = None
+        if self._settings.every:
+            streams = Streams(self._seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+            plan = Plan.of(config, ROUND, streams)
+            steps = config.automaton.steps
+            self._guide = GradientGuide(netlist, plan, steps, logits.dtype, sharing)
+            self._finisher = Finisher(netlist, plan, self._settings, self._guide)
         self._logits = np.zeros_like(logits)
         self._wrong = NONE
         self._epoch = NONE
         self._exact_epoch = NONE
 
     def __enter__(self) -> BestCircuit:
-        self._guide.__enter__()
+        if self._guide is not None:
+            self._guide.__enter__()
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        self._guide.__exit__(*raised)
+        if self._guide is not None:
+            self._guide.__exit__(*raised)
 
     @property
     def logits(self) -> Array | None:
