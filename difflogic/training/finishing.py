@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -100,24 +101,25 @@ class Finisher:
         self._scene = replace(plan.scene, at=plan.required)
         # One start, or all there are: nothing is left to look for.
         self._complete = plan.exhaustive or plan.starts == 1
-        first = settings.starts
-        fresh = range(plan.starts) if self._complete else range(first, first + ROUND)
-        self._fresh = self._trial(fresh)
+
+    @cached_property
+    def _fresh(self) -> list[Trial]:
+        """The start states that verify a circuit, drawn and packed when it first comes to that."""
+        return [self._trial(samples) for samples in self._rounds()]
 
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
-        """Tell whether a circuit has no wrong cell, and the numbers of start states that show it.
+        """Tell whether a circuit has no wrong cell, and give counterexamples, by their numbers.
 
-        Where there are too many start states to try all, fresh ones are tried.
+        Where there are too many start states to try all, fresh ones are tried. Where all can be,
+        the search has them already, and there are no counterexamples to give.
         """
-        if self._complete:
-            return not self._fresh(ops).any(), []
-        first = self._settings.starts
-        for start in range(first, first + self._settings.verified_starts, ROUND):
-            stop = min(start + ROUND, first + self._settings.verified_starts)
-            wrong = self._trial(range(start, stop))(ops).sum(axis=0)
+        for trial in self._fresh:
+            wrong = trial(ops).sum(axis=0)
             if wrong.any():
+                if self._complete:
+                    return False, []
                 worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
-                return False, [start + int(place) for place in worst if wrong[place]]
+                return False, [trial.samples[place] for place in worst if wrong[place]]
         return True, []
 
     def finish(self, logits: npt.NDArray, rng: np.random.Generator) -> Finished:
@@ -133,10 +135,20 @@ class Finisher:
             search.run()
             exact, failing = (False, []) if search.wrong else self.verify(search.ops)
             if search.wrong or exact or search.is_over:
-                fresh = 0 if exact else int(self._fresh(search.ops).sum())
+                fresh = 0 if exact else int(self._fresh[0](search.ops).sum())
                 return Finished(search.ops, exact, before, search.wrong, fresh, search.candidates)
             samples = (samples + tuple(failing))[-MOST_SAMPLES:]
             search.face(self._trial(samples))
+
+    def _rounds(self) -> Iterator[range]:
+        """Yield the numbers of the start states that are looked at together in verifying."""
+        if self._complete:
+            yield range(self._plan.starts)
+            return
+        first = self._settings.starts
+        end = first + self._settings.verified_starts
+        for start in range(first, end, ROUND):
+            yield range(start, min(start + ROUND, end))
 
     def _trial(self, samples: range | tuple[int, ...]) -> Trial:
         return Trial(self._netlist, self._scene, samples)
