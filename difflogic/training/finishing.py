@@ -149,8 +149,6 @@ class Finisher:
             improvements = 0
             for gate, op in self._shortlist(logits, ops, change, SHORTLIST * (1 + idle)):
                 old = ops[gate]
-                if op == old:
-                    continue
                 ops[gate] = op
                 candidates += 1
                 now = int(trial(ops).sum())
