@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from difflogic import gates
+from difflogic.engine import kernels as k
 from difflogic.engine import oracle
 from difflogic.engine.rollout import SEQUENTIAL
 from difflogic.evaluation import held_out
@@ -24,6 +25,9 @@ LEVERS = (
     "finishing.candidates=150", "finishing.adopt=true", "finishing.starts=2",
     "finishing.verified_starts=20",
 )  # fmt: skip
+
+
+compiled = pytest.mark.skipif(not k.JIT, reason="takes minutes")
 
 
 @given(
@@ -160,6 +164,7 @@ def wrong_in_the_picture(model):
     return int((states[-1][[0]] != target).sum())
 
 
+@compiled
 def test_a_run_ends_with_a_verified_circuit():
     """The search finds it; what was trained up to there is not exact."""
     with Trainer(growing("training.seed=3")) as trainer:
@@ -179,6 +184,7 @@ def test_a_run_ends_with_a_verified_circuit():
         np.testing.assert_array_equal(trainer.result.ops, checks[trainer.epoch].ops)
 
 
+@compiled
 def test_a_run_goes_on_if_it_is_not_to_stop():
     with Trainer(
         growing("training.seed=2", "finishing.stop=false", "training.epochs=23")
@@ -189,6 +195,7 @@ def test_a_run_goes_on_if_it_is_not_to_stop():
         assert wrong_in_the_picture(trainer.result) == 0
 
 
+@compiled
 def test_the_circuit_that_is_left_is_the_one_that_was_verified():
     """Also where all ops are equally probable, and stay so where no gradient comes."""
     overrides = ("training.seed=5", "training.initial_logit=0", "finishing.candidates=20000")
@@ -240,6 +247,7 @@ def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_
             np.testing.assert_array_equal(found[name], expected, err_msg=f"{name} from {epoch}")
 
 
+@compiled
 def test_what_is_adopted_changes_training():
     config = growing("training.seed=0", "finishing.stop=false")
     free, adopted = (
@@ -251,6 +259,7 @@ def test_what_is_adopted_changes_training():
     np.testing.assert_array_equal(free["best_logits"], adopted["best_logits"])
 
 
+@compiled
 def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_path):
     config = growing("training.seed=3", "finishing.adopt=true", "training.epochs=40", *LEVERS[1:9])
     whole = execute(config, tmp_path / "whole")
