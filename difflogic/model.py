@@ -55,10 +55,13 @@ class Model:
             )
 
     @classmethod
-    def create(cls, config: Config) -> Model:
-        """Return an untrained model: wired from the seed, every gate passing its first input."""
+    def create(cls, config: Config, attempt: int = 0) -> Model:
+        """Return an untrained model: wired from the seed, every gate passing its first input.
+
+        Each `attempt` of a run that starts over has a wiring of its own.
+        """
         architecture = config.architecture
-        circuit = wire(architecture, stream(config.training.seed, Purpose.WIRING))
+        circuit = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
         logits = np.zeros((architecture.parameters, gates.OPS), config.training.precision)
         logits[:, gates.PASS_THROUGH] = config.training.initial_logit
         return cls(circuit, logits, config)

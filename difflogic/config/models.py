@@ -169,9 +169,9 @@ class TrainingConfig(Section):
     )
     restart_every: Epoch = Field(
         default=0,
-        description="epochs after which learning starts over from the first logits, with other "
-        "start states; [schedule] and [hardening] start over too, and the best circuit is kept; "
-        "0 is never",
+        description="epochs after which learning starts over, with another wiring and other start "
+        "states; [schedule] and [hardening] start over too, and the best circuit is kept; 0 is "
+        "never",
     )
     initial_logit: Annotated[float, Field(ge=-1000, le=1000)] = Field(
         default=10.0, description="first logit of the op A (pass-through); the others start at 0"

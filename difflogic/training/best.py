@@ -30,20 +30,27 @@ class BestCircuit:
     those of the final scores.
     """
 
-    def __init__(self, config: Config, netlist: Netlist, logits: Array, sharing: Sharing) -> None:
-        """`logits` (16, parameters) only give shape and type."""
+    def __init__(self, config: Config, logits: Array, sharing: Sharing) -> None:
+        """`logits` (16, parameters) only give shape and type. Call `begin` before all else."""
+        self._config, self._sharing = config, sharing
         self._settings, self._seed = config.finishing, config.training.seed
         self._guide: GradientGuide | None = None
-        if self._settings.every:
-            streams = Streams(self._seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
-            plan = Plan.of(config, ROUND, streams)
-            steps = config.automaton.steps
-            self._guide = GradientGuide(netlist, plan, steps, logits.dtype, sharing)
-            self._finisher = Finisher(netlist, plan, self._settings, self._guide)
+        self._since = 0
         self._logits = np.zeros_like(logits)
         self._wrong = NONE
         self._epoch = NONE
         self._exact_epoch = NONE
+
+    def begin(self, netlist: Netlist, epoch: int) -> None:
+        """Look at circuits of `netlist` after `epoch`; what was the best before is kept."""
+        self._since = epoch
+        if not self._settings.every:
+            return
+        streams = Streams(self._seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+        plan = Plan.of(self._config, ROUND, streams)
+        steps = self._config.automaton.steps
+        self._guide = GradientGuide(netlist, plan, steps, self._logits.dtype, self._sharing)
+        self._finisher = Finisher(netlist, plan, self._settings, self._guide)
 
     def __enter__(self) -> BestCircuit:
         if self._guide is not None:
@@ -58,6 +65,11 @@ class BestCircuit:
     def logits(self) -> Array | None:
         """Logits (16, parameters) whose most probable ops are the best circuit; None if none."""
         return None if self._epoch == NONE else self._logits
+
+    @property
+    def epoch(self) -> int | None:
+        """Epoch after which the best circuit was found; None if none was yet."""
+        return None if self._epoch == NONE else self._epoch
 
     @property
     def exact_epoch(self) -> int | None:
@@ -79,8 +91,9 @@ class BestCircuit:
         self._keep(found, finished, epoch)
         if self._settings.adopt and 2 * found.wrong <= found.wrong_before:
             logits[:] = finished
-        if self._epoch < epoch and self._exact_epoch == NONE:
-            # An earlier circuit was better, so a search goes on from there, too.
+        if self._since < self._epoch < epoch and self._exact_epoch == NONE:
+            # An earlier circuit was better, so a search goes on from there, too. (Not from one
+            # of another wiring.)
             again, finished = self._search(self._logits, epoch, 1)
             self._keep(again, finished, epoch)
             found = again if self._epoch == epoch else found

@@ -19,12 +19,27 @@ from difflogic.streams import Purpose, stream
 Array = npt.NDArray[Any]
 
 
-def age(training: TrainingConfig, epoch: int) -> int:
-    """Return the epochs since learning last started over, or began.
+def attempt_at(training: TrainingConfig, epoch: int) -> int:
+    """Return which attempt an epoch, counted from 0, belongs to.
 
     Restarts cut off the long tail of runs that are stuck (Gomes, Selman and Kautz 1998).
     """
-    return epoch % training.restart_every if training.restart_every else epoch
+    return epoch // training.restart_every if training.restart_every else 0
+
+
+def attempt_before(training: TrainingConfig, epochs: int) -> int:
+    """Return which attempt the last of so many finished epochs belonged to."""
+    return attempt_at(training, max(0, epochs - 1))
+
+
+def first_epoch(training: TrainingConfig, attempt: int) -> int:
+    """Return the epoch, from 0, at which an attempt begins."""
+    return attempt * training.restart_every
+
+
+def age(training: TrainingConfig, epoch: int) -> int:
+    """Return the epochs since learning last started over, or began."""
+    return epoch - first_epoch(training, attempt_at(training, epoch))
 
 
 def ramp(epoch: int, first: int, last: int) -> float:

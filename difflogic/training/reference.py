@@ -17,7 +17,7 @@ from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.model import Model
 from difflogic.tasks import draw_epoch, draw_loss_steps, make_task
-from difflogic.training.levers import Hardening, age, rate_share
+from difflogic.training.levers import Hardening, age, attempt_at, rate_share
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.trainer import StepResult
 
@@ -32,7 +32,6 @@ class ReferenceTrainer:
         self.config = config
         start = model or Model.create(config)
         self.model = replace(start, logits=start.logits.astype(np.float64))
-        self._start = self.model.logits
         self.epoch = 0
         self.phases = PhaseTimer()
         self.gradients = np.zeros_like(self.model.logits)
@@ -87,8 +86,10 @@ class ReferenceTrainer:
         return StepResult(self.epoch, soft_loss, hard_loss, accuracy, grid)
 
     def _start_over_if_due(self) -> None:
-        if self.epoch and age(self.config.training, self.epoch) == 0:
-            self.model = replace(self.model, logits=self._start.copy())
+        training = self.config.training
+        if self.epoch and age(training, self.epoch) == 0:
+            start = Model.create(self.config, attempt_at(training, self.epoch))
+            self.model = replace(start, logits=start.logits.astype(np.float64))
             self._first[:] = self._second[:] = 0.0
 
     def _soften(self) -> Array:

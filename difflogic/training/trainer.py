@@ -22,7 +22,13 @@ from difflogic.model import Model
 from difflogic.tasks import draw_epoch, draw_loss_steps, longest_rollout, make_task
 from difflogic.training.best import BestCircuit
 from difflogic.training.finishing import Finished
-from difflogic.training.levers import Hardening, age, rate_share
+from difflogic.training.levers import (
+    Hardening,
+    attempt_at,
+    attempt_before,
+    first_epoch,
+    rate_share,
+)
 from difflogic.training.optimizer import AdamW, SoftGates
 from difflogic.training.phases import PhaseTimer
 
@@ -58,36 +64,56 @@ class Trainer:
         """Start from `model`, or from an untrained one wired from the configuration's seed."""
         self.config = config
         training = config.training
-        start = model or Model.create(config)
-        self._start = start
+        self._first = model or Model.create(config)
         # Transposed, as the optimizer wants it.
-        self._logits = np.array(start.logits.T, dtype=training.precision, order="C")
+        self._logits = np.array(self._first.logits.T, dtype=training.precision, order="C")
         self.epoch = 0
         self.phases = PhaseTimer()
         self._task = make_task(config)
         self._channels = list(self._task.loss_channels)
         self._soft = SoftGates(self._logits.shape[1], training.precision)
         self._optimizer = AdamW(self._logits, training)
-        grid = grid_of(config)
-        sharing = sharing_of(config)
-        self.workers = sharing.workers
-        self._wave = samples_in_flight(config, grid)
-        self.engine = Engine(
-            start.netlist, grid, longest_rollout(config), self._wave, training.precision, sharing
-        )
-        self._hard = HardSimulator(start.netlist, grid, training.batch)
+        self._sharing = sharing_of(config)
+        self.workers = self._sharing.workers
+        self._wave = samples_in_flight(config, grid_of(config))
         self._hardening = Hardening(config, self._logits.shape[1])
-        self._best = BestCircuit(config, start.netlist, self._logits, sharing)
+        self._best = BestCircuit(config, self._logits, self._sharing)
+        self._entered = False
         self._stack = ExitStack()
+        self._begin(0)
 
-    def __enter__(self) -> Trainer:
+    def _begin(self, attempt: int) -> None:
+        """Set up what runs the circuit of an attempt."""
+        config, grid = self.config, grid_of(self.config)
+        self._attempt, self._start = attempt, self._model_of(attempt)
+        netlist = self._start.netlist
+        self._stack.close()
+        self.engine = Engine(
+            netlist, grid, longest_rollout(config), self._wave, config.training.precision,
+            self._sharing,
+        )  # fmt: skip
+        self._hard = HardSimulator(netlist, grid, config.training.batch)
+        self._best.begin(netlist, first_epoch(config.training, attempt))
+        if self._entered:
+            self._enter()
+
+    def _model_of(self, attempt: int) -> Model:
+        """Return the untrained model of an attempt."""
+        return self._first if attempt == 0 else Model.create(self.config, attempt)
+
+    def _enter(self) -> None:
         with ExitStack() as stack:
             stack.enter_context(self.engine)
             stack.enter_context(self._best)
             self._stack = stack.pop_all()
+
+    def __enter__(self) -> Trainer:
+        self._enter()
+        self._entered = True
         return self
 
     def __exit__(self, *raised: Any) -> None:
+        self._entered = False
         self._stack.__exit__(*raised)
 
     @property
@@ -98,10 +124,11 @@ class Trainer:
     @property
     def result(self) -> Model:
         """The model that the run is to leave behind: the best checked one, else the present one."""
-        best = self._best.logits
-        if best is None:
+        logits, epoch = self._best.logits, self._best.epoch
+        if logits is None or epoch is None:
             return self.model
-        return replace(self._start, logits=np.ascontiguousarray(best.T))
+        start = self._model_of(attempt_before(self.config.training, epoch))
+        return replace(start, logits=np.ascontiguousarray(logits.T))
 
     @property
     def exact_epoch(self) -> int | None:
@@ -129,6 +156,9 @@ class Trainer:
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to where `state` was taken, bit for bit."""
         self.epoch = int(state["epoch"])
+        attempt = attempt_before(self.config.training, self.epoch)
+        if attempt != self._attempt:
+            self._begin(attempt)
         self._logits[:] = state["logits"]
         self._optimizer.restore(state)
         self._best.restore(state)
@@ -197,8 +227,10 @@ class Trainer:
         return StepResult(self.epoch, soft_loss, *scores, finished)
 
     def _start_over_if_due(self) -> None:
-        """Go back to the first logits every so many epochs."""
-        if self.epoch and age(self.config.training, self.epoch) == 0:
+        """Begin another attempt, with another wiring, every so many epochs."""
+        attempt = attempt_at(self.config.training, self.epoch)
+        if attempt != self._attempt:
+            self._begin(attempt)
             self._logits[:] = self._start.logits.T
             self._optimizer.forget()
 

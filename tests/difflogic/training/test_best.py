@@ -11,6 +11,7 @@ from difflogic.engine import kernels as k
 from difflogic.engine import oracle
 from difflogic.engine.rollout import SEQUENTIAL
 from difflogic.evaluation import held_out
+from difflogic.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.best import NONE, BestCircuit, prefer
 from difflogic.training.finishing import Finished
@@ -81,7 +82,9 @@ def best_circuit(*overrides):
     logits[3] = 1.0
     with Trainer(config) as trainer:
         netlist = trainer.engine.netlist
-    return BestCircuit(config, netlist, logits, SEQUENTIAL), logits
+    best = BestCircuit(config, logits, SEQUENTIAL)
+    best.begin(netlist, 0)
+    return best, logits
 
 
 @pytest.mark.parametrize(
@@ -290,3 +293,33 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
     for name, expected in models[0].items():
         if name != "config":
             np.testing.assert_array_equal(models[1][name], expected)
+
+
+@compiled
+@pytest.mark.parametrize("taken_at", [3, 6, 7, 11])
+def test_attempts_are_resumed_and_their_best_circuit_keeps_its_wiring(taken_at):
+    """Learning starts over at epochs 6 and 12; epoch 6 is still the first attempt's."""
+    config = growing(
+        "training.restart_every=6", "finishing.every=3", "finishing.candidates=50",
+        "finishing.stop=false", "training.epochs=15",
+    )  # fmt: skip
+    with Trainer(config) as trainer:
+        for _ in range(taken_at):
+            trainer.step()
+        state = trainer.state()
+        before = trainer.model.netlist
+        while not trainer.done:
+            trainer.step()
+        expected, result = trainer.state(), trainer.result
+    with Trainer(config) as other:
+        other.restore(state)
+        np.testing.assert_array_equal(other.model.netlist.a, before.a)
+        while not other.done:
+            other.step()
+        for name, value in other.state().items():
+            np.testing.assert_array_equal(value, expected[name], err_msg=name)
+        np.testing.assert_array_equal(other.result.netlist.a, result.netlist.a)
+    wrong, epoch, _ = expected["best"]
+    wired = Model.create(config, (epoch - 1) // 6).netlist
+    np.testing.assert_array_equal(result.netlist.a, wired.a)
+    assert wrong_in_the_picture(result) == wrong

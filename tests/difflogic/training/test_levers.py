@@ -63,15 +63,17 @@ def test_levers_start_over_with_learning():
     assert rates[6] < rates[0] == 1.0
 
 
-def test_learning_starts_over_from_the_first_logits():
+def test_learning_starts_over_from_the_first_logits_with_another_wiring():
     config = tiny("training.restart_every=3")
     with Trainer(config) as trainer:
         first = trainer.model.logits
         for _ in range(3):
             trainer.step()
         assert (trainer.model.logits != first).any()
+        wiring = trainer.model.netlist
         trainer.step()
         moved = np.abs(trainer.model.logits - first)
+        assert (trainer.model.netlist.a != wiring.a).any()
     # AdamW's first step moves a logit by at most the learning rate, and the decay.
     training = config.training
     most = training.learning_rate * (1 + training.weight_decay * training.initial_logit)
