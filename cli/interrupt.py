@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from types import FrameType
@@ -43,6 +44,9 @@ class Interruption:
             raise KeyboardInterrupt
 
     def _request(self, signum: int, frame: FrameType | None) -> None:
+        if not (self.requested or self.at_once):
+            # Not through a stream, which may be in the middle of a line.
+            os.write(2, b"\nstopping after this step, or this search ...\n")
         self.requested = True
         self.exit_code = self.exit_code or 128 + signum
         if self.at_once:

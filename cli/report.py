@@ -36,7 +36,7 @@ def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
 def _scores(scores: Mapping[str, Any], exact_epoch: int | None) -> list[str]:
     held_out = scores["held_out"]
     lines = [
-        f"training   soft loss {display.loss(scores['soft_loss'])}, "
+        f"training   the circuit in training: soft loss {display.loss(scores['soft_loss'])}, "
         f"hard loss {display.loss(scores['hard_loss'])}, "
         f"accuracy {display.percent(scores['accuracy'])}, "
         f"best hard loss {display.loss(scores['best_hard_loss'])} "
@@ -47,9 +47,10 @@ def _scores(scores: Mapping[str, Any], exact_epoch: int | None) -> list[str]:
         ("held out", held_out["step"], held_out["wrong_cells"]),
         ("", held_out["later_step"], held_out["wrong_cells_later"]),
     ):
+        starts = held_out["starts"]
         lines.append(
             f"{label:<11}{display.percent(1 - wrong / cells)} of the cells right at step {step}: "
-            f"{wrong} wrong of {cells} in {held_out['starts']} held-out starts"
+            f"{wrong} wrong of {cells} in {starts} held-out start{'' if starts == 1 else 's'}"
         )
     lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
     if held_out["exact"]:
@@ -61,8 +62,8 @@ def _scores(scores: Mapping[str, Any], exact_epoch: int | None) -> list[str]:
 def _exactness(found: Mapping[str, Any]) -> list[str]:
     """Return a line per count of the check that a life-like rule ends with."""
     lines = [
-        f"{count['what']} of {count['height']}×{count['width']} cells: {count['wrong_cells']} "
-        f"wrong of {count['cells']}"
+        f"{count['what']} of {count['height']}×{count['width']} cells, step {count['step']}: "
+        f"{count['wrong_cells']} wrong of {count['cells']}"
         for count in found.get("counts", [])
     ]
     first = found.get("first_wrong_step")

@@ -223,14 +223,15 @@ class FinishingConfig(Section):
     from_epoch: Epoch = Field(default=0, description="epoch before which nothing is checked")
     candidates: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
-        description="circuits that a search may try at each check to make the circuit exact; "
-        "0 only checks it",
+        description="circuits that a search may try at a check to make the circuit exact, and "
+        "another to make the best one so far exact; 0 only checks",
     )
     starts: Size = Field(
         default=8, description="start states that a search begins with; counterexamples join them"
     )
     verified_starts: Size = Field(
-        default=1024, description="fresh start states on which a circuit must have no wrong cell"
+        default=1024,
+        description="further start states on which a circuit must have no wrong cell",
     )
     adopt: bool = Field(
         default=False,
@@ -364,6 +365,11 @@ def _task_problems(config: Config) -> list[str]:
         for key in task.foreign_keys
         if key in task.model_fields_set
     ]
+    if config.training.restart_every and not config.finishing.every:
+        problems.append(
+            "[training] restart_every: would throw away what was learned, since without checks no "
+            "circuit is kept: set it to 0, or [finishing] every above 0"
+        )
     if task.kind == "pattern":
         problems += _picture_problems(task)
     if task.kind == "life" and config.training.later_steps:

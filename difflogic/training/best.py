@@ -79,8 +79,11 @@ class BestCircuit:
     def is_due(self, epoch: int) -> bool:
         """Whether to `look` after so many epochs."""
         settings = self._settings
-        due = settings.every > 0 and epoch >= settings.from_epoch
-        return due and epoch % settings.every == 0
+        if not settings.every:
+            return False
+        if epoch == self._config.training.epochs:  # or the last circuit would never be judged
+            return True
+        return epoch >= settings.from_epoch and epoch % settings.every == 0
 
     def look(self, logits: Array, epoch: int) -> Finished:
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.
@@ -89,7 +92,9 @@ class BestCircuit:
         """
         found, finished = self._search(logits, epoch, 0)
         self._keep(found, finished, epoch)
-        if self._settings.adopt and 2 * found.wrong <= found.wrong_before:
+        last = epoch == self._config.training.epochs
+        # Not at the end: a run that is extended goes on as if it had never stopped there.
+        if self._settings.adopt and not last and 2 * found.wrong <= found.wrong_before:
             logits[:] = finished
         if self._since < self._epoch < epoch and self._exact_epoch == NONE:
             # An earlier circuit was better, so a search goes on from there, too. (Not from one

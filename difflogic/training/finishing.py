@@ -149,6 +149,8 @@ class Finisher:
         end = first + self._settings.verified_starts
         for start in range(first, end, ROUND):
             yield range(start, min(start + ROUND, end))
+        # Those that a search begins with may have made room for counterexamples.
+        yield range(first)
 
     def _trial(self, samples: range | tuple[int, ...]) -> Trial:
         return Trial(self._netlist, self._scene, samples)

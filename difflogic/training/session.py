@@ -218,6 +218,12 @@ class Session:
             return
         refuse_changes(self.run.path, stored, self._asked)
         summary = self.run.read_summary()
+        if summary and summary.get("exact_epoch") is not None and stored.finishing.stop:
+            # It has met its goal: more epochs would have nothing to do.
+            self.config = stored
+            if summary.get("finished") is True:
+                self.summary = summary
+                return
         if self._asked.training.epochs > stored.training.epochs:
             self._extend(stored, summary)
             return

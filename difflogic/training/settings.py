@@ -66,7 +66,8 @@ def extended(stored: Config, asked: Config) -> Config:
 
 def without_foreign_results(config: Config, source: Config) -> Config:
     """Return `config`, made out of `source`, without [published] if it is another experiment."""
-    if all(getattr(config, part) == getattr(source, part) for part in ("task", "automaton")):
+    parts = ("task", "automaton", "perception", "update")
+    if all(getattr(config, part) == getattr(source, part) for part in parts):
         return config
     return config.model_copy(update={"published": type(config.published)()})
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.engine.compilation import is_cached
-from difflogic.engine.hard import HardSimulator
+from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.rollout import Engine, Sharing
 from difflogic.engine.workers import available_cores
@@ -187,6 +187,7 @@ class Trainer:
         simulator = HardSimulator(netlist, grid, 1)
         simulator.load(soft.ops)
         simulator.rollout(starts, 1)
+        live_parameters(netlist, soft.ops, self._channels)
         seconds = time.perf_counter() - start
         self.phases.compile_seconds += seconds
         return seconds

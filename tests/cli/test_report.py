@@ -88,11 +88,27 @@ def test_a_run_of_no_epoch_has_a_table() -> None:
 
 def test_the_check_of_a_life_like_rule() -> None:
     counts = [
-        {"what": "all 512 boards", "height": 3, "width": 3, "wrong_cells": 0, "cells": 4608},
-        {"what": "random soup", "height": 128, "width": 128, "wrong_cells": 7, "cells": 4915200},
+        {
+            "what": "all 512 boards",
+            "height": 3,
+            "width": 3,
+            "step": 1,
+            "wrong_cells": 0,
+            "cells": 4608,
+        },  # fmt: skip
+        {
+            "what": "random soup",
+            "height": 128,
+            "width": 128,
+            "step": 300,
+            "wrong_cells": 7,
+            "cells": 4915200,
+        },  # fmt: skip
     ]
     run = summary()
     run["scores"]["exactness"] = {"counts": counts, "first_wrong_step": 12}
     text = report.render(run, "runs/x")
-    assert "           all 512 boards of 3×3 cells: 0 wrong of 4608\n" in text
-    assert "random soup of 128×128 cells: 7 wrong of 4915200, the first at step 12\n" in text
+    assert "           all 512 boards of 3×3 cells, step 1: 0 wrong of 4608\n" in text
+    assert (
+        "random soup of 128×128 cells, step 300: 7 wrong of 4915200, the first at step 12\n" in text
+    )

@@ -56,6 +56,7 @@ def test_the_rate_falls_along_half_a_cosine():
 def test_levers_start_over_with_learning():
     config = tiny(
         "schedule.share=0.2", "schedule.to_epoch=10", "training.restart_every=7",
+        "finishing.every=5",
         "hardening.share=1.0", "hardening.from_epoch=0", "hardening.to_epoch=4",
     )  # fmt: skip
     rates = [rate_share(config, epoch) for epoch in range(21)]
@@ -64,7 +65,7 @@ def test_levers_start_over_with_learning():
 
 
 def test_learning_starts_over_from_the_first_logits_with_another_wiring():
-    config = tiny("training.restart_every=3")
+    config = tiny("training.restart_every=3", "finishing.every=100")
     with Trainer(config) as trainer:
         first = trainer.model.logits
         for _ in range(3):

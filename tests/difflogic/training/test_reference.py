@@ -15,7 +15,12 @@ from tests.difflogic.training.tiny import tiny
         ["training.gradient_clip=0.05", "training.weight_decay=0.5", "training.beta1=0.5"],
         ["training.later_steps=4", "automaton.fire_rate=0.6"],
         ["schedule.share=0.1", "schedule.to_epoch=2"],
-        ["training.restart_every=2", "schedule.share=0.1", "schedule.to_epoch=2"],
+        [
+            "training.restart_every=2",
+            "finishing.every=100",
+            "schedule.share=0.1",
+            "schedule.to_epoch=2",
+        ],
         ["hardening.share=0.5", "hardening.from_epoch=0", "hardening.to_epoch=2"],
         ["hardening.share=0.9", "hardening.op=sample", "hardening.to_epoch=0"],
         ["hardening.gumbel=1.0", "hardening.entropy=3.0", "hardening.to_epoch=0"],
