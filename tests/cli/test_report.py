@@ -95,7 +95,7 @@ def test_the_check_of_a_life_like_rule() -> None:
             "step": 1,
             "wrong_cells": 0,
             "cells": 4608,
-        },  # fmt: skip
+        },
         {
             "what": "random soup",
             "height": 128,
@@ -103,7 +103,7 @@ def test_the_check_of_a_life_like_rule() -> None:
             "step": 300,
             "wrong_cells": 7,
             "cells": 4915200,
-        },  # fmt: skip
+        },
     ]
     run = summary()
     run["scores"]["exactness"] = {"counts": counts, "first_wrong_step": 12}
