@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from difflogic.plain import plain
 from difflogic.sweep.directory import SweepDirectory
 from difflogic.sweep.question import Question
 from difflogic.sweep.results import CellResult, Row, aggregate
@@ -48,8 +48,8 @@ def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
         "command": question.command,
         "seeds": format_seeds(question.seeds),
         "grid": list(question.axes),
-        "cells": [_plain(asdict(result)) for result in aggregate(question, rows)],
-        "runs": [_plain(asdict(row)) for row in rows],
+        "cells": [plain(asdict(result)) for result in aggregate(question, rows)],
+        "runs": [plain(asdict(row)) for row in rows],
     }
 
 
@@ -134,15 +134,3 @@ def _cell_text(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False)
         case _:
             return str(value)
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case Mapping():
-            return {str(key): _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case float() if not math.isfinite(value):
-            return None
-        case _:
-            return value

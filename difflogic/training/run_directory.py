@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,12 +11,11 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from difflogic.config import Config, load_config
 from difflogic.errors import RunDirectoryError
 from difflogic.files import LEFTOVERS, refused, remove_leftovers, write_whole
 from difflogic.model import Model
+from difflogic.plain import plain
 from difflogic.training import lock
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.metrics import History, from_csv
@@ -161,7 +159,7 @@ class RunDirectory:
 
     def write_summary(self, summary: Mapping[str, Any]) -> Path:
         """Write summary.json; NumPy's numbers and paths become plain, NaN and infinity null."""
-        text = json.dumps(_plain(summary), indent=2, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(plain(summary), indent=2, ensure_ascii=False, allow_nan=False)
         return self._write(SUMMARY, text + "\n")
 
     def read_summary(self) -> dict[str, Any] | None:
@@ -228,19 +226,3 @@ def _make(path: Path) -> bool:
     except FileExistsError:
         return False
     return True
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case Mapping():
-            return {str(key): _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case np.ndarray() | np.generic():
-            return _plain(value.tolist())
-        case float() if not math.isfinite(value):
-            return None
-        case Path():
-            return str(value)
-        case _:
-            return value

@@ -27,10 +27,10 @@ def error(*overrides, source="lizard"):
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A working directory with a text picture, beside a configuration of another directory."""
-    (tmp_path / "work").mkdir()
+    (tmp_path / "cwd").mkdir()
     (tmp_path / "other").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    (tmp_path / "work" / "plus.txt").write_text(PLUS)
+    monkeypatch.chdir(tmp_path / "cwd")
+    (tmp_path / "cwd" / "plus.txt").write_text(PLUS)
     return tmp_path
 
 
@@ -41,7 +41,7 @@ def save_disc(path, side=40):
 
 
 @pytest.mark.parametrize(
-    "target", ["plus.txt", '"plus.txt"', "./plus.txt", "../work/plus.txt", PLUS, f'"""\n{PLUS}"""']
+    "target", ["plus.txt", '"plus.txt"', "./plus.txt", "../cwd/plus.txt", PLUS, f'"""\n{PLUS}"""']
 )
 def test_a_text_picture_sets_the_grid(here, target):
     config = lizard(f"task.target={target}")
@@ -119,7 +119,7 @@ def test_paths_start_where_they_are_written(here):
 def test_a_file_without_a_grid_takes_that_of_its_picture(here):
     lines = lizard().to_toml().splitlines(keepends=True)
     text = "".join(line for line in lines if not line.startswith(("height", "width")))
-    (here / "work" / "my.toml").write_text(text)
+    (here / "cwd" / "my.toml").write_text(text)
     assert load_config("my.toml") == lizard()
 
 
@@ -150,7 +150,7 @@ def test_a_resolved_configuration_holds_the_rows_and_loads_back(here, name, writ
     ],
 )
 def test_files_that_are_no_picture(here, content, says):
-    (here / "work" / "bad.dat").write_bytes(content)
+    (here / "cwd" / "bad.dat").write_bytes(content)
     message = error("task.target=bad.dat")
     assert message.startswith("--set task.target=bad.dat: [task] target: bad.dat: ")
     assert says in message
@@ -158,7 +158,7 @@ def test_files_that_are_no_picture(here, content, says):
 
 
 def test_a_huge_file_is_not_read(here):
-    with (here / "work" / "huge.png").open("wb") as file:
+    with (here / "cwd" / "huge.png").open("wb") as file:
         file.truncate(2**40)
     assert "larger than 67108864 bytes" in error("task.target=huge.png")
 
@@ -175,7 +175,7 @@ def test_what_is_no_file(here):
 def test_a_missing_file(here):
     message = error("task.target=lizrd")
     assert 'no picture "lizrd": did you mean "lizard"?' in message
-    assert str(here / "work") in message
+    assert str(here / "cwd") in message
     assert "\n" not in message
 
 
@@ -184,7 +184,7 @@ def test_a_pattern_needs_a_picture(here):
 
 
 def test_a_byte_order_mark_is_harmless(here):
-    (here / "work" / "bom.txt").write_bytes(b"\xef\xbb\xbf" + PLUS.replace("\n", "\r\n").encode())
+    (here / "cwd" / "bom.txt").write_bytes(b"\xef\xbb\xbf" + PLUS.replace("\n", "\r\n").encode())
     assert lizard("task.target=bom.txt").task.target == PLUS
 
 

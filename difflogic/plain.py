@@ -1,0 +1,27 @@
+"""Plain values, as JSON knows them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """Return NumPy's arrays and numbers, tuples and paths as plain ones; NaN becomes None."""
+    match value:
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case np.ndarray() | np.generic():
+            return plain(value.tolist())
+        case float() if not math.isfinite(value):
+            return None
+        case Path():
+            return str(value)
+        case _:
+            return value
