@@ -109,19 +109,24 @@ class Scene:
         return np.array(found)
 
 
+def grid_of(config: Config) -> Grid:
+    """Return the cells of one sample."""
+    return Grid(config.task.height, config.task.width, config.automaton.boundary)
+
+
 def scene_of(config: Config, streams: Streams, at: Sequence[int], **changes: object) -> Scene:
     """Return the scene that a configuration trains in, updated as it says, with `changes`.
 
     Raises ConfigError if there is no such task.
     """
     task = make_task(config)
-    grid = Grid(config.task.height, config.task.width, config.automaton.boundary)
 
     def draw(first: int, batch: int) -> tuple[Bits, npt.NDArray]:
         return draw_batch(task, streams.seed, streams.epoch, batch, streams.start, first)
 
     scene = Scene(
-        grid, draw, streams, tuple(at), tuple(task.loss_channels), config.automaton.fire_rate,
+        grid_of(config), draw, streams, tuple(at), tuple(task.loss_channels),
+        config.automaton.fire_rate,
         advance=task.advance if isinstance(task, Life) else None,
         first_target=config.automaton.steps,
     )  # fmt: skip

@@ -18,6 +18,7 @@ from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.rollout import Engine, Sharing
 from difflogic.engine.workers import available_cores
 from difflogic.errors import TrainingError
+from difflogic.evaluation.scene import grid_of
 from difflogic.model import Model
 from difflogic.tasks import draw_epoch, draw_loss_steps, longest_rollout, make_task
 from difflogic.training.best import BestCircuit
@@ -127,7 +128,9 @@ class Trainer:
         logits, epoch = self._best.logits, self._best.epoch
         if logits is None or epoch is None:
             return self.model
-        start = self._model_of(attempt_before(self.config.training, epoch))
+        attempt = attempt_before(self.config.training, epoch)
+        # Wired already, if it is the present one: a run is saved every few seconds.
+        start = self._start if attempt == self._attempt else self._model_of(attempt)
         return replace(start, logits=np.ascontiguousarray(logits.T))
 
     @property
@@ -180,7 +183,7 @@ class Trainer:
         starts = np.zeros((1, netlist.channels, 1, 1), np.uint8)
         targets = np.zeros((1, len(self._channels), 1, 1))
         # One cell and step are enough: the kernels are the same for any size.
-        with Engine(netlist, grid, 1, 1, logits.dtype, sharing_of(self.config)) as engine:
+        with Engine(netlist, grid, 1, 1, logits.dtype, self._sharing) as engine:
             engine.run_training(soft.mix(logits), starts, targets, self._channels)
             gradients = engine.reduce(np.zeros_like(soft.coefficients))
         AdamW(logits, self.config.training).step(soft.probabilities, gradients, 1.0)
@@ -272,11 +275,6 @@ class Trainer:
         errors = (shown - targets) ** 2
         wrong = (errors > 0.25).sum()
         return float(errors.sum()), 1.0 - float(wrong) / errors.size, shown[0].copy()
-
-
-def grid_of(config: Config) -> Grid:
-    """Return the cells of one sample."""
-    return Grid(config.task.height, config.task.width, config.automaton.boundary)
 
 
 def sharing_of(config: Config) -> Sharing:
