@@ -18,6 +18,10 @@ class ModelFileError(DctError):
     """A model file that is truncated, foreign, newer than this program, or inconsistent."""
 
 
+class CircuitError(DctError):
+    """A logic circuit that is damaged or impossible, or that cannot be expressed as asked."""
+
+
 class RunDirectoryError(DctError):
     """A run directory that cannot be created or written, or that already holds a run."""
 

@@ -1,0 +1,83 @@
+"""A hard automaton: a logic circuit, and what it takes to run it as it was trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from difflogic.errors import CircuitError
+from difflogic.grid import Boundary
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.model import Model
+
+Start = Literal["random", "center", "zeros"]
+"""Random bits in all channels, one cell of ones in the middle of zeros, or zeros alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton:
+    """A circuit with its surroundings. Channels are named by their labels, as in the circuit."""
+
+    name: str
+    circuit: LogicCircuit
+    visible: tuple[int, ...]
+    """Labels of the channels that are looked at: the loss channels of training."""
+    boundary: Boundary
+    height: int
+    width: int
+    """Cells of the grid that it was trained on."""
+    steps: int
+    """Steps after which it was trained to be right."""
+    fire_rate: float
+    """Probability that a cell takes its new state in a step; 1 is synchronous."""
+    start: Start
+
+    def __post_init__(self) -> None:
+        missing = set(self.visible) - set(self.circuit.labels)
+        if missing or not self.visible:
+            raise CircuitError(
+                f"visible channels {list(self.visible)} must be among the circuit's channels "
+                f"{list(self.circuit.labels)}, and at least one"
+            )
+
+    @property
+    def visible_rows(self) -> tuple[int, ...]:
+        """Places of the visible channels among the circuit's channels."""
+        return tuple(self.circuit.labels.index(label) for label in self.visible)
+
+    def with_circuit(self, circuit: LogicCircuit) -> Automaton:
+        """Return the same automaton, run by another circuit."""
+        return replace(self, circuit=circuit)
+
+
+def from_model(model: Model) -> Automaton:
+    """Return the argmax circuit of a model, with every gate it has."""
+    config, netlist = model.config, model.netlist
+    circuit = LogicCircuit(
+        model.ops[netlist.param], netlist.a, netlist.b, netlist.outputs,
+        tuple(range(netlist.channels)),
+    )  # fmt: skip
+    return Automaton(
+        config.name, circuit, tuple(config.task.loss_channels), config.automaton.boundary,
+        config.task.height, config.task.width, config.automaton.steps,
+        config.automaton.fire_rate,
+        config.task.start if config.task.kind == "pattern" else "random",
+    )  # fmt: skip
+
+
+def live_channels(circuit: LogicCircuit, visible: tuple[int, ...]) -> np.ndarray:
+    """Return which channels the future of `visible` (labels) depends on, by its wires.
+
+    Shape (C,). The visible ones are live, and so is each channel that a live one's next state
+    reads at any neighbour.
+    """
+    live = np.zeros(circuit.channels, dtype=np.bool_)
+    live[[circuit.labels.index(label) for label in visible]] = True
+    while True:
+        needed = circuit.needed(np.flatnonzero(live).tolist())[: circuit.inputs]
+        grown = live | needed.reshape(-1, circuit.channels).any(axis=0)
+        if (grown == live).all():
+            return live
+        live = grown

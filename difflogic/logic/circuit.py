@@ -1,0 +1,187 @@
+"""The update of one cell as two-input gates: what simplifiers, provers and exporters work on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.errors import CircuitError
+from difflogic.gates import Op
+from difflogic.wiring import CENTER, NEIGHBORHOOD
+
+NEIGHBORS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
+"""Names of the nine cells of a neighbourhood, row-major; C is the cell itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogicCircuit:
+    """One cell's update as a list of gates in topological order.
+
+    Rows 0 to 9·C - 1 are the inputs: row n·C + c is channel c of neighbour n (row-major, 4 is the
+    centre), as in a `Netlist`. Gate g computes `op[g]` of rows `a[g]` and `b[g]`, both below its
+    own, and writes row 9·C + g. An op that ignores an input may name any lower row there.
+    `outputs[c]` is the row of channel c's next state. `labels[c]` is the number that channel c had
+    in the automaton that the circuit was trained as: simplifying drops channels.
+
+    Raises CircuitError if a row, an op or a shape does not fit.
+    """
+
+    op: npt.NDArray[np.uint8]
+    a: npt.NDArray[np.int32]
+    b: npt.NDArray[np.int32]
+    outputs: npt.NDArray[np.int32]
+    labels: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for name, dtype in (
+            ("op", np.uint8),
+            ("a", np.int32),
+            ("b", np.int32),
+            ("outputs", np.int32),
+        ):
+            object.__setattr__(self, name, np.array(getattr(self, name), dtype))
+            getattr(self, name).flags.writeable = False
+        object.__setattr__(self, "labels", tuple(self.labels))
+        self._check()
+
+    def _check(self) -> None:
+        if not self.labels:
+            raise CircuitError("a circuit needs at least one channel")
+        if len(set(self.labels)) < len(self.labels) or min(self.labels) < 0:
+            raise CircuitError(f"channel numbers must differ and not be negative: {self.labels}")
+        if not (self.op.shape == self.a.shape == self.b.shape == (self.gates,)):
+            raise CircuitError("op, a and b need one entry per gate each")
+        if self.outputs.shape != (self.channels,):
+            raise CircuitError(
+                f"{self.channels} channels need {self.channels} outputs, not {len(self.outputs)}"
+            )
+        unknown = np.flatnonzero(self.op >= len(Op))
+        if len(unknown):
+            raise CircuitError(f"gate {unknown[0]}: {self.op[unknown[0]]} is no op: 0 to 15 are")
+        own = np.arange(self.inputs, self.rows)
+        for wires in (self.a, self.b):
+            wrong = np.flatnonzero((wires < 0) | (wires >= own))
+            if len(wrong):
+                gate = wrong[0]
+                raise CircuitError(
+                    f"gate {gate} reads row {wires[gate]}: it may read rows 0 to "
+                    f"{own[gate] - 1}, the inputs and the gates before it"
+                )
+        for channel, row in enumerate(self.outputs):
+            if not 0 <= row < self.rows:
+                raise CircuitError(
+                    f"output {channel} is row {row}: the circuit has rows 0 to {self.rows - 1}"
+                )
+
+    @property
+    def channels(self) -> int:
+        return len(self.labels)
+
+    @property
+    def inputs(self) -> int:
+        return NEIGHBORHOOD * self.channels
+
+    @property
+    def gates(self) -> int:
+        return len(self.op)
+
+    @property
+    def rows(self) -> int:
+        return self.inputs + self.gates
+
+    @cached_property
+    def depth(self) -> int:
+        """Gates on the longest path from an input to an output; constants have none before them."""
+        levels = np.zeros(self.rows, dtype=np.int64)
+        for gate, (op, a, b) in enumerate(zip(self.op, self.a, self.b, strict=True)):
+            reads = [row for row, used in zip((a, b), READS[op], strict=True) if used]
+            levels[self.inputs + gate] = 1 + max((levels[row] for row in reads), default=0)
+        return int(levels[self.outputs].max())
+
+    @cached_property
+    def read_inputs(self) -> npt.NDArray[np.int64]:
+        """Input rows that some output depends on by its wires, ascending."""
+        needed = self.needed(range(self.channels))
+        return np.flatnonzero(needed[: self.inputs])
+
+    def needed(self, channels: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Return which rows the next state of `channels` depends on by its wires, shape (rows,)."""
+        needed = np.zeros(self.rows, dtype=np.bool_)
+        needed[self.outputs[list(channels)]] = True
+        for gate in range(self.gates - 1, -1, -1):
+            if needed[self.inputs + gate]:
+                reads_a, reads_b = READS[self.op[gate]]
+                needed[self.a[gate]] |= reads_a
+                needed[self.b[gate]] |= reads_b
+        return needed
+
+    def op_counts(self) -> dict[Op, int]:
+        """Return how many gates there are of each op that occurs, in the ops' order."""
+        counts = Counter(self.op.tolist())
+        return {op: counts[op] for op in Op if counts[op]}
+
+    def input_name(self, row: int) -> str:
+        """Return the name of an input row: its neighbour and its channel's label, as in NW0."""
+        neighbor, channel = divmod(int(row), self.channels)
+        return f"{NEIGHBORS[neighbor]}{self.labels[channel]}"
+
+    def evaluate(self, inputs: npt.NDArray) -> npt.NDArray:
+        """Return all rows, shape (rows, …), for `inputs` (9·C, …) of bits or of words of bits.
+
+        The inputs' type is bool or an unsigned integer, every bit of which is a case of its own.
+        This is the plain interpreter that everything faster is compared with.
+        """
+        if len(inputs) != self.inputs:
+            raise ValueError(f"{self.inputs} input rows expected, {len(inputs)} given")
+        rows = np.empty((self.rows, *inputs.shape[1:]), dtype=inputs.dtype)
+        rows[: self.inputs] = inputs
+        for gate, (op, a, b) in enumerate(zip(self.op, self.a, self.b, strict=True)):
+            rows[self.inputs + gate] = apply(Op(op), rows[a], rows[b])
+        return rows
+
+    def next_state(self, inputs: npt.NDArray) -> npt.NDArray:
+        """Return the next state (C, …) of cells with neighbourhoods `inputs` (9·C, …)."""
+        return self.evaluate(inputs)[self.outputs]
+
+
+READS = [
+    (
+        (op >> 2) != (op & 3),  # a matters if the halves of the truth table differ
+        ((op >> 1) & 5) != (op & 5),
+    )
+    for op in range(len(Op))
+]
+"""Whether each op depends on its first and on its second input."""
+
+
+def apply(op: Op, a: npt.NDArray, b: npt.NDArray) -> npt.NDArray:
+    """Return `op` of two arrays of bool or of words of bits, bit by bit."""
+    match op:
+        case Op.FALSE:
+            return a ^ a
+        case Op.AND:
+            return a & b
+        case Op.A_AND_NOT_B:
+            return a & ~b
+        case Op.A:
+            return a
+        case Op.NOT_A_AND_B:
+            return ~a & b
+        case Op.B:
+            return b
+        case Op.XOR:
+            return a ^ b
+        case Op.OR:
+            return a | b
+        case _:
+            return ~apply(Op(len(Op) - 1 - op), a, b)
+
+
+def center_row(channel: int, channels: int) -> int:
+    """Return the input row that holds the cell's own state of a channel."""
+    return CENTER * channels + channel

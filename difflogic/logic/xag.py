@@ -1,0 +1,213 @@
+"""Circuits of ANDs and XORs with inverters on the edges, no two gates alike.
+
+The form that rewriting works on: a *literal* is twice a node's number, plus one if it is
+inverted. Node 0 is constant 0, then come the inputs, then the gates. All 16 ops are an AND or a
+XOR of such literals, inverted or not; De Morgan's laws, double inverters and equal gates vanish
+as a circuit is built.
+
+Source: structural hashing as in and-inverter graphs (Mishchenko, Chatterjee and Brayton 2006,
+"DAG-aware AIG rewriting"), with XOR as a second kind of node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+
+from difflogic.gates import Op
+from difflogic.logic.circuit import LogicCircuit
+
+FALSE, TRUE = 0, 1
+"""The constant literals."""
+
+
+class Kind(IntEnum):
+    """What a gate of a Xag computes."""
+
+    AND = 0
+    XOR = 1
+
+
+class Xag:
+    """A growing circuit over a fixed number of inputs.
+
+    Gate g is node 1 + inputs + g; its kind and its two literals stand in `kind`, `x` and `y`.
+    XORs read literals that are not inverted. With `hashing` off, equal gates stay apart.
+    """
+
+    def __init__(self, inputs: int, hashing: bool = True) -> None:
+        self.inputs = inputs
+        self.kind: list[Kind] = []
+        self.x: list[int] = []
+        self.y: list[int] = []
+        self._known: dict[tuple[Kind, int, int], int] | None = {} if hashing else None
+
+    @property
+    def first_gate(self) -> int:
+        """The node of gate 0."""
+        return 1 + self.inputs
+
+    @property
+    def nodes(self) -> int:
+        return self.first_gate + len(self.kind)
+
+    def input(self, row: int) -> int:
+        """Return the literal of an input row."""
+        return 2 * (1 + row)
+
+    def and_(self, x: int, y: int) -> int:
+        """Return the literal of x ∧ y."""
+        if x > y:
+            x, y = y, x
+        if x == FALSE or x ^ y == 1:
+            return FALSE
+        if x in (TRUE, y):
+            return y
+        return self._add(Kind.AND, x, y)
+
+    def or_(self, x: int, y: int) -> int:
+        """Return the literal of x ∨ y."""
+        return self.and_(x ^ 1, y ^ 1) ^ 1
+
+    def xor_(self, x: int, y: int) -> int:
+        """Return the literal of x ⊕ y."""
+        inverted = (x ^ y) & 1
+        x, y = x & ~1, y & ~1
+        if x > y:
+            x, y = y, x
+        if x == y:
+            return inverted
+        if x == FALSE:
+            return y ^ inverted
+        return self._add(Kind.XOR, x, y) ^ inverted
+
+    def gate(self, kind: Kind, x: int, y: int) -> int:
+        """Return the literal of an AND or a XOR."""
+        return self.and_(x, y) if kind is Kind.AND else self.xor_(x, y)
+
+    def apply(self, op: int, x: int, y: int) -> int:
+        """Return the literal of one of the 16 ops."""
+        match Op(op):
+            case Op.FALSE:
+                return FALSE
+            case Op.AND:
+                return self.and_(x, y)
+            case Op.A_AND_NOT_B:
+                return self.and_(x, y ^ 1)
+            case Op.A:
+                return x
+            case Op.NOT_A_AND_B:
+                return self.and_(x ^ 1, y)
+            case Op.B:
+                return y
+            case Op.XOR:
+                return self.xor_(x, y)
+            case Op.OR:
+                return self.or_(x, y)
+            case _:
+                return self.apply(15 - op, x, y) ^ 1
+
+    def _add(self, kind: Kind, x: int, y: int) -> int:
+        if self._known is not None:
+            found = self._known.get((kind, x, y))
+            if found is not None:
+                return found
+            self._known[kind, x, y] = 2 * self.nodes
+        literal = 2 * self.nodes
+        self.kind.append(kind)
+        self.x.append(x)
+        self.y.append(y)
+        return literal
+
+
+def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> tuple[Xag, list[int]]:
+    """Return a circuit as a Xag, and the literals of its outputs."""
+    xag = Xag(circuit.inputs, hashing)
+    literals = [xag.input(row) for row in range(circuit.inputs)]
+    for op, a, b in zip(circuit.op.tolist(), circuit.a, circuit.b, strict=True):
+        literals.append(xag.apply(op, literals[a], literals[b]))
+    return xag, [literals[row] for row in circuit.outputs]
+
+
+_AND_OPS = {
+    # (x inverted, y inverted) → op, and the op of the inverted gate
+    (0, 0): (Op.AND, Op.NAND),
+    (0, 1): (Op.A_AND_NOT_B, Op.NOT_A_OR_B),
+    (1, 0): (Op.NOT_A_AND_B, Op.A_OR_NOT_B),
+    (1, 1): (Op.NOR, Op.OR),
+}
+
+
+def to_circuit(
+    xag: Xag, outputs: Sequence[int], labels: tuple[int, ...], channels: Sequence[int]
+) -> LogicCircuit:
+    """Return the gates that `outputs` need as a circuit of two-input ops.
+
+    `outputs` are the literals of the channels that stay, which are the numbers `channels` of the
+    Xag's; their labels are `labels`. Inverters melt into the ops of what they stand before or
+    behind; only an output that is an inverted input, or inverted and elsewhere not, keeps one.
+    Raises ValueError if an output depends on a channel that does not stay.
+    """
+    needed = [False] * xag.nodes
+    for literal in outputs:
+        needed[literal >> 1] = True
+    for gate in reversed(range(len(xag.kind))):
+        if needed[xag.first_gate + gate]:
+            needed[xag.x[gate] >> 1] = needed[xag.y[gate] >> 1] = True
+
+    before = xag.inputs // 9
+    place = {channel: number for number, channel in enumerate(channels)}
+    rows: dict[int, int] = {}
+    for row in range(xag.inputs):
+        neighbor, channel = divmod(row, before)
+        if channel in place:
+            rows[1 + row] = neighbor * len(channels) + place[channel]
+        elif needed[1 + row]:
+            raise ValueError(f"an output reads channel {channel}, which does not stay")
+
+    # A gate that outputs only want inverted is computed inverted.
+    inverted = {literal >> 1 for literal in outputs if literal & 1 and literal >> 1 > xag.inputs}
+    inverted -= {literal >> 1 for literal in outputs if not literal & 1}
+    ops: list[int] = []
+    a: list[int] = []
+    b: list[int] = []
+
+    def add(op: int, x: int, y: int) -> int:
+        ops.append(op)
+        a.append(x)
+        b.append(y)
+        return 9 * len(channels) + len(ops) - 1
+
+    for gate, (kind, x, y) in enumerate(zip(xag.kind, xag.x, xag.y, strict=True)):
+        node = xag.first_gate + gate
+        if not needed[node]:
+            continue
+        # What the literal says, and what the row already holds.
+        flips = (x & 1 ^ (x >> 1 in inverted), y & 1 ^ (y >> 1 in inverted))
+        flipped = node in inverted
+        if kind is Kind.AND:
+            op = _AND_OPS[flips][flipped]
+        else:
+            op = Op.XNOR if flips[0] ^ flips[1] ^ flipped else Op.XOR
+        rows[node] = add(op, rows[x >> 1], rows[y >> 1])
+
+    made: dict[int, int] = {}
+    result = []
+    for literal in outputs:
+        node = literal >> 1
+        if node == 0:
+            if literal not in made:
+                made[literal] = add(Op.TRUE if literal else Op.FALSE, 0, 0)
+            result.append(made[literal])
+        elif not literal & 1 or node in inverted:
+            result.append(rows[node])
+        else:
+            if literal not in made:
+                made[literal] = add(Op.NOT_A, rows[node], rows[node])
+            result.append(made[literal])
+    return LogicCircuit(
+        np.array(ops, np.uint8), np.array(a, np.int32), np.array(b, np.int32),
+        np.array(result, np.int32), labels,
+    )  # fmt: skip
