@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,18 +12,15 @@ from cli import display, output
 from cli.counter import Counter
 from cli.errors import FAILURE, note
 
-if TYPE_CHECKING:
-    from difflogic.model import Model
-
-MODEL_FILE = "model.npz"
-
 SCOPES = {"all": "all", "next_state": "next state", "loss_channels": "loss channels"}
 
 
 def evaluate(
     run: Annotated[
         Path,
-        typer.Argument(metavar="RUN|MODEL", help="A run's directory, or a model file."),
+        typer.Argument(
+            metavar="RUN|MODEL", help='A run\'s directory, the "last" one, or a model file.'
+        ),
     ],
     suites: Annotated[
         list[str] | None,
@@ -68,8 +65,10 @@ def evaluate(
     and 2T + 1, for life on all 512 neighbourhoods, for pictures at step T.
     """
     from difflogic import evaluation
+    from difflogic.model import Model
+    from difflogic.training.run_directory import saved_model
 
-    model = _load(run)
+    model = Model.load(saved_model(run))
     evaluation.choose(model.config, suites or [])
     _announce_compilation()
     with Counter("suites:") as counter:
@@ -83,20 +82,6 @@ def evaluate(
         _show(results)
     if require_exact and not results["exact"]:
         raise typer.Exit(FAILURE)
-
-
-def _load(path: Path) -> Model:
-    from difflogic.errors import RunDirectoryError
-    from difflogic.model import Model
-
-    if not path.is_dir():
-        return Model.load(path)
-    if not (path / MODEL_FILE).exists():
-        raise RunDirectoryError(
-            f"{path}: holds no {MODEL_FILE}: name the directory of a run that has saved, or a "
-            "model file"
-        )
-    return Model.load(path / MODEL_FILE)
 
 
 def _announce_compilation() -> None:

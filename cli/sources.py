@@ -9,6 +9,6 @@ import typer
 
 SOURCE = typer.Argument(
     metavar="RUN|MODEL|CIRCUIT",
-    help="A run's directory, a model file, or a circuit that dct exported as JSON.",
+    help='A run\'s directory, the "last" one, a model file, or a circuit exported as JSON.',
 )
 Source = Annotated[Path, SOURCE]

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from difflogic.errors import CircuitError, RunDirectoryError
+from difflogic.errors import CircuitError
 from difflogic.formats import circuit_json
 from difflogic.logic.automaton import Automaton, from_model
 from difflogic.model import Model
-from difflogic.training.run_directory import MODEL
+from difflogic.training.run_directory import saved_model
 
 MAX_TEXT_BYTES = 2**26
 """No larger text is read: a circuit of the most gates that are accepted takes less."""
@@ -23,13 +23,7 @@ def load(path: Path) -> Automaton:
 
     Raises CircuitError, ModelFileError or RunDirectoryError for whatever is none.
     """
-    if path.is_dir():
-        if not (path / MODEL).exists():
-            raise RunDirectoryError(
-                f"{path}: holds no {MODEL}: name the directory of a run that has saved, a "
-                "model file, or a circuit's JSON"
-            )
-        return from_model(Model.load(path / MODEL))
+    path = saved_model(path)
     if _begins_with(path, _ZIP):
         return from_model(Model.load(path))
     return circuit_json.parse(read_json(path), str(path))

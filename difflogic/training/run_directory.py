@@ -53,6 +53,22 @@ def find_run(name: str, root: str | Path = ROOT) -> Path:
     return found[-1]
 
 
+def saved_model(path: Path, root: str | Path = ROOT) -> Path:
+    """Return the file that `path` means: the model of a run's directory, or `path` itself.
+
+    "last" is the newest run under `root`. Raises RunDirectoryError if a run has saved none.
+    """
+    if str(path) == LAST and not path.exists():
+        path = find_run(LAST, root)
+    if not path.is_dir():
+        return path
+    if not (path / MODEL).exists():
+        raise RunDirectoryError(
+            f"{path}: holds no {MODEL}: name the directory of a run that has saved, or a file"
+        )
+    return path / MODEL
+
+
 def _known_runs(root: str | Path) -> str:
     found = _runs(root)
     return f': the newest of {root} is {found[-1]}, or "{LAST}"' if found else ""

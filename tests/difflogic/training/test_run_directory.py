@@ -12,7 +12,7 @@ from difflogic.errors import RunDirectoryError
 from difflogic.model import Model
 from difflogic.training import run_directory
 from difflogic.training.metrics import History, MetricsRow
-from difflogic.training.run_directory import RunDirectory, run_name
+from difflogic.training.run_directory import RunDirectory, run_name, saved_model
 
 NOW = datetime(2026, 3, 4, 5, 6, 7)
 CONFIG = load_config("checkerboard-small")
@@ -145,3 +145,21 @@ def test_a_directory_that_vanished(tmp_path):
     run.path.rmdir()
     with pytest.raises(RunDirectoryError, match="create the directory first"):
         run.write_config(CONFIG)
+
+
+class TestSavedModel:
+    def test_of_a_run_and_of_the_last_one(self, tmp_path):
+        for number, name in enumerate(("b-first", "a-second")):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "model.npz").touch()
+            (tmp_path / name / "config.toml").touch()
+            os.utime(tmp_path / name / "config.toml", (number, number))
+        assert saved_model(tmp_path / "b-first") == tmp_path / "b-first" / "model.npz"
+        assert saved_model(Path("last"), tmp_path) == tmp_path / "a-second" / "model.npz"
+
+    def test_whatever_is_no_directory_is_left_to_who_reads_it(self, tmp_path):
+        assert saved_model(tmp_path / "x.npz") == tmp_path / "x.npz"
+
+    def test_a_run_without_a_model(self, tmp_path):
+        with pytest.raises(RunDirectoryError, match=r"holds no model\.npz: name the directory"):
+            saved_model(tmp_path)
