@@ -3,11 +3,16 @@
 #   make demo   sets up .venv and trains a small checkerboard automaton
 #   make test   sets up .venv with the development tools and runs every check
 #
+# On Debian and Ubuntu, `make tools` as root installs what exported circuits are tried in; without
+# them `make test` skips those tests and says so.
+#
 # PYTHON=/path/to/python chooses the interpreter; without it the first that fits is taken.
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+TOOLS := berkeley-abc g++ gcc graphviz iverilog yosys
 
 # An interpreter fits if it runs (a version manager's shim may not), is new enough, and can make
 # environments (some distributions package that apart).
@@ -17,7 +22,7 @@ FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
 PYTHON = $(FOUND)
 
-.PHONY: demo test coverage clean
+.PHONY: demo test tools coverage clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -28,6 +33,10 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+tools:
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(TOOLS)
 
 # Compiled code is invisible to the coverage tool, so the kernels run as plain Python here; that
 # is slow. The cache of its own keeps the two modes apart.
