@@ -50,29 +50,46 @@ FORMATS = {
             "json", ".json", "dct's own netlist, read back by dct", "difflogic.formats.circuit_json"
         ),
         Format(
-            "verilog", ".v", "modules of a cell and of a whole grid", "difflogic.formats.verilog",
+            "verilog",
+            ".v",
+            "modules of a cell and of a whole grid",
+            "difflogic.formats.verilog",
             ("array",),
         ),
         Format(
-            "blif", ".blif", "one cell, for abc and yosys", "difflogic.formats.blif",
+            "blif",
+            ".blif",
+            "one cell, for abc and yosys",
+            "difflogic.formats.blif",
             ("interface",),
         ),
         Format(
-            "aiger", ".aag", "one cell as an and-inverter graph, ASCII", "difflogic.formats.aiger",
+            "aiger",
+            ".aag",
+            "one cell as an and-inverter graph, ASCII",
+            "difflogic.formats.aiger",
             ("interface",),
         ),
         Format(
-            "aiger-binary", ".aig", "the same in binary, as abc reads it",
-            "difflogic.formats.aiger_binary", ("interface",),
+            "aiger-binary",
+            ".aig",
+            "the same in binary, as abc reads it",
+            "difflogic.formats.aiger_binary",
+            ("interface",),
         ),
         Format(
-            "c", ".h", "a C99 header without dependencies: 64 cells to a word",
+            "c",
+            ".h",
+            "a C99 header without dependencies: 64 cells to a word",
             "difflogic.formats.c",
         ),
         Format(
-            "python", ".py", "a module that needs only NumPy", "difflogic.formats.python",
+            "python",
+            ".py",
+            "a module that needs only NumPy",
+            "difflogic.formats.python",
         ),
-    )  # fmt: skip
+    )
 }
 
 

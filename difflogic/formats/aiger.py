@@ -60,7 +60,9 @@ class Graph:
     @property
     def sizes(self) -> str:
         """Variables, inputs, latches, outputs and ANDs, as a file's first line has them."""
-        return f"{self.inputs + len(self.ands)} {self.inputs} 0 {len(self.outputs)} {len(self.ands)}"
+        return (
+            f"{self.inputs + len(self.ands)} {self.inputs} 0 {len(self.outputs)} {len(self.ands)}"
+        )
 
 
 def render(automaton: Automaton, interface: Interface | None = None) -> str:

@@ -11,8 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from difflogic.formats.common import (
-    Interface, folded, head, identifier, row_names, used_interface, wires,
-)  # fmt: skip
+    Interface,
+    folded,
+    head,
+    identifier,
+    row_names,
+    used_interface,
+    wires,
+)
 from difflogic.gates import TRUTH_TABLES, Op
 from difflogic.logic.automaton import Automaton
 

@@ -11,7 +11,7 @@ from difflogic import __version__
 from difflogic.errors import CircuitError
 from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.circuit import READS, LogicCircuit
 
 LINE = 96
 """Columns of a line of comment, before its sign."""
@@ -58,19 +58,23 @@ class Interface:
             raise CircuitError(f"the circuit has no channels {missing}: it has {circuit.labels}")
         channels = [circuit.labels.index(label) for label in self.outputs]
         reads = circuit.needed(channels)[: circuit.inputs].nonzero()[0]
-        unknown = sorted({circuit.input_name(row) for row in reads} - set(self.inputs))
+        unknown = sorted({circuit.input_name(int(row)) for row in reads} - set(self.inputs))
         if unknown:
             raise CircuitError(f"the circuit reads {', '.join(unknown)}, which are no inputs")
         return [int(circuit.outputs[channel]) for channel in channels]
 
 
+def used_rows(circuit: LogicCircuit) -> list[int]:
+    """Return the input rows that a gate reads, whether needed or not, or that are an output."""
+    used = set(circuit.outputs.tolist())
+    for _, reads in wires(circuit):
+        used.update(reads)
+    return sorted(row for row in used if row < circuit.inputs)
+
+
 def used_interface(circuit: LogicCircuit) -> Interface:
-    """Return the inputs that gates or outputs of a circuit name, and all its outputs."""
-    named = set(circuit.outputs.tolist())
-    for _, rows in wires(circuit):
-        named.update(rows)
-    inputs = tuple(circuit.input_name(row) for row in sorted(named) if row < circuit.inputs)
-    return Interface(inputs, circuit.labels)
+    """Return the inputs that a circuit uses, and all its outputs."""
+    return Interface(tuple(map(circuit.input_name, used_rows(circuit))), circuit.labels)
 
 
 def common_interface(original: LogicCircuit, kept: Sequence[int]) -> Interface:
@@ -83,8 +87,6 @@ def common_interface(original: LogicCircuit, kept: Sequence[int]) -> Interface:
 
 def wires(circuit: LogicCircuit) -> Iterator[tuple[Op, tuple[int, ...]]]:
     """Yield each gate's op and the rows that it really reads: none, one or two."""
-    from difflogic.logic.circuit import READS
-
     for op, a, b in zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
         yield Op(op), tuple(row for row, used in zip((a, b), READS[op], strict=True) if used)
 
@@ -145,6 +147,12 @@ def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def folded(words: Sequence[str], width: int = LINE) -> list[str]:
-    """Return words as lines of at most so many columns, longer words alone."""
-    return textwrap.wrap(" ".join(words), width, break_long_words=False, break_on_hyphens=False)
+def folded(items: Sequence[str], width: int = LINE) -> list[str]:
+    """Return items, with blanks between, as lines of at most so many columns where they fit."""
+    lines: list[str] = []
+    for item in items:
+        if lines and len(lines[-1]) + 1 + len(item) <= width:
+            lines[-1] += f" {item}"
+        else:
+            lines.append(item)
+    return lines

@@ -11,8 +11,13 @@ from __future__ import annotations
 from string import Template
 
 from difflogic.formats.common import (
-    expressions, head, identifier, row_names, used_interface,
-)  # fmt: skip
+    expressions,
+    head,
+    identifier,
+    row_names,
+    used_interface,
+    used_rows,
+)
 from difflogic.grid import OFFSETS
 from difflogic.logic.automaton import Automaton
 
@@ -106,11 +111,8 @@ def _array(automaton: Automaton, array: tuple[int, int] | None) -> str:
     height, width = array or (automaton.height, automaton.width)
     fire = f"{{{circuit.channels}{{fire}}}}"
     asynchronous = automaton.fire_rate < 1
-    used = set(used_interface(circuit).inputs)
     connections = [
-        f".{circuit.input_name(row)}({_source(automaton, row)})"
-        for row in range(circuit.inputs)
-        if circuit.input_name(row) in used
+        f".{circuit.input_name(row)}({_source(automaton, row)})" for row in used_rows(circuit)
     ]
     connections += [
         f".next{label}(next[({channel} * HEIGHT + y) * WIDTH + x])"
