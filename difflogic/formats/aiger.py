@@ -1,0 +1,109 @@
+"""And-inverter graphs, and their ASCII form in AIGER: what model checkers and SAT tools read.
+
+One cell, combinational; see `blif.py` for why there is no sequential model. Inverters cost
+nothing in this form, and a XOR is three ANDs.
+
+Source: Biere, Heljanko and Wieringa 2011, "AIGER 1.9 And Beyond"; Biere 2007, "The AIGER
+And-Inverter Graph (AIG) Format".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from difflogic.formats.common import Interface, head, used_interface
+from difflogic.gates import Op
+from difflogic.logic.automaton import Automaton
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Literals are as in a file: twice a variable, plus one if inverted; 0 is constant 0.
+
+    Variables 1 to `inputs` are the inputs. AND number i writes the variable after those and reads
+    `ands[i]`, two lower literals, the higher one first.
+    """
+
+    inputs: int
+    ands: list[tuple[int, int]]
+    outputs: list[int]
+
+    def and_(self, x: int, y: int) -> int:
+        self.ands.append((max(x, y), min(x, y)))
+        return 2 * (self.inputs + len(self.ands))
+
+    def xor(self, x: int, y: int) -> int:
+        return self.and_(self.and_(x, y) ^ 1, self.and_(x ^ 1, y ^ 1) ^ 1)
+
+    def apply(self, op: int, x: int, y: int) -> int:
+        """Return the literal of one of the 16 ops."""
+        match Op(op):
+            case Op.FALSE:
+                return 0
+            case Op.AND:
+                return self.and_(x, y)
+            case Op.A_AND_NOT_B:
+                return self.and_(x, y ^ 1)
+            case Op.A:
+                return x
+            case Op.NOT_A_AND_B:
+                return self.and_(x ^ 1, y)
+            case Op.B:
+                return y
+            case Op.XOR:
+                return self.xor(x, y)
+            case Op.OR:
+                return self.and_(x ^ 1, y ^ 1) ^ 1
+            case _:
+                return self.apply(15 - op, x, y) ^ 1
+
+    @property
+    def sizes(self) -> str:
+        """Variables, inputs, latches, outputs and ANDs, as a file's first line has them."""
+        return (
+            f"{self.inputs + len(self.ands)} {self.inputs} 0 {len(self.outputs)} {len(self.ands)}"
+        )
+
+
+def render(automaton: Automaton, interface: Interface | None = None) -> str:
+    """Return the ASCII form of one cell's circuit; `interface` as for BLIF."""
+    interface = interface or used_interface(automaton.circuit)
+    graph = graph_of(automaton, interface)
+    first = 1 + graph.inputs
+    lines = [
+        f"aag {graph.sizes}",
+        *(str(2 * variable) for variable in range(1, first)),
+        *map(str, graph.outputs),
+        *(f"{2 * (first + i)} {x} {y}" for i, (x, y) in enumerate(graph.ands)),
+    ]
+    return "\n".join(lines) + "\n" + symbols(automaton, interface)
+
+
+def graph_of(automaton: Automaton, interface: Interface) -> Graph:
+    """Return one cell's circuit as a graph."""
+    circuit = automaton.circuit
+    outputs = interface.rows(circuit)
+    graph = Graph(len(interface.inputs), [], [])
+    place = {name: 2 * number for number, name in enumerate(interface.inputs, 1)}
+    # Inputs that are none here are read by nothing that an output needs.
+    literals = [place.get(circuit.input_name(row), 0) for row in range(circuit.inputs)]
+    for op, a, b in zip(circuit.op.tolist(), circuit.a, circuit.b, strict=True):
+        literals.append(graph.apply(op, literals[a], literals[b]))
+    graph.outputs.extend(literals[row] for row in outputs)
+    return graph
+
+
+def symbols(automaton: Automaton, interface: Interface) -> str:
+    """Return the names of inputs and outputs, and the comment that ends a file."""
+    comment = head(
+        automaton,
+        "Combinational: the next state of one cell, from its neighbourhood. It is no sequential "
+        "model: a cell's neighbours are no latches of its own.",
+        "Use: abc reads the binary form (read_aiger FILE.aig), yosys both (read_aiger FILE).",
+    )
+    lines = [
+        *(f"i{number} {name}" for number, name in enumerate(interface.inputs)),
+        *(f"o{number} next{label}" for number, label in enumerate(interface.outputs)),
+        "c", *comment,
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,66 @@
+"""Berkeley's logic interchange format: what abc, yosys, SIS and mapping tools read.
+
+One cell, combinational. A sequential model, with a latch for each channel, would say something
+false: what a cell reads of its neighbours is not its own next state, so no latch feeds it.
+
+Source: "Berkeley Logic Interchange Format (BLIF)", University of California, Berkeley, 1992.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from difflogic.formats.common import (
+    Interface,
+    folded,
+    head,
+    identifier,
+    row_names,
+    used_interface,
+    wires,
+)
+from difflogic.gates import TRUTH_TABLES, Op
+from difflogic.logic.automaton import Automaton
+
+
+def render(automaton: Automaton, interface: Interface | None = None) -> str:
+    """Return one cell's circuit; its inputs are those that it reads, unless `interface` says."""
+    circuit = automaton.circuit
+    interface = interface or used_interface(circuit)
+    outputs = interface.rows(circuit)
+    names = row_names(circuit)
+    lines = [f"# {line}" for line in head(
+        automaton,
+        "Combinational: the next state of one cell, from its neighbourhood. It is no sequential "
+        "model: a cell's neighbours are no latches of its own.",
+        "Use: berkeley-abc -c 'read_blif FILE; strash; print_stats' or yosys -p 'read_blif FILE'.",
+    )]  # fmt: skip
+    lines.append(f".model {identifier(automaton)}")
+    lines += _list(".inputs", interface.inputs)
+    lines += _list(".outputs", tuple(f"next{label}" for label in interface.outputs))
+    for name, (op, reads) in zip(names[circuit.inputs :], wires(circuit), strict=True):
+        lines.append(" ".join((".names", *(names[row] for row in dict.fromkeys(reads)), name)))
+        lines += _cover(op, reads)
+    for label, row in zip(interface.outputs, outputs, strict=True):
+        lines += [f".names {names[row]} next{label}", "1 1"]
+    return "\n".join([*lines, ".end", ""])
+
+
+def _list(keyword: str, words: tuple[str, ...]) -> list[str]:
+    """A backslash at a line's end joins the next line to it."""
+    lines = folded([keyword, *words])
+    return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
+
+
+def _cover(op: Op, reads: tuple[int, ...]) -> Iterator[str]:
+    """Yield the op's cases of value 1, over the different rows that it reads."""
+    if not reads:
+        yield from ["1"] if op == Op.TRUE else []
+    elif len(reads) == 2 and reads[0] != reads[1]:
+        for corner in range(4):
+            if TRUTH_TABLES[op, corner]:
+                yield f"{corner:02b} 1"
+    else:
+        for bit in range(2):
+            if TRUTH_TABLES[op, 3 * bit]:  # both inputs are that bit, if it matters at all
+                yield f"{bit} 1"

@@ -1,0 +1,138 @@
+"""Verilog-2001: a module of one cell, and a module of a whole grid of them.
+
+The grid's size is a parameter of its module, so one file serves any; generate loops wire each
+cell to its neighbours, whose indices always lie inside, and a zero boundary masks them.
+
+Source: IEEE Std 1364-2001.
+"""
+
+from __future__ import annotations
+
+from string import Template
+
+from difflogic.formats.common import (
+    expressions,
+    head,
+    identifier,
+    row_names,
+    used_interface,
+    used_rows,
+)
+from difflogic.grid import OFFSETS
+from difflogic.logic.automaton import Automaton
+
+_ARRAY = """\
+module ${name}_array #(
+    parameter HEIGHT = $height,
+    parameter WIDTH = $width
+) (
+    input wire clock,
+    input wire reset,
+    input wire enable,
+    input wire [$channels * HEIGHT * WIDTH - 1:0] start,
+$fire\
+    output reg [$channels * HEIGHT * WIDTH - 1:0] state
+);
+    wire [$channels * HEIGHT * WIDTH - 1:0] next;
+
+    always @(posedge clock)
+        if (reset)
+            state <= start;
+        else if (enable)
+            state <= $taken;
+
+    genvar y, x;
+    generate
+        for (y = 0; y < HEIGHT; y = y + 1) begin : row
+            for (x = 0; x < WIDTH; x = x + 1) begin : column
+                localparam UP = (y + HEIGHT - 1) % HEIGHT;
+                localparam DOWN = (y + 1) % HEIGHT;
+                localparam LEFT = (x + WIDTH - 1) % WIDTH;
+                localparam RIGHT = (x + 1) % WIDTH;
+                ${name}_cell update (
+$connections
+                );
+            end
+        end
+    endgenerate
+endmodule
+"""
+
+_ROWS = {-1: "UP", 0: "y", 1: "DOWN"}
+_COLUMNS = {-1: "LEFT", 0: "x", 1: "RIGHT"}
+_INSIDE = {"UP": "y > 0", "DOWN": "y < HEIGHT - 1", "LEFT": "x > 0", "RIGHT": "x < WIDTH - 1"}
+
+
+def render(automaton: Automaton, array: tuple[int, int] | None = None) -> str:
+    """Return both modules; `array` is the default of the grid's height and width."""
+    name = identifier(automaton)
+    asynchronous = automaton.fire_rate < 1
+    comment = head(
+        automaton,
+        f"{name}_cell is combinational. {name}_array is a grid of HEIGHT x WIDTH cells: at a "
+        "rising edge of clock it takes the state from start if reset is 1, else makes one step if "
+        "enable is 1.",
+        "Bit (c * HEIGHT + y) * WIDTH + x of start and state is the cell in row y and column x of "
+        f"the channel listed at place c: {', '.join(map(str, automaton.circuit.labels))}.",
+        *(
+            ["Bit y * WIDTH + x of fire says whether that cell takes its new state in a step: give "
+             f"it random bits that are 1 with probability {automaton.fire_rate:g}, new ones for "
+             "each step."]
+            if asynchronous else []
+        ),
+    )  # fmt: skip
+    lines = [f"// {line}" for line in comment]
+    return "\n".join([*lines, "", *_cell(automaton), "", _array(automaton, array)])
+
+
+def _cell(automaton: Automaton) -> list[str]:
+    circuit = automaton.circuit
+    interface = used_interface(circuit)
+    ports = [f"input wire {name}" for name in interface.inputs]
+    ports += [f"output wire next{label}" for label in interface.outputs]
+    names = row_names(circuit)
+    return [
+        f"module {identifier(automaton)}_cell (",
+        *(f"    {port}," for port in ports[:-1]), f"    {ports[-1]}", ");",
+        *(
+            f"    wire {name} = {text};"
+            for name, text in expressions(circuit, names, "1'b0", "1'b1")
+        ),
+        *(
+            f"    assign next{label} = {names[row]};"
+            for label, row in zip(circuit.labels, circuit.outputs, strict=True)
+        ),
+        "endmodule",
+    ]  # fmt: skip
+
+
+def _array(automaton: Automaton, array: tuple[int, int] | None) -> str:
+    circuit = automaton.circuit
+    height, width = array or (automaton.height, automaton.width)
+    fire = f"{{{circuit.channels}{{fire}}}}"
+    asynchronous = automaton.fire_rate < 1
+    connections = [
+        f".{circuit.input_name(row)}({_source(automaton, row)})" for row in used_rows(circuit)
+    ]
+    connections += [
+        f".next{label}(next[({channel} * HEIGHT + y) * WIDTH + x])"
+        for channel, label in enumerate(circuit.labels)
+    ]
+    return Template(_ARRAY).substitute(
+        name=identifier(automaton), height=height, width=width, channels=circuit.channels,
+        fire="    input wire [HEIGHT * WIDTH - 1:0] fire,\n" if asynchronous else "",
+        taken=f"(next & {fire}) | (state & ~{fire})" if asynchronous else "next",
+        connections=",\n".join(" " * 20 + connection for connection in connections),
+    )  # fmt: skip
+
+
+def _source(automaton: Automaton, row: int) -> str:
+    """Return the bit of the state that an input of the cell at (y, x) is."""
+    neighbor, channel = divmod(row, automaton.circuit.channels)
+    dy, dx = OFFSETS[neighbor]
+    y, x = _ROWS[dy], _COLUMNS[dx]
+    bit = f"state[({channel} * HEIGHT + {y}) * WIDTH + {x}]"
+    inside = [_INSIDE[place] for place in (y, x) if place in _INSIDE]
+    if automaton.boundary == "periodic" or not inside:
+        return bit
+    return f"{bit} & ({' && '.join(inside)})"
