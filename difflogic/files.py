@@ -51,6 +51,18 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
         raise refused(path, "written", error) from error
 
 
+def write_output(path: Path, data: bytes, force: bool = False) -> None:
+    """Write a file that a user named, whole; with `force`, in place of an earlier file.
+
+    Raises RunDirectoryError if there is one and no `force`, or if it is no regular file.
+    """
+    if path.exists() and not path.is_file():
+        raise RunDirectoryError(f"{path}: is no regular file: choose another path")
+    if path.exists() and not force:
+        raise RunDirectoryError(f"{path}: exists already: give --force to overwrite it")
+    write_whole(path, lambda file: file.write(data))
+
+
 def _make_names_last(directory: Path) -> None:
     """Let the names in `directory` outlast a crash of the system, where it can be asked to."""
     if os.name != "posix":

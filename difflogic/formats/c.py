@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from string import Template
 
+from difflogic.formats import c_text
 from difflogic.formats.common import (
     expressions,
     folded,
@@ -23,183 +24,6 @@ from difflogic.formats.common import (
 )
 from difflogic.grid import OFFSETS
 from difflogic.logic.automaton import Automaton
-
-_HEADER = """\
-/*
-$head
- *
-$example
- */
-#ifndef DCT_${NAME}_H
-#define DCT_${NAME}_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-#define ${name}_RESTRICT __restrict
-#else
-#define ${name}_RESTRICT restrict
-#endif
-
-enum { ${name}_CHANNELS = $channels };
-
-/* Words that one row of cells takes in each channel. */
-static inline size_t ${name}_row_words(size_t width)
-{
-    return width / 64 + (width % 64 != 0);
-}
-
-/* Words of a state. Bit x % 64 of word (c * height + y) * row_words + x / 64 is the cell in row y
-   and column x of the channel at place c. Bits beyond the last cell of a row mean nothing. */
-static inline size_t ${name}_words(size_t height, size_t width)
-{
-    return ${name}_CHANNELS * height * ${name}_row_words(width);
-}
-
-static inline int ${name}_get(
-    const uint64_t *state, size_t height, size_t width, size_t c, size_t y, size_t x)
-{
-    const size_t word = (c * height + y) * ${name}_row_words(width) + x / 64;
-    return (int)((state[word] >> (x % 64)) & 1);
-}
-
-static inline void ${name}_set(
-    uint64_t *state, size_t height, size_t width, size_t c, size_t y, size_t x, int bit)
-{
-    const size_t word = (c * height + y) * ${name}_row_words(width) + x / 64;
-    state[word] &= ~((uint64_t)1 << (x % 64));
-    state[word] |= (uint64_t)(bit != 0) << (x % 64);
-}
-
-/* The next state of 64 cells; bit i of each word belongs to cell i. */
-static inline void ${name}_cells(
-    $parameters)
-{
-$gates
-}
-
-/* Word w of a row, and the same cells' western and eastern neighbours. The row's last word is
-   number `last` and holds `cells` cells. */
-static inline uint64_t ${name}_own(
-    const uint64_t *row, size_t w, size_t last, unsigned cells)
-{
-    return w < last ? row[w] : row[w] & (~(uint64_t)0 >> (64 - cells));
-}
-
-static inline uint64_t ${name}_west(
-    const uint64_t *row, size_t w, size_t last, unsigned cells)
-{
-    const uint64_t before = w > 0 ? row[w - 1] >> 63 : $before;
-    return (${name}_own(row, w, last, cells) << 1) | before;
-}
-
-static inline uint64_t ${name}_east(
-    const uint64_t *row, size_t w, size_t last, unsigned cells)
-{
-    const uint64_t after = w < last ? row[w + 1] << 63 : $after;
-    return (${name}_own(row, w, last, cells) >> 1) | after;
-}
-
-/* One row; `up`, `row` and `down` are where it and its neighbours begin in a channel. */
-static inline void ${name}_row(
-    const uint64_t *${name}_RESTRICT now, uint64_t *${name}_RESTRICT next,
-    $row_parameters)
-{
-    const size_t last = ${name}_row_words(width) - 1;
-    const size_t plane = height * (last + 1);
-    const unsigned cells = (unsigned)(width - 64 * last);
-$pointers
-    size_t w = 0;
-    for (;;) {
-        const uint64_t valid = w < last ? ~(uint64_t)0 : ~(uint64_t)0 >> (64 - cells);
-        uint64_t $results;
-        ${name}_cells(
-            $edge_arguments);
-$edge_stores
-        if (w == last)
-            break;
-        w = last;
-    }
-    for (w = 1; w < last; ++w) {
-        uint64_t $results;
-        ${name}_cells(
-            $arguments);
-$stores
-    }
-}
-
-/* One step, from `now` to `next`, which must not overlap.$about_fire */
-static inline void ${name}_step(
-    const uint64_t *${name}_RESTRICT now, uint64_t *${name}_RESTRICT next,
-    ${step_parameters}size_t height, size_t width)
-{
-    const size_t words = ${name}_row_words(width);
-    size_t y;
-    for (y = 0; words > 0 && y < height; ++y) {
-        const size_t up = (y > 0 ? y - 1 : height - 1) * words;
-        const size_t down = (y + 1 < height ? y + 1 : 0) * words;
-        ${name}_row(
-            now, next, $row_arguments);
-    }
-}
-
-#endif
-"""
-
-_ABOUT_FIRE = """ A cell takes its new state where its bit
-   of `fire` (height * row_words words, as one channel of a state) is 1: give it random bits that
-   are 1 with probability $rate, new ones for each step."""
-
-_EXAMPLE = """\
-Example:
-
-    #include <stdio.h>
-    #include "$name.h"
-$chance
-    int main(void)
-    {
-        enum { H = $height, W = $width, STEPS = $steps };
-        static uint64_t state[2][${name}_CHANNELS * H * ((W + 63) / 64)];
-        size_t ${counters}y, x, step;$start
-        for (step = 0; step < STEPS; ++step)$advance
-        for (y = 0; y < H; ++y, putchar('\\n'))
-            for (x = 0; x < W; ++x)
-                putchar(${name}_get(state[STEPS % 2], H, W, $visible, y, x) ? '#' : '.');
-        return 0;
-    }"""
-
-_CHANCE = """
-    static int chance(double p) // 1 with probability p
-    {
-        static uint64_t seed = 1;
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        return (double)(seed >> 40) < p * (1 << 24);
-    }
-"""
-
-_ADVANCE = """
-            ${name}_step(state[step % 2], state[(step + 1) % 2], H, W);"""
-
-_FIRE_AND_ADVANCE = """ {
-            static uint64_t fire[H * ((W + 63) / 64)];
-            for (y = 0; y < H; ++y)
-                for (x = 0; x < W; ++x)
-                    ${name}_set(fire, H, W, 0, y, x, chance($rate));
-            ${name}_step(state[step % 2], state[(step + 1) % 2], fire, H, W);
-        }"""
-
-_STARTS = {
-    "zeros": "",
-    "center": """
-        for (c = 0; c < ${name}_CHANNELS; ++c)
-            ${name}_set(state[0], H, W, c, H / 2, W / 2, 1);""",
-    "random": """
-        for (c = 0; c < ${name}_CHANNELS; ++c)
-            for (y = 0; y < H; ++y)
-                for (x = 0; x < W; ++x)
-                    ${name}_set(state[0], H, W, c, y, x, chance(0.5));""",
-}
 
 _SHIFTS = {
     -1: ("west", "({words}[w] << 1) | ({words}[w - 1] >> 63)"),
@@ -222,16 +46,16 @@ def render(automaton: Automaton) -> str:
         f"{name}_step makes a step of a grid of any size, {name}_cells the next state of any 64 "
         "cells. It is fastest with -O3 -march=native.",
     )
-    parameters = [f"size_t {place}" for place in ("height", "width", "up", "row", "down")]
-    arguments = ["height", "width", "up", "y * words", "down"]
+    parameters = [f"size_t {place}" for place in ("width", "up", "row", "down")]
+    arguments = ["width", "up", "y * all", "down"]
     if asynchronous:
         parameters.append("const uint64_t *fire")
-        arguments.append("fire")
+        arguments.append("fire + y * words")
     if not periodic:
         parameters += ["uint64_t above", "uint64_t below"]
         arguments += ["y > 0 ? ~(uint64_t)0 : 0", "y + 1 < height ? ~(uint64_t)0 : 0"]
-    about_fire = Template(_ABOUT_FIRE).substitute(rate=f"{automaton.fire_rate:g}")
-    return Template(_HEADER).substitute(
+    about_fire = Template(c_text.ABOUT_FIRE).substitute(rate=f"{automaton.fire_rate:g}")
+    return Template(c_text.HEADER).substitute(
         name=name, NAME=name.upper(), channels=automaton.circuit.channels,
         head="\n".join(f" * {line}" for line in comment),
         example="\n".join(f" * {line}".rstrip() for line in _example(automaton).split("\n")),
@@ -276,7 +100,7 @@ def _row(automaton: Automaton) -> dict[str, str]:
         dy, dx = OFFSETS[neighbor]
         begin, mask = _ROWS[dy]
         words = f"{begin}{circuit.labels[channel]}"
-        rows[words] = f"now + {channel} * plane + {begin}"
+        rows[words] = f"now + {begin} + {channel} * words"
         unused -= {"now", begin, mask}
         masked = f" & {mask}" if mask in masks else ""
         edge.append(f"{name}_{_SHIFTS[dx][0]}({words}, w, last, cells){masked}")
@@ -284,17 +108,16 @@ def _row(automaton: Automaton) -> dict[str, str]:
         inner.append(f"({shifted}){masked}" if masked else shifted)
     taken = "to{label}"
     if asynchronous:
-        taken = "(to{label} & firing[w]) | (row{label}[w] & ~firing[w])"
+        taken = "(to{label} & fire[w]) | (row{label}[w] & ~fire[w])"
         rows |= {
-            f"row{label}": f"now + {channel} * plane + row"
+            f"row{label}": f"now + row + {channel} * words"
             for channel, label in enumerate(circuit.labels)
         }
         unused.discard("now")
     pointers = [
-        *(["const uint64_t *const firing = fire + row;"] if asynchronous else []),
         *(f"const uint64_t *const {words} = {place};" for words, place in rows.items()),
         *(
-            f"uint64_t *const next{label} = next + {channel} * plane + row;"
+            f"uint64_t *const next{label} = next + row + {channel} * words;"
             for channel, label in enumerate(circuit.labels)
         ),
         *(f"(void){parameter};" for parameter in sorted(unused)),
@@ -321,9 +144,9 @@ def _example(automaton: Automaton) -> str:
     """Return a program that runs the automaton as it was trained, and shows the last state."""
     asynchronous = automaton.fire_rate < 1
     needs_chance = asynchronous or automaton.start == "random"
-    text = _EXAMPLE.replace("$chance", _CHANCE if needs_chance else "")
-    text = text.replace("$start", _STARTS[automaton.start])
-    text = text.replace("$advance", _FIRE_AND_ADVANCE if asynchronous else _ADVANCE)
+    text = c_text.EXAMPLE.replace("$chance", c_text.CHANCE if needs_chance else "")
+    text = text.replace("$start", c_text.STARTS[automaton.start])
+    text = text.replace("$advance", c_text.FIRE_AND_ADVANCE if asynchronous else c_text.ADVANCE)
     return Template(text).substitute(
         name=identifier(automaton), height=automaton.height, width=automaton.width,
         steps=automaton.steps, visible=automaton.visible_rows[0], rate=f"{automaton.fire_rate:g}",

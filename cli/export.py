@@ -1,0 +1,160 @@
+"""`dct export`: writes a trained circuit in a format that other tools read."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli import output
+from cli.errors import note
+from cli.sources import Source
+
+if TYPE_CHECKING:
+    from difflogic.formats import Format
+
+MAX_SIDE = 65536
+
+
+def _list_formats(wanted: bool) -> None:
+    if not wanted:
+        return
+    from difflogic.formats import FORMATS
+
+    table = output.new_table("format", "files", "what", texts=3)
+    for format in FORMATS.values():
+        table.add_row(format.name, f"*{format.suffix}", format.summary)
+    output.show_table(table)
+    raise typer.Exit
+
+
+def export(
+    source: Source,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="NAME",
+            help="What to write; --list shows all.",
+            show_default="by the suffix of FILE",
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to write it.", show_default="stdout"
+        ),
+    ] = None,
+    unsimplified: Annotated[
+        bool, typer.Option("--unsimplified", help="Write the netlist with every gate and channel.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite FILE if it exists already.")
+    ] = False,
+    array: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HxW",
+            help="verilog: cells of the grid, its module's default.",
+            show_default="the grid of training",
+        ),
+    ] = None,
+    comparable: Annotated[
+        bool,
+        typer.Option(
+            "--comparable",
+            help="blif, aiger: give the simplified and the unsimplified circuit the same inputs "
+            "and outputs, so that other tools can compare them.",
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Say what was written to FILE as one JSON object.")
+    ] = False,
+    list_: Annotated[
+        bool,
+        typer.Option(
+            "--list", help="List the formats, and stop.", callback=_list_formats, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Write a trained circuit for other tools, simplified.
+
+    The simplified circuit has only the channels that the visible ones depend on; channels keep
+    the numbers that they had in training.
+
+    Try: dct export last -o circuit.v
+    """
+    from difflogic.files import write_output
+    from difflogic.formats.exporting import export
+    from difflogic.formats.loading import load
+
+    format = _choose(name, file, as_json)
+    size = None if array is None else _parse_size(array)
+    result = export(
+        load(source), format, unsimplified=unsimplified, comparable=comparable, array=size
+    )
+    if file is not None:
+        write_output(file, result.data, force)
+    circuit = result.automaton.circuit
+    facts = {
+        "format": format.name, "file": None if file is None else str(file),
+        "bytes": len(result.data), "simplified": not unsimplified, "gates": circuit.gates,
+        "depth": circuit.depth, "inputs": len(circuit.read_inputs),
+        "channels": list(circuit.labels), "visible": list(result.automaton.visible),
+    }  # fmt: skip
+    if as_json:
+        output.show_json(facts)
+        return
+    if file is None:
+        _print(result.data)
+    note(
+        f"{result.automaton.name} as {format.name}: {circuit.gates} gates, depth {circuit.depth}, "
+        f"{facts['inputs']} inputs, {circuit.channels} channels, {len(result.data)} bytes"
+        + (f": {file}" if file is not None else "")
+    )
+
+
+def _choose(name: str | None, file: Path | None, as_json: bool) -> Format:
+    from difflogic.errors import ConfigError
+    from difflogic.formats import FORMATS, by_file, by_name
+
+    if as_json and file is None:
+        raise ConfigError("--json says what was written to a file: name one with --output")
+    if name is not None:
+        return by_name(name)
+    if file is None:
+        raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
+    return by_file(file.name)
+
+
+def _parse_size(text: str) -> tuple[int, int]:
+    """Return height and width."""
+    from difflogic.errors import ConfigError
+
+    match = re.fullmatch(r"([0-9]{1,5})[x×]([0-9]{1,5})", text)
+    sides = tuple(map(int, match.groups())) if match else ()
+    if len(sides) != 2 or not all(1 <= side <= MAX_SIDE for side in sides):
+        raise ConfigError(
+            f'--array "{text}": must be HxW, its height and width in cells, such as 16x32, each '
+            f"from 1 to {MAX_SIDE}"
+        )
+    return sides
+
+
+def _print(data: bytes) -> None:
+    """Write to stdout as it is: no character is replaced, no line's end is changed."""
+    from difflogic.errors import ConfigError
+
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = None
+    if sys.stdout.isatty() and text is None:
+        raise ConfigError("this format is binary, and no terminal shows it: use --output FILE")
+    stream = typer.get_binary_stream("stdout")
+    stream.write(data)
+    stream.flush()
