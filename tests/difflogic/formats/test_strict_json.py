@@ -125,7 +125,7 @@ text = {
     "keys": '{"gates":[' + "{}," * (objects - 3) + "0],"
     + ",".join('"%x":0' % key for key in range(commas - objects - 5)) + "}",
     "dicts": '{"gates":[' + '{"op":9.5,"a":7.5,"b":8.5},' * (objects - 2) + "0]}",
-    "numbers": '{"gates":[' + "{}," * 10 + "1.5," * (commas // 2) + "[]," * (lists - 2) + "0]}",
+    "numbers": '{"gates":[' + "{}," * (objects - 2) + "1.5," * (2 * objects) + "0]}",
     "text": '{"gates":"' + "a" * (strict_json.MAX_TEXT_BYTES - 12) + '"}',
 }[sys.argv[1]].encode()
 assert len(text) <= strict_json.MAX_TEXT_BYTES
