@@ -1,14 +1,17 @@
 """The files that a circuit is shipped as: one module per format.
 
-A module turns an `Automaton` into the file's text; `FORMATS` lists them for the command line.
+A module's function `render` turns an `Automaton` into the file's text, or into bytes; `FORMATS`
+lists the modules for the command line.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from difflogic.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from difflogic.logic.automaton import Automaton
@@ -20,13 +23,24 @@ class Format:
 
     name: str
     suffix: str
+    """What names of such files end in. Several formats may share the end of a suffix."""
     summary: str
     module: str
-    """Its module has a function `render`, from an automaton to text."""
+    """Has a function `render`, from an automaton to text or bytes."""
+    options: tuple[str, ...] = ()
+    """What else `render` accepts, by keyword; it does without."""
 
-    @property
-    def render(self) -> Callable[[Automaton], str]:
-        return importlib.import_module(self.module).render
+    def render(self, automaton: Automaton, options: Mapping[str, Any] | None = None) -> str | bytes:
+        """Return the file. Raises ConfigError if an option is none of this format."""
+        given = dict(options or {})
+        for name in given:
+            if name not in self.options:
+                takers = [format.name for format in FORMATS.values() if name in format.options]
+                raise ConfigError(
+                    f'the format {self.name} has no option "{name}"; '
+                    f"formats that have: {', '.join(takers) or 'none'}"
+                )
+        return importlib.import_module(self.module).render(automaton, **given)
 
 
 FORMATS = {
@@ -37,3 +51,25 @@ FORMATS = {
         ),
     )
 }
+
+
+def by_name(name: str) -> Format:
+    """Return a format. Raises ConfigError, with the nearest name, if there is none."""
+    if name not in FORMATS:
+        raise ConfigError(f'no format "{name}": {did_you_mean(name, FORMATS)}')
+    return FORMATS[name]
+
+
+def by_file(name: str) -> Format:
+    """Return the format whose suffix a file's name ends in: the longest, the first of equals.
+
+    Raises ConfigError if it ends in none.
+    """
+    fitting = [format for format in FORMATS.values() if name.lower().endswith(format.suffix)]
+    if not fitting:
+        suffixes = ", ".join(f"{format.suffix} ({format.name})" for format in FORMATS.values())
+        raise ConfigError(
+            f'"{name}": no format has files that end so: choose one with --format, or end the '
+            f"name in one of {suffixes}"
+        )
+    return max(fitting, key=lambda format: len(format.suffix))
