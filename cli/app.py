@@ -79,6 +79,9 @@ class Root(LazyGroup):
         "sweep": Entry("cli.sweep", "sweep", "Train with many seeds and settings, side by side."),
         "list": Entry("cli.list", "list_", "List the experiments that come with the program."),
         "eval": Entry("cli.evaluate", "evaluate", "Measure a trained circuit on held-out starts."),
+        "import": Entry(
+            "cli.importing", "import_", "Turn a circuit's file into one that dct reads."
+        ),
         "bench": Entry("cli.bench", "bench", "Measure training steps, phase by phase."),
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),

@@ -16,6 +16,7 @@ VERSION = 1
 MAX_CHANNELS = 2**16
 MAX_GATES = 2**20
 ROWS = 2**31
+NAME_LENGTH = 64
 
 Row = Annotated[int, Field(ge=0, lt=ROWS)]
 Size = Annotated[int, Field(ge=1, le=65536)]
@@ -43,8 +44,8 @@ class Head(_Section):
 
     format: Literal["dct-circuit"] = Field(description="tells this file from any other")
     version: Annotated[int, Field(ge=1, le=VERSION)] = Field(description="of this format")
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=64)] = Field(
-        description="what the automaton is called"
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=NAME_LENGTH)] = (
+        Field(description="what the automaton is called")
     )
     boundary: Literal["zero", "periodic"] = Field(
         description="what lies beyond the grid's edge: cells of zeros, or the opposite edge"

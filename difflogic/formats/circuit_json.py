@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pydantic import ValidationError
 
 from difflogic.errors import CircuitError
-from difflogic.formats import circuit_file, strict_json
+from difflogic.formats import circuit_file, logicars, strict_json
 from difflogic.formats.circuit_file import MAX_GATES, ROWS, CircuitFile, Gate, Head, explain
 from difflogic.formats.strict_json import show
 from difflogic.gates import Op
@@ -25,14 +25,7 @@ from difflogic.logic.circuit import LogicCircuit
 def render(automaton: Automaton) -> str:
     """Return an automaton as JSON text, one gate a line."""
     circuit = automaton.circuit
-    head = {
-        "format": circuit_file.FORMAT, "version": circuit_file.VERSION, "name": automaton.name,
-        "boundary": automaton.boundary, "height": automaton.height, "width": automaton.width,
-        "steps": automaton.steps, "fire_rate": automaton.fire_rate, "start": automaton.start,
-        "channels": list(circuit.labels), "visible": list(automaton.visible),
-        "outputs": circuit.outputs.tolist(),
-    }  # fmt: skip
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in _head(automaton).items()]
     gates = [
         f"    {json.dumps({'op': Op(op).name, 'a': a, 'b': b})}"
         for op, a, b in zip(
@@ -41,6 +34,25 @@ def render(automaton: Automaton) -> str:
     ]
     body = '  "gates": [\n' + ",\n".join(gates) + "\n  ]" if gates else '  "gates": []'
     return "{\n" + ",\n".join([*lines, body]) + "\n}\n"
+
+
+def require_expressible(automaton: Automaton) -> None:
+    """Raise CircuitError, naming the key, if a file could not hold the automaton."""
+    try:
+        Head.model_validate(_head(automaton))
+    except ValidationError as error:
+        raise CircuitError(explain(error, CircuitFile)) from None
+
+
+def _head(automaton: Automaton) -> dict[str, Any]:
+    circuit = automaton.circuit
+    return {
+        "format": circuit_file.FORMAT, "version": circuit_file.VERSION, "name": automaton.name,
+        "boundary": automaton.boundary, "height": automaton.height, "width": automaton.width,
+        "steps": automaton.steps, "fire_rate": automaton.fire_rate, "start": automaton.start,
+        "channels": list(circuit.labels), "visible": list(automaton.visible),
+        "outputs": circuit.outputs.tolist(),
+    }  # fmt: skip
 
 
 def read(path: Path) -> Automaton:
@@ -64,7 +76,7 @@ def shrink(decoded: dict[str, Any]) -> Any:
 def parse(data: Any, source: str) -> Automaton:
     """Return the automaton that decoded JSON describes. Raises CircuitError, naming `source`."""
     if not isinstance(data, dict) or data.get("format") != circuit_file.FORMAT:
-        raise CircuitError(f"{source}: is JSON, but no circuit that dct saved")
+        raise CircuitError(f"{source}: is JSON, but no circuit that dct saved{_remedy(data)}")
     version = data.get("version")
     if type(version) is int and version > circuit_file.VERSION:
         raise CircuitError(
@@ -85,6 +97,12 @@ def parse(data: Any, source: str) -> Automaton:
         raise CircuitError(f"{source}: {explain(error, CircuitFile)}") from None
     except CircuitError as error:
         raise CircuitError(f"{source}: {error}") from None
+
+
+def _remedy(data: Any) -> str:
+    if logicars.looks_like(data):
+        return ": it looks like one of logicars, which dct import turns into one"
+    return ""
 
 
 def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:

@@ -51,9 +51,11 @@ def looks_like(data: Any) -> bool:
 
 def shrink(decoded: dict[str, Any]) -> Any:
     """Return a right gate as (op, wire_a, wire_b), a third of its size; all else as it is."""
-    gate = tuple(map(decoded.get, _GATE_KEYS))
-    if all(type(number) is int and 0 <= number < ROWS for number in gate) and gate[0] < OPS:
-        return gate
+    op, a, b = (decoded.get(key) for key in _GATE_KEYS)
+    if all(type(number) is int and 0 <= number < ROWS for number in (op, a, b)) and op in range(
+        OPS
+    ):
+        return op, a, b
     return decoded
 
 
@@ -148,7 +150,10 @@ def _flatten(
     rows = np.concatenate([seen[CENTER], perceived.transpose(2, 1, 0).ravel()])
     outputs = gates.add(update, rows[:, None])[:, 0]
     op, a, b = np.concatenate(gates.parts, axis=1)
-    return LogicCircuit(op.astype(np.uint8), a, b, outputs, tuple(range(channels)))
+    return LogicCircuit(
+        op.astype(np.uint8), a.astype(np.int32), b.astype(np.int32), outputs.astype(np.int32),
+        tuple(range(channels)),
+    )  # fmt: skip
 
 
 @dataclass
