@@ -82,6 +82,9 @@ class Root(LazyGroup):
         "export": Entry(
             "cli.export", "export", "Write a trained circuit as Verilog, C, BLIF and more."
         ),
+        "import": Entry(
+            "cli.importing", "import_", "Turn a circuit's file into one that dct reads."
+        ),
         "bench": Entry("cli.bench", "bench", "Measure training steps, phase by phase."),
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),

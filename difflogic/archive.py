@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import math
 import os
-import stat
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.errors import ModelFileError
+from difflogic.files import open_plain
 
 MAX_FILE_BYTES = 2**28
 """Above what the largest accepted circuit takes, in float64."""
@@ -52,7 +52,7 @@ class NpzReader:
         """Open `path`; a file of more than `largest` bytes is refused."""
         self._path = path
         try:
-            self._file = path.open("rb")
+            self._file = open_plain(path)
         except FileNotFoundError:
             raise self.error("no such file") from None
         except IsADirectoryError:
@@ -61,9 +61,8 @@ class NpzReader:
             reason = getattr(error, "strerror", None) or str(error)
             raise self.error(f"cannot be read: {reason.lower()}") from None
         try:
-            status = os.fstat(self._file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size > largest:
-                raise self.error("is no model file: it is larger than any model, or no plain file")
+            if os.fstat(self._file.fileno()).st_size > largest:
+                raise self.error("is no model file: it is larger than any model")
             self._archive = zipfile.ZipFile(self._file)
         except ModelFileError:
             self._file.close()

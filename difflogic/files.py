@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -26,6 +27,22 @@ _REMEDIES = {
     errno.EISDIR: "the path is a directory: choose another path",
     errno.ENAMETOOLONG: "choose a shorter name",
 }
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a plain file to read, without ever waiting for a pipe or a device.
+
+    Raises OSError, also for whatever is no plain file, and ValueError for an impossible path.
+    """
+
+    def at_once(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    file = open(path, "rb", opener=at_once)  # noqa: SIM115 - the caller closes it
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "no plain file: copy what it gives to a file first", str(path))
+    return file
 
 
 def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:

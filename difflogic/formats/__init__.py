@@ -89,6 +89,24 @@ FORMATS = {
             "a module that needs only NumPy",
             "difflogic.formats.python",
         ),
+        Format(
+            "logicars",
+            ".logicars.json",
+            "the JSON of the Rust port logicars, read back by dct import",
+            "difflogic.formats.logicars_layers",
+        ),
+        Format(
+            "digitaljs",
+            ".digitaljs.json",
+            "one cell, for the viewer and simulator digitaljs",
+            "difflogic.formats.digitaljs",
+        ),
+        Format(
+            "golly",
+            ".rule",
+            "the rule of an automaton of one channel, for Golly",
+            "difflogic.formats.golly",
+        ),
     )
 }
 

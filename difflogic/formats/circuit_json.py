@@ -1,81 +1,31 @@
-"""dct's own file of a circuit: JSON, documented by its schema, read back without trust."""
+"""dct's own file of a circuit: JSON, documented by its schema, read back without trust.
+
+docs/circuit.md says what the file means.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import numpy.typing as npt
+from pydantic import ValidationError
 
 from difflogic.errors import CircuitError
+from difflogic.formats import circuit_file, logicars, strict_json
+from difflogic.formats.circuit_file import MAX_GATES, ROWS, CircuitFile, Gate, Head, explain
+from difflogic.formats.strict_json import show
 from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
-
-FORMAT = "dct-circuit"
-VERSION = 1
-"""Goes up when a file can no longer be read by the program before."""
-
-MAX_CHANNELS = 2**16
-MAX_GATES = 2**20
-
-Row = Annotated[int, Field(ge=0, lt=2**31)]
-Size = Annotated[int, Field(ge=1, le=65536)]
-Label = Annotated[int, Field(ge=0, lt=2**31)]
-OpName = Literal[
-    "FALSE", "AND", "A_AND_NOT_B", "A", "NOT_A_AND_B", "B", "XOR", "OR",
-    "NOR", "XNOR", "NOT_B", "A_OR_NOT_B", "NOT_A", "NOT_A_OR_B", "NAND", "TRUE",
-]  # fmt: skip
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class Gate(_Section):
-    """Writes the row after those of the inputs and of the gates before it."""
-
-    op: OpName
-    a: Row = Field(description="row of the first input")
-    b: Row = Field(description="row of the second input")
-
-
-class CircuitFile(_Section):
-    """One cell's update. Rows: input n·C + c is channel c of neighbour n, then the gates."""
-
-    format: Literal["dct-circuit"]
-    version: Annotated[int, Field(ge=1)]
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=64)]
-    boundary: Literal["zero", "periodic"] = Field(description="what lies beyond the grid's edge")
-    height: Size = Field(description="rows of the grid of training, in cells")
-    width: Size = Field(description="columns of the grid of training, in cells")
-    steps: Annotated[int, Field(ge=1, le=10**6)] = Field(description="steps of training")
-    fire_rate: Annotated[float, Field(gt=0, le=1)] = Field(
-        description="probability that a cell takes its new state in a step"
-    )
-    start: Literal["random", "center", "zeros"] = Field(description="the state before step 1")
-    channels: Annotated[list[Label], Field(min_length=1, max_length=MAX_CHANNELS)] = Field(
-        description="what each channel's number was in training"
-    )
-    visible: Annotated[list[Label], Field(min_length=1, max_length=MAX_CHANNELS)] = Field(
-        description="the channels, by those numbers, that the automaton is judged by"
-    )
-    gates: Annotated[list[Gate], Field(max_length=MAX_GATES)]
-    outputs: list[Row] = Field(description="each channel's row of the next state")
 
 
 def render(automaton: Automaton) -> str:
     """Return an automaton as JSON text, one gate a line."""
     circuit = automaton.circuit
-    head = {
-        "format": FORMAT, "version": VERSION, "name": automaton.name,
-        "boundary": automaton.boundary, "height": automaton.height, "width": automaton.width,
-        "steps": automaton.steps, "fire_rate": automaton.fire_rate, "start": automaton.start,
-        "channels": list(circuit.labels), "visible": list(automaton.visible),
-        "outputs": circuit.outputs.tolist(),
-    }  # fmt: skip
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in _head(automaton).items()]
     gates = [
         f"    {json.dumps({'op': Op(op).name, 'a': a, 'b': b})}"
         for op, a, b in zip(
@@ -86,31 +36,99 @@ def render(automaton: Automaton) -> str:
     return "{\n" + ",\n".join([*lines, body]) + "\n}\n"
 
 
+def require_expressible(automaton: Automaton) -> None:
+    """Raise CircuitError, naming the key, if a file could not hold the automaton."""
+    try:
+        Head.model_validate(_head(automaton))
+    except ValidationError as error:
+        raise CircuitError(explain(error, CircuitFile)) from None
+
+
+def _head(automaton: Automaton) -> dict[str, Any]:
+    circuit = automaton.circuit
+    return {
+        "format": circuit_file.FORMAT, "version": circuit_file.VERSION, "name": automaton.name,
+        "boundary": automaton.boundary, "height": automaton.height, "width": automaton.width,
+        "steps": automaton.steps, "fire_rate": automaton.fire_rate, "start": automaton.start,
+        "channels": list(circuit.labels), "visible": list(automaton.visible),
+        "outputs": circuit.outputs.tolist(),
+    }  # fmt: skip
+
+
+def read(path: Path) -> Automaton:
+    """Return the automaton in a file. Raises CircuitError, which names the file and the place."""
+    return parse(strict_json.read(path, shrink), str(path))
+
+
+_NUMBERS = {op.name: int(op) for op in Op}
+_GATE_KEYS = {"op", "a", "b"}
+
+
+def shrink(decoded: dict[str, Any]) -> Any:
+    """Return a right gate as (op's number, a, b), a third of its size; all else as it is."""
+    if decoded.keys() == _GATE_KEYS:
+        op, a, b = decoded["op"], decoded["a"], decoded["b"]
+        if type(op) is str and op in _NUMBERS and _is_row(a) and _is_row(b):
+            return _NUMBERS[op], a, b
+    return decoded
+
+
 def parse(data: Any, source: str) -> Automaton:
     """Return the automaton that decoded JSON describes. Raises CircuitError, naming `source`."""
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise CircuitError(f"{source}: is JSON, but no circuit that dct saved")
+    if not isinstance(data, dict) or data.get("format") != circuit_file.FORMAT:
+        raise CircuitError(f"{source}: is JSON, but no circuit that dct saved{_remedy(data)}")
     version = data.get("version")
-    if type(version) is int and version > VERSION:
+    if type(version) is int and version > circuit_file.VERSION:
         raise CircuitError(
-            f"{source}: is of format version {version}, and this program reads up to {VERSION}: "
-            "install a newer dct"
+            f"{source}: is of format version {show(version)}, and this program reads up to "
+            f"{circuit_file.VERSION}: install a newer dct"
         )
     try:
-        file = CircuitFile.model_validate(data)
+        head = Head.model_validate({key: data[key] for key in data if key != "gates"})
+        op, a, b = _gates(data)
         circuit = LogicCircuit(
-            np.array([Op[gate.op] for gate in file.gates], np.uint8),
-            np.array([gate.a for gate in file.gates], np.int32),
-            np.array([gate.b for gate in file.gates], np.int32),
-            np.array(file.outputs, np.int32), tuple(file.channels),
-        )  # fmt: skip
+            op.astype(np.uint8), a, b, np.array(head.outputs, np.int32), tuple(head.channels)
+        )
         return Automaton(
-            file.name, circuit, tuple(file.visible), file.boundary, file.height, file.width,
-            file.steps, file.fire_rate, file.start,
+            head.name, circuit, tuple(head.visible), head.boundary, head.height, head.width,
+            head.steps, head.fire_rate, head.start,
         )  # fmt: skip
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise CircuitError(f'{source}: "{place}": {first["msg"]}') from None
+        raise CircuitError(f"{source}: {explain(error, CircuitFile)}") from None
     except CircuitError as error:
         raise CircuitError(f"{source}: {error}") from None
+
+
+def _remedy(data: Any) -> str:
+    if logicars.looks_like(data):
+        return ": it looks like one of logicars, which dct import turns into one"
+    return ""
+
+
+def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:
+    """Return the numbers of ops, rows a and rows b of the gates, shape (3, gates)."""
+    if "gates" not in data:
+        raise CircuitError('key "gates" is missing: the list of gates')
+    gates = data["gates"]
+    if not isinstance(gates, list):
+        raise CircuitError(f'"gates" must be a list, not {show(gates)}')
+    if len(gates) > MAX_GATES:
+        raise CircuitError(f"{len(gates)} gates are more than the {MAX_GATES} that are accepted")
+    shrunk = [gate if type(gate) is tuple else _shrunk(gate, place)
+              for place, gate in enumerate(gates)]  # fmt: skip
+    return np.array(shrunk, np.int64).reshape(-1, 3).T
+
+
+def _shrunk(gate: Any, place: int) -> tuple[int, int, int]:
+    """Return a gate as `shrink` does. Raises CircuitError if it is none."""
+    if not isinstance(gate, dict):
+        raise CircuitError(f'gate {place}: must be an object with "op", "a", "b", not {show(gate)}')
+    try:
+        valid = Gate.model_validate(gate)
+    except ValidationError as error:
+        raise CircuitError(f"gate {place}: {explain(error, Gate)}") from None
+    return _NUMBERS[valid.op], valid.a, valid.b
+
+
+def _is_row(value: Any) -> bool:
+    return type(value) is int and 0 <= value < ROWS

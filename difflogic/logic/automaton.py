@@ -9,7 +9,7 @@ import numpy as np
 
 from difflogic.errors import CircuitError
 from difflogic.grid import Boundary
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.circuit import LogicCircuit, require_distinct
 from difflogic.model import Model
 
 Start = Literal["random", "center", "zeros"]
@@ -35,21 +35,36 @@ class Automaton:
     start: Start
 
     def __post_init__(self) -> None:
-        missing = set(self.visible) - set(self.circuit.labels)
-        if missing or not self.visible:
+        if not self.visible:
+            raise CircuitError("an automaton needs at least one visible channel")
+        require_distinct("visible channel", self.visible)
+        missing = sorted(set(self.visible) - set(self.circuit.labels))
+        if missing:
             raise CircuitError(
-                f"visible channels {list(self.visible)} must be among the circuit's channels "
-                f"{list(self.circuit.labels)}, and at least one"
+                f"visible channel {missing[0]} is none of the circuit's {self.circuit.channels} "
+                f"channels, whose numbers are {_range(self.circuit.labels)}"
             )
 
     @property
     def visible_rows(self) -> tuple[int, ...]:
         """Places of the visible channels among the circuit's channels."""
-        return tuple(self.circuit.labels.index(label) for label in self.visible)
+        return places(self.circuit, self.visible)
 
     def with_circuit(self, circuit: LogicCircuit) -> Automaton:
         """Return the same automaton, run by another circuit."""
         return replace(self, circuit=circuit)
+
+
+def places(circuit: LogicCircuit, labels: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the places among a circuit's channels of those with these labels."""
+    place = {label: number for number, label in enumerate(circuit.labels)}
+    return tuple(place[label] for label in labels)
+
+
+def _range(labels: tuple[int, ...]) -> str:
+    if len(labels) <= 16:
+        return ", ".join(map(str, labels))
+    return f"{min(labels)} to {max(labels)}"
 
 
 def from_model(model: Model) -> Automaton:
@@ -74,7 +89,7 @@ def live_channels(circuit: LogicCircuit, visible: tuple[int, ...]) -> np.ndarray
     reads at any neighbour.
     """
     live = np.zeros(circuit.channels, dtype=np.bool_)
-    live[[circuit.labels.index(label) for label in visible]] = True
+    live[list(places(circuit, visible))] = True
     while True:
         needed = circuit.needed(np.flatnonzero(live).tolist())[: circuit.inputs]
         grown = live | needed.reshape(-1, circuit.channels).any(axis=0)

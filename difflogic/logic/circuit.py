@@ -52,8 +52,9 @@ class LogicCircuit:
     def _check(self) -> None:
         if not self.labels:
             raise CircuitError("a circuit needs at least one channel")
-        if len(set(self.labels)) < len(self.labels) or min(self.labels) < 0:
-            raise CircuitError(f"channel numbers must differ and not be negative: {self.labels}")
+        require_distinct("channel", self.labels)
+        if min(self.labels) < 0:
+            raise CircuitError(f"channel {min(self.labels)}: no number of a channel is negative")
         if not (self.op.shape == self.a.shape == self.b.shape == (self.gates,)):
             raise CircuitError("op, a and b need one entry per gate each")
         if self.outputs.shape != (self.channels,):
@@ -67,16 +68,26 @@ class LogicCircuit:
         for wires in (self.a, self.b):
             wrong = np.flatnonzero((wires < 0) | (wires >= own))
             if len(wrong):
-                gate = wrong[0]
-                raise CircuitError(
-                    f"gate {gate} reads row {wires[gate]}: it may read rows 0 to "
-                    f"{own[gate] - 1}, the inputs and the gates before it"
-                )
+                raise CircuitError(self._misread(int(wrong[0]), int(wires[wrong[0]])))
         for channel, row in enumerate(self.outputs):
             if not 0 <= row < self.rows:
                 raise CircuitError(
-                    f"output {channel} is row {row}: the circuit has rows 0 to {self.rows - 1}"
+                    f"output {channel} is row {row}, which does not exist: the circuit has rows 0 "
+                    f"to {self.rows - 1}"
                 )
+
+    def _misread(self, gate: int, row: int) -> str:
+        """Say what is wrong with a gate that reads this row."""
+        allowed = f"it may read rows 0 to {self.inputs + gate - 1}, the inputs and the gates before"
+        source = row - self.inputs
+        if not 0 <= row < self.rows:
+            return f"gate {gate} reads row {row}, which does not exist: {allowed}"
+        if source == gate:
+            return f"gate {gate} reads row {row}, its own, which is a cycle: {allowed}"
+        return (
+            f"gate {gate} reads row {row}, of the later gate {source}, which is a cycle or a wrong "
+            f"order: {allowed}"
+        )
 
     @property
     def channels(self) -> int:
@@ -147,6 +158,13 @@ class LogicCircuit:
     def next_state(self, inputs: npt.NDArray) -> npt.NDArray:
         """Return the next state (C, …) of cells with neighbourhoods `inputs` (9·C, …)."""
         return self.evaluate(inputs)[self.outputs]
+
+
+def require_distinct(what: str, labels: Sequence[int]) -> None:
+    """Raise CircuitError if a number is there twice."""
+    label, count = Counter(labels).most_common(1)[0]
+    if count > 1:
+        raise CircuitError(f"{what} {label} is there {count} times: each may be there once")
 
 
 READS = [

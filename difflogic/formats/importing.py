@@ -1,0 +1,70 @@
+"""From a circuit's file, dct's own or another program's, to an automaton that dct can run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from difflogic.errors import ConfigError, did_you_mean
+from difflogic.formats import circuit_json, logicars, strict_json
+from difflogic.formats.circuit_file import NAME_LENGTH
+from difflogic.logic.automaton import Automaton
+
+AUTO = "auto"
+SOURCES = ("dct", "logicars")
+"""The formats that are read."""
+
+_SILENT: Mapping[str, Any] = {
+    # logicars runs circuits with zeros beyond the edge; its first multi-channel experiment is
+    # the checkerboard: 16×16 cells, 20 steps, judged by channel 0.
+    "boundary": "zero", "height": 16, "width": 16, "steps": 20, "fire_rate": 1.0,
+    "start": "random", "visible": (0,),
+}  # fmt: skip
+"""What a file of logicars does not say."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """An automaton, the format of its file, and what neither file nor caller said."""
+
+    automaton: Automaton
+    format: str
+    assumed: Mapping[str, Any]
+
+
+def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None) -> Imported:
+    """Read a circuit's file in one of SOURCES, or in the one that it looks like.
+
+    `given` are fields of Automaton that replace what the file says or would be assumed. Raises
+    CircuitError for a file that is none or is damaged, and ConfigError for an unknown format.
+    """
+    if format not in (AUTO, *SOURCES):
+        raise ConfigError(f'no format "{format}": {did_you_mean(format, (AUTO, *SOURCES))}')
+    given = given or {}
+    data = strict_json.read(path, _shrink)
+    assumed: Mapping[str, Any] = {}
+    if format == AUTO:
+        format = "logicars" if logicars.looks_like(data) else "dct"
+    if format == "dct":
+        automaton = replace(circuit_json.parse(data, str(path)), **given)
+    else:
+        circuit = logicars.parse(data, str(path))
+        silent = {"name": _name(path), **_SILENT}
+        assumed = {key: value for key, value in silent.items() if key not in given}
+        automaton = Automaton(circuit=circuit, **assumed, **given)
+    circuit_json.require_expressible(automaton)
+    return Imported(automaton, format, assumed)
+
+
+def _shrink(decoded: dict[str, Any]) -> Any:
+    small = circuit_json.shrink(decoded)
+    return logicars.shrink(decoded) if small is decoded else small
+
+
+def _name(path: Path) -> str:
+    """Return a file's name as far as an automaton can be called so."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.name.split(".")[0]).strip("-_")
+    return name[:NAME_LENGTH] or "imported"

@@ -1,0 +1,212 @@
+"""The hard circuits of logicars, a port of differentiable logic automata to Rust.
+
+Its file is what serde makes of the structs in rplsmn/logicars, src/circuit.rs:
+
+    {"perception": {"kernels": [{"layers": [{"gates": [{"op", "wire_a", "wire_b"}, …]}, …],
+                                 "input_size": 9}, …], "channels": C},
+     "update": {"layers": …, "input_size": …, "output_size": C}, "channels": C}
+
+All keys are required, others are ignored, and each number is one without sign. `op` is an index
+into `BinaryOp::ALL` of src/phase_0_1.rs (later src/gates.rs), which is our order of ops; the
+enum's own numbers, its truth tables, are not what is written. Wires count the outputs of the
+layer before. Each kernel sees the 9 cells of one channel, row by row, and is applied to every
+channel; the update circuit reads [the centre's C channels] ++ [perception, ordered by channel,
+then output bit, then kernel], as ours does. The file says nothing of grids; logicars runs it with
+zeros beyond the edge (`HardCircuit::step`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.errors import CircuitError
+from difflogic.formats import strict_json
+from difflogic.formats.circuit_file import MAX_CHANNELS, MAX_GATES, ROWS
+from difflogic.formats.strict_json import show
+from difflogic.gates import OPS
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.wiring import CENTER, NEIGHBORHOOD
+
+Layer = npt.NDArray[np.int64]
+"""Shape (3, gates): op, wire_a and wire_b of each gate."""
+
+_GATE_KEYS = ("op", "wire_a", "wire_b")
+
+
+def read(path: Path) -> LogicCircuit:
+    """Return the circuit in a file. Raises CircuitError, which names the file and the place."""
+    return parse(strict_json.read(path, shrink), str(path))
+
+
+def looks_like(data: Any) -> bool:
+    """Return whether decoded JSON is meant as a circuit of logicars."""
+    return isinstance(data, dict) and {"perception", "update"} <= data.keys()
+
+
+def shrink(decoded: dict[str, Any]) -> Any:
+    """Return a right gate as (op, wire_a, wire_b), a third of its size; all else as it is."""
+    op, a, b = (decoded.get(key) for key in _GATE_KEYS)
+    if all(type(number) is int and 0 <= number < ROWS for number in (op, a, b)) and op in range(
+        OPS
+    ):
+        return op, a, b
+    return decoded
+
+
+def parse(data: Any, source: str) -> LogicCircuit:
+    """Return the circuit that decoded JSON describes. Raises CircuitError, naming `source`."""
+    if not looks_like(data):
+        raise CircuitError(
+            f'{source}: is no circuit of logicars, which has the keys "perception" and "update"'
+        )
+    try:
+        return _circuit(data)
+    except CircuitError as error:
+        raise CircuitError(f"{source}: {error}") from None
+
+
+def _circuit(data: dict[str, Any]) -> LogicCircuit:
+    channels = _number(data, "channels", "the circuit", MAX_CHANNELS)
+    perception = _object(data["perception"], "perception")
+    _require(perception, "channels", "perception", channels, "as the circuit says")
+    kernels = [
+        _kernel(kernel, f"perception, kernel {place}")
+        for place, kernel in enumerate(_list(perception, "kernels", "perception"))
+    ]
+    bits = kernels[0][-1].shape[1]
+    for place, layers in enumerate(kernels):
+        if layers[-1].shape[1] != bits:
+            raise CircuitError(
+                f"perception, kernel {place}: has {layers[-1].shape[1]} outputs, and kernel 0 has "
+                f"{bits}: all kernels need equally many"
+            )
+    part = _object(data["update"], "update")
+    inputs = channels + channels * bits * len(kernels)
+    reason = f"{channels} of the centre, and {bits} from {len(kernels)} kernels for each channel"
+    _require(part, "input_size", "update", inputs, reason)
+    _require(part, "output_size", "update", channels, "one for each channel")
+    update = _layers(part, inputs, "update")
+    if update[-1].shape[1] != channels:
+        raise CircuitError(
+            f"update: the last layer has {update[-1].shape[1]} gates: it needs {channels}, one for "
+            "each channel's next state"
+        )
+    copies = sum(layer.shape[1] for layers in kernels for layer in layers)
+    gates = channels * copies + sum(layer.shape[1] for layer in update)
+    if gates > MAX_GATES:
+        raise CircuitError(f"{gates} gates per cell are more than the {MAX_GATES} accepted")
+    return _flatten(channels, kernels, update)
+
+
+def _kernel(data: Any, place: str) -> list[Layer]:
+    kernel = _object(data, place)
+    _require(kernel, "input_size", place, NEIGHBORHOOD, "the cells that it sees")
+    return _layers(kernel, NEIGHBORHOOD, place)
+
+
+def _layers(part: dict[str, Any], inputs: int, place: str) -> list[Layer]:
+    """Return the layers of a kernel or of the update circuit, which has so many inputs."""
+    found = []
+    for number, layer in enumerate(_list(part, "layers", place)):
+        here = f"{place}, layer {number}"
+        gates = _list(_object(layer, here), "gates", here)
+        for index, gate in enumerate(gates):
+            if type(gate) is not tuple:
+                gates[index] = _gate(gate, f"{here}, gate {index}")
+        found.append(np.array(gates, np.int64).T)
+        for name, wires in zip(_GATE_KEYS[1:], found[-1][1:], strict=True):
+            wrong = np.flatnonzero(wires >= inputs)
+            if len(wrong):
+                raise CircuitError(
+                    f'{here}, gate {wrong[0]}: "{name}" is {wires[wrong[0]]}, and the layer has '
+                    f"inputs 0 to {inputs - 1}"
+                )
+        inputs = len(gates)
+    return found
+
+
+def _gate(data: Any, place: str) -> tuple[int, int, int]:
+    """Return a gate as `shrink` does. Raises CircuitError if it is none."""
+    gate = _object(data, place)
+    op = _number(gate, "op", place, OPS - 1, smallest=0)
+    a, b = (_number(gate, key, place, ROWS - 1, smallest=0) for key in _GATE_KEYS[1:])
+    return op, a, b
+
+
+def _flatten(
+    channels: int, kernels: Sequence[Sequence[Layer]], update: Sequence[Layer]
+) -> LogicCircuit:
+    """Return the circuit of one cell, each kernel copied for each channel."""
+    gates = _Gates(first_row=NEIGHBORHOOD * channels)
+    seen = np.arange(NEIGHBORHOOD * channels).reshape(NEIGHBORHOOD, channels)
+    perceived = np.stack([gates.add(layers, seen) for layers in kernels])
+    # From (kernel, output bit, channel) to the order in which the update circuit reads.
+    rows = np.concatenate([seen[CENTER], perceived.transpose(2, 1, 0).ravel()])
+    outputs = gates.add(update, rows[:, None])[:, 0]
+    op, a, b = np.concatenate(gates.parts, axis=1)
+    return LogicCircuit(
+        op.astype(np.uint8), a.astype(np.int32), b.astype(np.int32), outputs.astype(np.int32),
+        tuple(range(channels)),
+    )  # fmt: skip
+
+
+@dataclass
+class _Gates:
+    """Collects gates and hands out their rows."""
+
+    first_row: int
+    parts: list[Layer] = field(default_factory=list)
+
+    def add(self, layers: Sequence[Layer], rows: Layer) -> Layer:
+        """Add a copy of `layers` for each column of `rows` (inputs, copies); return its outputs.
+
+        The result has shape (gates of the last layer, copies).
+        """
+        copies = rows.shape[1]
+        for op, a, b in layers:
+            gates = np.stack([np.repeat(op, copies), rows[a].ravel(), rows[b].ravel()])
+            self.parts.append(gates)
+            rows = self.first_row + np.arange(gates.shape[1]).reshape(-1, copies)
+            self.first_row += gates.shape[1]
+        return rows
+
+
+def _object(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise CircuitError(f"{place}: must be an object, not {show(value)}")
+    return value
+
+
+def _value(data: dict[str, Any], key: str, place: str) -> Any:
+    if key not in data:
+        raise CircuitError(f'{place}: key "{key}" is missing')
+    return data[key]
+
+
+def _list(data: dict[str, Any], key: str, place: str) -> list[Any]:
+    value = _value(data, key, place)
+    if not isinstance(value, list) or not value:
+        shown = "an empty list" if value == [] else show(value)
+        raise CircuitError(f'{place}: "{key}" must be a list of at least one, not {shown}')
+    return value
+
+
+def _number(data: dict[str, Any], key: str, place: str, largest: int, smallest: int = 1) -> int:
+    value = _value(data, key, place)
+    if type(value) is not int or not smallest <= value <= largest:
+        raise CircuitError(
+            f'{place}: "{key}" must be a whole number from {smallest} to {largest}, not '
+            f"{show(value)}"
+        )
+    return value
+
+
+def _require(data: dict[str, Any], key: str, place: str, expected: int, reason: str) -> None:
+    if _number(data, key, place, ROWS - 1) != expected:
+        raise CircuitError(f'{place}: "{key}" must be {expected}, {reason}, not {data[key]}')

@@ -1,0 +1,109 @@
+"""Circuits and automata to write and read, drawn at random or by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from difflogic.gates import Op
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.circuit import LogicCircuit
+
+
+@st.composite
+def circuits(draw, most_channels=3, most_gates=25):
+    """Any circuit: constants, outputs that are inputs or twice the same, gates nobody reads."""
+    count = draw(st.integers(1, most_channels))
+    inputs, gates = 9 * count, draw(st.integers(0, most_gates))
+    row = [st.integers(0, inputs + gate - 1) for gate in range(gates)]
+    labels = st.lists(st.integers(0, 2**31 - 1), min_size=count, max_size=count, unique=True)
+    return LogicCircuit(
+        np.array([draw(st.sampled_from(list(Op))) for _ in range(gates)], np.uint8),
+        np.array([draw(rows) for rows in row], np.int32),
+        np.array([draw(rows) for rows in row], np.int32),
+        np.array([draw(st.integers(0, inputs + gates - 1)) for _ in range(count)], np.int32),
+        tuple(draw(labels)),
+    )
+
+
+@st.composite
+def automata(draw, **limits):
+    """Any automaton that a file can hold."""
+    circuit = draw(circuits(**limits))
+    visible = st.lists(st.sampled_from(circuit.labels), min_size=1, unique=True)
+    size = st.integers(1, 65536)
+    return Automaton(
+        draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)), circuit,
+        tuple(draw(visible)), draw(st.sampled_from(["zero", "periodic"])), draw(size), draw(size),
+        draw(st.integers(1, 10**6)),
+        draw(st.floats(0, 1, exclude_min=True)),
+        draw(st.sampled_from(["random", "center", "zeros"])),
+    )  # fmt: skip
+
+
+def random_circuit(channels, gates, rng, labels=None):
+    """A circuit whose gates mostly read what came shortly before, so that it is deep."""
+    inputs = 9 * channels
+    own = np.arange(inputs, inputs + gates)
+    near = np.maximum(own - 1 - rng.geometric(0.1, (2, gates)), 0)
+    far = rng.integers(0, own, (2, gates))
+    a, b = np.where(rng.random((2, gates)) < 0.6, near, far)
+    outputs = rng.integers(max(0, inputs + gates - 4 * channels), inputs + gates, channels)
+    ops = rng.integers(0, 16, gates)
+    return LogicCircuit(ops, a, b, outputs, labels or tuple(range(channels)))
+
+
+def automaton(circuit, **changes):
+    """An automaton with this circuit; all of its channels are visible."""
+    values = {
+        "name": "made", "visible": circuit.labels, "boundary": "periodic", "height": 5, "width": 7,
+        "steps": 3, "fire_rate": 1.0, "start": "random",
+    } | changes  # fmt: skip
+    return Automaton(circuit=circuit, **values)
+
+
+def life(channels=1, channel=0):
+    """The Game of Life in one of several channels; the others copy it."""
+    gates = []
+    inputs = 9 * channels
+    cells = [n * channels + channel for n in range(9)]
+
+    def gate(op, a, b):
+        gates.append((op, a, b))
+        return inputs + len(gates) - 1
+
+    # Sorting the neighbours' bits by comparators: sums[k] says that more than k are alive.
+    sums = []
+    for cell in cells[:4] + cells[5:]:
+        grown = []
+        for bit in sums:
+            grown.append(gate(Op.OR, bit, cell))
+            cell = gate(Op.AND, bit, cell)
+        sums = [*grown, cell]
+    two = gate(Op.A_AND_NOT_B, sums[1], sums[2])
+    three = gate(Op.A_AND_NOT_B, sums[2], sums[3])
+    alive = gate(Op.OR, three, gate(Op.AND, two, cells[4]))
+    op, a, b = np.array(gates).T
+    return LogicCircuit(op, a, b, [alive] * channels, tuple(range(channels)))
+
+
+def assert_same(found: Automaton, expected: Automaton) -> None:
+    """Both automata are the same in every field."""
+    for name in ("op", "a", "b", "outputs"):
+        np.testing.assert_array_equal(
+            getattr(found.circuit, name), getattr(expected.circuit, name), strict=True
+        )
+    assert found.circuit.labels == expected.circuit.labels
+    for name in ("name", "visible", "boundary", "height", "width", "steps", "fire_rate", "start"):
+        assert getattr(found, name) == getattr(expected, name)
+
+
+def all_neighborhoods(channels=1):
+    """Every neighbourhood, shape (9·C, 2 ** (9·C))."""
+    inputs = 9 * channels
+    return (np.arange(2**inputs) >> np.arange(inputs)[:, None] & 1).astype(bool)
+
+
+def words(inputs, rng, count=64):
+    """Random neighbourhoods, 64 in each word, shape (inputs, count)."""
+    return rng.integers(0, 2**64, (inputs, count), dtype=np.uint64)

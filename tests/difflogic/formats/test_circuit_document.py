@@ -1,0 +1,106 @@
+"""docs/circuit.md and docs/circuit.schema.json say what the program does.
+
+    python -m tests.difflogic.formats.test_circuit_document
+
+writes the schema anew.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from difflogic.engine import oracle
+from difflogic.formats import circuit_json
+from difflogic.formats.circuit_file import CircuitFile
+from difflogic.gates import Op
+from difflogic.logic.circuit import NEIGHBORS
+from tests.difflogic.formats.made import automaton, random_circuit
+
+DOCS = Path(__file__).parents[3] / "docs"
+SCHEMA = DOCS / "circuit.schema.json"
+DOCUMENT = (DOCS / "circuit.md").read_text(encoding="utf-8")
+
+
+def schema() -> str:
+    """The schema as the model of the file gives it."""
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(head | CircuitFile.model_json_schema(), indent=2) + "\n"
+
+
+def block(language: str) -> str:
+    (found,) = re.findall(rf"```{language}\n(.*?)```", DOCUMENT, flags=re.S)
+    return found
+
+
+@pytest.fixture(scope="module")
+def interpreter():
+    """The document's own program."""
+    names: dict = {}
+    exec(compile(block("python"), "circuit.md", "exec"), names)
+    return names
+
+
+def test_the_schema_is_up_to_date():
+    remedy = f"run: python -m {__spec__.name}"
+    assert SCHEMA.read_text(encoding="utf-8") == schema(), remedy
+
+
+def test_the_table_of_keys_has_all_keys():
+    table = DOCUMENT.partition("| key | value |\n|---|---|\n")[2].partition("\n\n")[0]
+    keys = [key for row in table.splitlines() for key in re.findall("`(.*?)`", row.split("|")[1])]
+    assert sorted(keys) == sorted(CircuitFile.model_fields)
+
+
+def test_the_table_of_ops_is_right():
+    rows = re.findall(
+        r"^\| (\d+) \| `(\w+)` \| (\d) \| (\d) \| (\d) \| (\d) \|", DOCUMENT, flags=re.M
+    )
+    assert [(int(number), name) for number, name, *_ in rows] == [(op, op.name) for op in Op]
+    for number, _, *table in rows:
+        assert int("".join(table), 2) == int(number)
+
+
+def test_the_neighbours_are_named_as_drawn():
+    drawn = re.findall(r"^    (\d) (\d) (\d) +(\w+) +(\w+) +(\w+)$", DOCUMENT, flags=re.M)
+    numbers = [int(number) for row in drawn for number in row[:3]]
+    names = [name for row in drawn for name in row[3:]]
+    assert numbers == list(range(9))
+    assert tuple(names) == NEIGHBORS
+
+
+def test_the_example_is_a_circuit_and_does_what_is_said(interpreter, tmp_path):
+    (tmp_path / "example.json").write_text(block("json"))
+    read = circuit_json.read(tmp_path / "example.json")
+    assert json.loads(circuit_json.render(read)) == json.loads(block("json"))
+    rng = np.random.default_rng(1)
+    grid = rng.integers(0, 2, (8, 12))
+    found = interpreter["step"](
+        interpreter["load"](tmp_path / "example.json"), grid[..., None].tolist()
+    )
+    expected = np.roll(grid, 1, axis=1) ^ np.roll(grid, -1, axis=1)
+    np.testing.assert_array_equal(np.array(found)[..., 0], expected)
+
+
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@pytest.mark.parametrize("size", [(1, 1), (2, 3), (5, 4)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_the_documents_interpreter_computes_what_we_compute(
+    interpreter, tmp_path, boundary, size, channels
+):
+    rng = np.random.default_rng(channels)
+    made = automaton(random_circuit(channels, 120, rng), boundary=boundary)
+    (tmp_path / "made.json").write_text(circuit_json.render(made))
+    circuit = interpreter["load"](tmp_path / "made.json")
+    state = rng.integers(0, 2, (channels, *size))
+    for _ in range(4):
+        found = interpreter["step"](circuit, state.transpose(1, 2, 0).tolist())
+        seen = oracle.perceive(state.astype(np.float64), boundary).astype(bool)
+        state = made.circuit.next_state(seen).reshape(state.shape).astype(int)
+        np.testing.assert_array_equal(np.array(found).transpose(2, 0, 1), state)
+
+
+if __name__ == "__main__":
+    SCHEMA.write_text(schema(), encoding="utf-8")

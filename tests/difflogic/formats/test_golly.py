@@ -1,0 +1,182 @@
+"""Rules for Golly, read by an interpreter written from Golly's help, and run by Golly itself."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from difflogic.engine import oracle
+from difflogic.errors import CircuitError
+from difflogic.formats import golly
+from difflogic.gates import Op
+from difflogic.logic.circuit import NEIGHBORS, LogicCircuit
+from tests.difflogic.formats.made import (
+    all_neighborhoods,
+    automaton,
+    circuits,
+    life,
+    random_circuit,
+)
+
+BGOLLY = shutil.which("bgolly")
+
+
+class Rule:
+    """A .rule file, read strictly as Golly's help describes it."""
+
+    def __init__(self, text):
+        lines = text.splitlines()
+        (self.name,) = re.fullmatch(r"@RULE ([A-Za-z0-9_-]+)", lines[0]).groups()
+        starts = [number for number, line in enumerate(lines) if re.match("@[A-Z]", line)]
+        (tree,) = [number for number in starts if lines[number] == "@TREE"]
+        body = lines[tree + 1 : min([s for s in starts if s > tree], default=len(lines))]
+        body = [line for line in body if line and not line.startswith("#")]
+        self.numbers = {}
+        while "=" in body[0]:
+            name, value = body.pop(0).split("=")
+            self.numbers[name] = int(value)
+        assert self.numbers.keys() == {"num_states", "num_neighbors", "num_nodes"}
+        states, depth = self.numbers["num_states"], self.numbers["num_neighbors"] + 1
+        self.nodes = [tuple(map(int, line.split(" "))) for line in body]
+        assert len(self.nodes) == self.numbers["num_nodes"]
+        for place, (level, *children) in enumerate(self.nodes):
+            assert len(children) == states
+            assert 1 <= level <= depth
+            for child in children:
+                # A state at depth 1, else a node that stands before, one level down.
+                assert 0 <= child < (states if level == 1 else place)
+                assert level == 1 or self.nodes[child][0] == level - 1
+        assert [place for place, node in enumerate(self.nodes) if node[0] == depth] == [
+            len(self.nodes) - 1
+        ]
+
+    def next_state(self, cells):
+        """The next state from states by the names of the cells."""
+        at = len(self.nodes) - 1
+        for cell in ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C"):
+            at = self.nodes[at][1 + cells[cell]]
+        return at
+
+
+def table(rule):
+    """The next state of all 512 neighbourhoods in our order."""
+    return [
+        rule.next_state(dict(zip(NEIGHBORS, bits, strict=True)))
+        for bits in all_neighborhoods().T.astype(int).tolist()
+    ]
+
+
+@settings(max_examples=60)
+@given(circuits(most_channels=1))
+def test_all_neighbourhoods(circuit):
+    expected = circuit.next_state(all_neighborhoods())[0].astype(int).tolist()
+    assume(not expected[0])
+    assert table(Rule(golly.render(automaton(circuit)))) == expected
+
+
+def test_the_game_of_life():
+    seen = all_neighborhoods()
+    alive, around = seen[4], np.delete(seen, 4, axis=0).sum(axis=0)
+    expected = (around == 3) | (alive & (around == 2))
+    rule = Rule(golly.render(automaton(life(), name="life")))
+    assert rule.name == "Life"
+    assert table(rule) == expected.tolist()
+    assert len(rule.nodes) < 40
+
+
+def test_a_channel_among_others_that_do_not_matter():
+    made = automaton(life(channels=3, channel=1), visible=(1,))
+    text = golly.render(made)
+    assert table(Rule(text)) == table(Rule(golly.render(automaton(life()))))
+    assert "its channel 1." in text
+
+
+def test_comments_say_how_to_run_it():
+    made = automaton(life(), name="made-3", height=6, width=9)
+    for boundary, suffix in (("zero", "P9,6"), ("periodic", "T9,6")):
+        text = golly.render(replace(made, boundary=boundary))
+        assert f"Made-3:{suffix} on a grid of 9 by 6 cells" in text
+        assert "called Made-3.rule" in text
+        assert "fire rate" not in text
+    assert "a fire rate of 0.6, and Golly updates all cells" in golly.render(
+        replace(made, fire_rate=0.6)
+    )
+
+
+def test_what_golly_cannot_run():
+    several = automaton(life(channels=3, channel=1), visible=(0, 1))
+    with pytest.raises(CircuitError, match=r"2 channels matter .* simplify the circuit"):
+        golly.render(several)
+    born = LogicCircuit([Op.NOR], [1], [3], [9], (0,))
+    with pytest.raises(CircuitError, match="empty, so it would run this rule wrongly: export an"):
+        golly.render(automaton(born))
+
+
+@pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+def test_golly_runs_it(tmp_path, boundary):
+    """A random rule and a random start on a bounded grid, step by step for 20 steps."""
+    rng = np.random.default_rng(5)
+    height, width = 24, 37
+    while True:
+        circuit = random_circuit(1, 60, rng)
+        values = circuit.next_state(all_neighborhoods())[0]
+        if not values[0] and 180 < values.sum() < 330:
+            break
+    made = automaton(circuit, name="drawn", boundary=boundary, height=height, width=width)
+    (tmp_path / "Drawn.rule").write_text(golly.render(made))
+    suffix = {"zero": "P", "periodic": "T"}[boundary] + f"{width},{height}"
+    state = rng.integers(0, 2, (1, height, width))
+    write_rle(tmp_path / "start.rle", state[0], f"Drawn:{suffix}")
+    for step in range(1, 21):
+        seen = oracle.perceive(state.astype(np.float64), boundary).astype(bool)
+        state = circuit.next_state(seen).reshape(state.shape).astype(int)
+        if step in (1, 2, 20):
+            np.testing.assert_array_equal(run_golly(tmp_path, step), crop(state[0]))
+            assert 0 < state.sum() < state.size
+
+
+def run_golly(folder, steps):
+    """The living cells after so many steps, in the smallest box that holds them."""
+    command = [BGOLLY, "-a", "RuleLoader", "-s", "./", "-m", str(steps), "-o", "end.rle"]
+    done = subprocess.run(
+        [*command, "start.rle"], cwd=folder, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return read_rle((folder / "end.rle").read_text())
+
+
+def crop(cells):
+    """The smallest box that holds all living cells: where it lies, bgolly does not say."""
+    rows, columns = (np.flatnonzero(cells.any(axis=axis)) for axis in (1, 0))
+    return cells[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+
+
+def write_rle(path, cells, rule):
+    """Write cells so that they fill the bounded grid, whose corner is at -⌊w/2⌋, -⌊h/2⌋."""
+    height, width = cells.shape
+    rows = ["".join("bo"[cell] for cell in row) for row in cells]
+    head = (
+        f"#CXRLE Pos={-(width // 2)},{-(height // 2)}\nx = {width}, y = {height}, rule = {rule}\n"
+    )
+    path.write_text(head + "$\n".join(rows) + "!\n")
+
+
+def read_rle(text):
+    """Read a pattern of two states, as large as its head says."""
+    width, height = map(int, re.search(r"^x = (\d+), y = (\d+)", text, flags=re.M).groups())
+    body = "".join(line for line in text.splitlines() if line[:1] not in ("#", "x"))
+    cells = np.zeros((height, width), int)
+    y, x = 0, 0
+    for count, sign in re.findall(r"(\d*)([bo$!])", body):
+        times = int(count or 1)
+        if sign == "$":
+            y, x = y + times, 0
+        elif sign != "!":
+            cells[y, x : x + times] = sign == "o"
+            x += times
+    return cells
