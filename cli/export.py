@@ -114,9 +114,9 @@ def export(
     if file is None:
         _print(result.data)
     note(
-        f"{result.automaton.name} as {format.name}: {circuit.gates} gates, depth {circuit.depth}, "
-        f"{facts['inputs']} inputs, {circuit.channels} channels, {len(result.data)} bytes"
-        + (f": {file}" if file is not None else "")
+        f"{result.automaton.name} as {format.name}: gates {circuit.gates} · "
+        f"depth {circuit.depth} · inputs {facts['inputs']} · channels {circuit.channels} · "
+        f"{len(result.data)} bytes" + (f": {file}" if file is not None else "")
     )
 
 
