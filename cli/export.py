@@ -88,17 +88,19 @@ def export(
 
     Try: dct export last -o circuit.v
     """
-    from difflogic.files import write_output
+    from difflogic.files import check_output, write_whole
     from difflogic.formats.exporting import export
     from difflogic.formats.loading import load
 
     format = _choose(name, file, as_json)
     size = None if array is None else _parse_size(array)
+    if file is not None:
+        check_output(file, force)
     result = export(
         load(source), format, unsimplified=unsimplified, comparable=comparable, array=size
     )
     if file is not None:
-        write_output(file, result.data, force)
+        write_whole(file, lambda out: out.write(result.data))
     circuit = result.automaton.circuit
     facts = {
         "format": format.name, "file": None if file is None else str(file),
@@ -112,9 +114,9 @@ def export(
     if file is None:
         _print(result.data)
     note(
-        f"{result.automaton.name} as {format.name}: {circuit.gates} gates, depth {circuit.depth}, "
-        f"{facts['inputs']} inputs, {circuit.channels} channels, {len(result.data)} bytes"
-        + (f": {file}" if file is not None else "")
+        f"{result.automaton.name} as {format.name}: gates {circuit.gates} · "
+        f"depth {circuit.depth} · inputs {facts['inputs']} · channels {circuit.channels} · "
+        f"{len(result.data)} bytes" + (f": {file}" if file is not None else "")
     )
 
 

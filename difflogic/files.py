@@ -68,16 +68,15 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
         raise refused(path, "written", error) from error
 
 
-def write_output(path: Path, data: bytes, force: bool = False) -> None:
-    """Write a file that a user named, whole; with `force`, in place of an earlier file.
+def check_output(path: Path, force: bool = False) -> None:
+    """Raise RunDirectoryError unless a file may be written at `path`, which a user named.
 
-    Raises RunDirectoryError if there is one and no `force`, or if it is no regular file.
+    An earlier file is only replaced with `force`, and what is no regular file never is.
     """
     if path.exists() and not path.is_file():
         raise RunDirectoryError(f"{path}: is no regular file: choose another path")
     if path.exists() and not force:
         raise RunDirectoryError(f"{path}: exists already: give --force to overwrite it")
-    write_whole(path, lambda file: file.write(data))
 
 
 def _make_names_last(directory: Path) -> None:

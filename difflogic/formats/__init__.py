@@ -16,6 +16,9 @@ from difflogic.errors import ConfigError, did_you_mean
 if TYPE_CHECKING:
     from difflogic.logic.automaton import Automaton
 
+FLAGS = {"array": "--array", "interface": "--comparable"}
+"""What users call the options of formats."""
+
 
 @dataclass(frozen=True)
 class Format:
@@ -37,8 +40,8 @@ class Format:
             if name not in self.options:
                 takers = [format.name for format in FORMATS.values() if name in format.options]
                 raise ConfigError(
-                    f'the format {self.name} has no option "{name}"; '
-                    f"formats that have: {', '.join(takers) or 'none'}"
+                    f"{FLAGS[name]} means nothing to the format {self.name}, only to "
+                    f"{', '.join(takers)}"
                 )
         return importlib.import_module(self.module).render(automaton, **given)
 

@@ -8,8 +8,6 @@ Source: "Berkeley Logic Interchange Format (BLIF)", University of California, Be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from difflogic.formats.common import (
     Interface,
     folded,
@@ -39,8 +37,9 @@ def render(automaton: Automaton, interface: Interface | None = None) -> str:
     lines += _list(".inputs", interface.inputs)
     lines += _list(".outputs", tuple(f"next{label}" for label in interface.outputs))
     for name, (op, reads) in zip(names[circuit.inputs :], wires(circuit), strict=True):
-        lines.append(" ".join((".names", *(names[row] for row in dict.fromkeys(reads)), name)))
-        lines += _cover(op, reads)
+        rows, ones = _table(op, reads)
+        lines.append(" ".join((".names", *(names[row] for row in rows), name)))
+        lines += ones
     for label, row in zip(interface.outputs, outputs, strict=True):
         lines += [f".names {names[row]} next{label}", "1 1"]
     return "\n".join([*lines, ".end", ""])
@@ -52,15 +51,16 @@ def _list(keyword: str, words: tuple[str, ...]) -> list[str]:
     return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
 
 
-def _cover(op: Op, reads: tuple[int, ...]) -> Iterator[str]:
-    """Yield the op's cases of value 1, over the different rows that it reads."""
-    if not reads:
-        yield from ["1"] if op == Op.TRUE else []
-    elif len(reads) == 2 and reads[0] != reads[1]:
-        for corner in range(4):
-            if TRUTH_TABLES[op, corner]:
-                yield f"{corner:02b} 1"
-    else:
-        for bit in range(2):
-            if TRUTH_TABLES[op, 3 * bit]:  # both inputs are that bit, if it matters at all
-                yield f"{bit} 1"
+def _table(op: Op, reads: tuple[int, ...]) -> tuple[tuple[int, ...], list[str]]:
+    """Return the different rows that a gate's value depends on, and its cases of value 1.
+
+    A constant has no rows: Yosys 0.23 takes a table with rows and no cases for undefined.
+    """
+    if len(reads) == 2 and reads[0] != reads[1]:
+        ones = [corner for corner in range(4) if TRUTH_TABLES[op, corner]]
+        return reads, [f"{corner:02b} 1" for corner in ones]
+    # What is read, if anything, stands for both inputs: an op's value then is its first or last.
+    zero, one = TRUTH_TABLES[op, 0], TRUTH_TABLES[op, 3]
+    if zero == one:
+        return (), ["1"] if one else []
+    return reads[:1], ["1 1" if one else "0 1"]

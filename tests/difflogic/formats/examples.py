@@ -1,0 +1,154 @@
+"""Automata to export, good and wicked, and what they do: by the plain interpreter alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import strategies as st
+
+from difflogic.gates import Op
+from difflogic.grid import OUTSIDE, neighbors
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.circuit import LogicCircuit
+
+NAMES = ("module", "3d-life", "a--b_", "x")
+
+
+def automaton(circuit, name="x", boundary="zero", fire_rate=1.0, start="center", **changes):
+    made = Automaton(name, circuit, circuit.labels[:1], boundary, 5, 6, 7, fire_rate, start)
+    return replace(made, **changes)
+
+
+def circuit(gates, outputs, labels=(0,)):
+    """A circuit from (op, a, b) of each gate; rows of gates count from 9 · channels."""
+    op, a, b = zip(*gates, strict=True) if gates else ((), (), ())
+    return LogicCircuit(np.array(op), np.array(a), np.array(b), np.array(outputs), labels)
+
+
+def wicked():
+    """Circuits that writers may stumble over, each under a name of its own."""
+    every_op = [(op, op % 9, (op + 3) % 9) for op in range(16)]
+    same_twice = [(op, 4, 4) for op in range(16)]
+    cases = {
+        "no gates, input out": circuit([], [4]),
+        "no gates, one input for all": circuit([], [0, 0, 26], (3, 0, 1000)),
+        "constant 0": circuit([(Op.FALSE, 0, 0)], [9]),
+        "constant 1, nothing read": circuit([(Op.TRUE, 0, 0)], [9]),
+        "constants, inverted and joined": circuit(
+            [(Op.TRUE, 0, 0), (Op.NOT_A, 9, 9), (Op.XOR, 9, 10), (Op.NOT_B, 0, 11)], [12]
+        ),
+        "one gate, twice out": circuit([(Op.XOR, 2, 11)], [18, 18], (1, 0)),
+        "gates that nothing reads": circuit([(Op.AND, 0, 1), (Op.OR, 9, 2), (Op.A, 3, 0)], [11]),
+        "each op, the first reads nothing": circuit(every_op, [24]),
+        "an input into both": circuit(same_twice, [20]),
+        "op FALSE as an input": circuit([(Op.FALSE, 8, 8), (Op.NOR, 9, 7)], [10]),
+        "each op is an output": circuit(
+            [(op, 0, 143) for op in range(16)], range(144, 160), tuple(range(16))
+        ),
+        "many channels": circuit(
+            [(Op.XOR, row, row + 40) for row in range(40)],
+            list(range(360, 400)), tuple(range(40)),
+        ),
+    }  # fmt: skip
+    return [
+        automaton(case, f"{NAMES[n % 4]}{n}", ("zero", "periodic")[n % 2], (1, 0.25)[n // 2 % 2])
+        for n, case in enumerate(cases.values())
+    ]
+
+
+@st.composite
+def circuits(draw, max_channels=4, max_gates=30):
+    """Any circuit: dead gates, constants, pass-throughs and repeated outputs are common."""
+    channels = draw(st.integers(1, max_channels))
+    labels = draw(st.lists(st.integers(0, 9), min_size=channels, max_size=channels, unique=True))
+    inputs = 9 * channels
+    gates = [
+        (draw(st.integers(0, 15)), draw(st.integers(0, row - 1)), draw(st.integers(0, row - 1)))
+        for row in range(inputs, inputs + draw(st.integers(0, max_gates)))
+    ]
+    rows = st.integers(0, inputs + len(gates) - 1)
+    last = st.integers(max(inputs, inputs + len(gates) - 3), max(inputs, inputs + len(gates) - 1))
+    outputs = [draw(st.one_of(rows, last) if gates else rows) for _ in range(channels)]
+    return circuit(gates, outputs, tuple(labels))
+
+
+@st.composite
+def automata(draw, count=6, **sizes):
+    """A few automata, each with a name of its own."""
+    return [
+        automaton(
+            draw(circuits(**sizes)), f"{draw(st.sampled_from(NAMES))}{number}",
+            draw(st.sampled_from(["zero", "periodic"])), draw(st.sampled_from([1.0, 0.25])),
+            draw(st.sampled_from(["zeros", "center", "random"])),
+        )
+        for number in range(count)
+    ]  # fmt: skip
+
+
+def life(boundary="periodic"):
+    """The Game of Life: the eight neighbours are counted by adders, modulo 8."""
+    gates = []
+
+    def gate(op, a, b):
+        gates.append((op, a, b))
+        return 8 + len(gates)
+
+    def add(a, b):
+        """Sum of two numbers, lowest bit first, modulo 8."""
+        total, carry = [], None
+        for x, y in zip(a, b, strict=True):
+            half, both = gate(Op.XOR, x, y), gate(Op.AND, x, y)
+            if carry is None:
+                total, carry = [half], both
+            else:
+                total.append(gate(Op.XOR, half, carry))
+                carry = gate(Op.OR, both, gate(Op.AND, half, carry))
+        return total
+
+    zero = gate(Op.FALSE, 0, 0)
+    count = [zero, zero, zero]
+    for row in (0, 1, 2, 3, 5, 6, 7, 8):
+        count = add(count, [row, zero, zero])
+    two_or_three = gate(Op.A_AND_NOT_B, count[1], count[2])
+    alive = gate(Op.OR, count[0], 4)
+    return automaton(circuit(gates, [gate(Op.AND, two_or_three, alive)]), "life", boundary)
+
+
+def step(automaton, state, fire=None):
+    """The next state (C, H, W) of bits; `fire` (H, W) is 1 where a cell takes it."""
+    channels, height, width = state.shape
+    table = neighbors(height, width, automaton.boundary)
+    cells = state.reshape(channels, -1).astype(bool)
+    seen = np.where(table[:, None] == OUTSIDE, False, cells[:, table].swapaxes(0, 1))
+    after = automaton.circuit.next_state(seen.reshape(9 * channels, -1)).reshape(state.shape)
+    return (after if fire is None else np.where(fire, after, state)).astype(np.uint8)
+
+
+def run(automaton, state, fires):
+    """States after each of the steps, of which `fires` (steps, H, W) are the masks."""
+    asynchronous = automaton.fire_rate < 1
+    states = []
+    for fire in fires:
+        state = step(automaton, state, fire if asynchronous else None)
+        states.append(state)
+    return np.array(states)
+
+
+def cases(automaton, count, seed=0):
+    """Inputs (9·C, cases): all there are if they are few, else random ones."""
+    inputs = automaton.circuit.inputs
+    if inputs <= 9:
+        return (np.arange(2**inputs) >> np.arange(inputs)[:, None] & 1).astype(bool)
+    return np.random.default_rng(seed).integers(0, 2, (inputs, count)).astype(bool)
+
+
+def mutants(automaton):
+    """The same with the op of one gate changed by one case, or inverted; two for each gate."""
+    whole = automaton.circuit
+    for gate in range(whole.gates):
+        for flips in (1 << gate % 4, 15):
+            op = whole.op.copy()
+            op[gate] ^= flips
+            changed = LogicCircuit(op, whole.a, whole.b, whole.outputs, whole.labels)
+            yield automaton.with_circuit(changed)

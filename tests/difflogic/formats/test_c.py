@@ -1,0 +1,198 @@
+"""The C header, by compilers with all warnings and sanitizers on: grids of many widths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.ndimage import convolve
+
+from difflogic.formats import c
+from difflogic.formats.common import identifier
+from tests.difflogic.formats import examples
+from tests.difflogic.formats.tools import call, needs
+
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
+SANITIZED = ("gcc", "-std=c99", "-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover")
+COMPILERS = {
+    "sanitized": SANITIZED,
+    "fast": ("gcc", "-std=c99", "-O3", "-march=native"),
+    "c++": ("g++", "-std=c++11", "-x", "c++", "-O1"),
+    "clang": ("clang", "-std=c99", "-O2"),
+}
+
+RUN = """
+static void run{number}(void)
+{{
+    const size_t height = {height}, width = {width}, rows = {name}_row_words(width);
+    const size_t words = {name}_words(height, width);
+    uint64_t *now = (uint64_t *)malloc(8 * words), *next = (uint64_t *)malloc(8 * words);
+    uint64_t *fire = (uint64_t *)malloc(8 * height * rows), *spare;
+    FILE *in = fopen("{number}.in", "rb"), *out = fopen("{number}.out", "wb");
+    int step;
+    if (!now || !next || !fire || !in || !out || fread(now, 8, words, in) != words)
+        exit(1);
+    for (step = 0; step < {steps}; ++step) {{
+        if (fread(fire, 8, height * rows, in) != height * rows)
+            exit(2);
+        {name}_step(now, next, {fire}height, width);
+        if (fwrite(next, 8, words, out) != words)
+            exit(3);
+        spare = now, now = next, next = spare;
+    }}
+    fclose(in), fclose(out);
+    free(now), free(next), free(fire);
+}}
+"""
+
+
+def pack(rows, rng):
+    """Rows of bits (…, width) as words (…, words) of 64, with rubbish beyond the last bit."""
+    width = rows.shape[-1]
+    padded = rng.integers(0, 2, (*rows.shape[:-1], -(-width // 64) * 64), dtype=np.uint8)
+    padded[..., :width] = rows
+    return np.packbits(padded, axis=-1, bitorder="little").view("<u8")
+
+
+def check(automata, sizes, folder, compiler=SANITIZED, steps=6, seed=0):
+    """Compile all headers into one program, run it, and compare every step."""
+    rng = np.random.default_rng(seed)
+    parts, starts, masks = ["#include <stdio.h>\n#include <stdlib.h>\n"], [], []
+    for number, (automaton, (height, width)) in enumerate(zip(automata, sizes, strict=True)):
+        state = rng.integers(0, 2, (automaton.circuit.channels, height, width), dtype=np.uint8)
+        fires = (rng.random((steps, height, width)) < automaton.fire_rate).astype(np.uint8)
+        # Rows of the grid come first, then channels.
+        words = [pack(state.swapaxes(0, 1), rng).ravel(), pack(fires, rng).ravel()]
+        (folder / f"{number}.in").write_bytes(np.concatenate(words).tobytes())
+        (folder / f"{number}.h").write_text(c.render(automaton))
+        fire = "fire, " if automaton.fire_rate < 1 else ""
+        parts.append(f'#include "{number}.h"\n' + RUN.format(
+            number=number, name=identifier(automaton), height=height, width=width, steps=steps,
+            fire=fire,
+        ))  # fmt: skip
+        starts.append(state)
+        masks.append(fires)
+    calls = "".join(f"    run{number}();\n" for number in range(len(parts) - 1))
+    (folder / "main.c").write_text("".join(parts) + f"int main(void)\n{{\n{calls}}}\n")
+    call(*compiler, *STRICT, "main.c", "-o", "main", cwd=folder)
+    assert call("./main", cwd=folder) == ""
+    for number, (automaton, state, fires) in enumerate(zip(automata, starts, masks, strict=True)):
+        expected = examples.run(automaton, state, fires)
+        # Bits beyond the last cell are written as 0.
+        right = pack(expected.swapaxes(1, 2), NOTHING)
+        assert (folder / f"{number}.out").read_bytes() == right.tobytes()
+
+
+class NOTHING:
+    """Draws nothing but zeros."""
+
+    @staticmethod
+    def integers(low, high, shape, dtype):
+        return np.zeros(shape, dtype)
+
+
+SIZES = [(1, 1), (1, 64), (2, 63), (3, 65), (5, 2), (2, 129), (4, 7), (1, 200)]
+
+
+@pytest.mark.parametrize("compiler", [
+    pytest.param(name, marks=needs(arguments[0])) for name, arguments in COMPILERS.items()
+])  # fmt: skip
+def test_wicked_automata_in_one_program(compiler, tmp_path):
+    automata = examples.wicked()
+    check(automata, (SIZES * 2)[: len(automata)], tmp_path, COMPILERS[compiler])
+
+
+@needs("gcc")
+@settings(max_examples=2)
+@given(automata=examples.automata(count=len(SIZES)))
+def test_any_automata_on_any_grids(tmp_path_factory, automata):
+    check(automata, SIZES, tmp_path_factory.mktemp("grids"))
+
+
+@needs("gcc")
+@settings(max_examples=2)
+@given(automata=examples.automata(count=2, max_channels=2))
+def test_rows_of_many_words_are_computed_as_vectors(tmp_path_factory, automata):
+    check(automata, [(3, 1600), (4, 1217)], tmp_path_factory.mktemp("wide"), COMPILERS["fast"])
+
+
+@needs("gcc")
+@settings(max_examples=1)
+@given(automata=examples.automata(count=2, max_channels=3))
+def test_a_thousand_generations(tmp_path_factory, automata):
+    check(automata, [(7, 65), (6, 9)], tmp_path_factory.mktemp("long"), steps=1000)
+
+
+@needs("gcc")
+@pytest.mark.parametrize(("boundary", "mode"), [("zero", "constant"), ("periodic", "wrap")])
+def test_life_is_life_for_a_thousand_generations(boundary, mode, tmp_path):
+    life = examples.life(boundary)
+    check([life], [(67, 130)], tmp_path, steps=1000)
+    board = np.frombuffer((tmp_path / "0.in").read_bytes(), "<u8")[: 67 * 3]
+    last = np.frombuffer((tmp_path / "0.out").read_bytes(), "<u8")[-67 * 3 :]
+    board, last = (
+        np.unpackbits(words.view(np.uint8).reshape(67, 24), axis=1, bitorder="little")[:, :130]
+        for words in (board, last)
+    )
+    kernel = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
+    for _ in range(1000):
+        count = convolve(board.astype(int), kernel, mode=mode, cval=0)
+        board = ((count == 3) | (board == 1) & (count == 2)).astype(np.uint8)
+    np.testing.assert_array_equal(last, board)
+    assert last.any()
+
+
+class Chance:
+    """The example's stream of random bits."""
+
+    seed = 1
+
+    def __call__(self, probability):
+        self.seed = (self.seed * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (self.seed >> 40) < probability * 2**24
+
+    def bits(self, shape, probability):
+        return np.array([self(probability) for _ in range(np.prod(shape))], np.uint8).reshape(shape)
+
+
+def start_of(automaton, chance):
+    shape = (automaton.circuit.channels, automaton.height, automaton.width)
+    state = np.zeros(shape, np.uint8)
+    if automaton.start == "center":
+        state[:, automaton.height // 2, automaton.width // 2] = 1
+    elif automaton.start == "random":
+        state = chance.bits(shape, 0.5)
+    return state
+
+
+@needs("gcc")
+@pytest.mark.parametrize("start", ["zeros", "center", "random"])
+@pytest.mark.parametrize("fire_rate", [1.0, 0.6])
+def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
+    """Its automaton has two channels, of which the second is the visible one."""
+    gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
+    automaton = examples.automaton(
+        examples.circuit(gates, [19, 20], (4, 2)), "my-ca", "periodic", fire_rate, start,
+        visible=(2,), height=6, width=70,
+    )  # fmt: skip
+    text = c.render(automaton)
+    (tmp_path / "my_ca.h").write_text(text)
+    lines = text[text.index("Example:") : text.index(" */\n#ifndef")].splitlines()[1:]
+    (tmp_path / "example.c").write_text("".join(f"{line[7:]}\n" for line in lines))
+    call(*SANITIZED, *STRICT, "example.c", "-o", "example", cwd=tmp_path)
+    printed = call("./example", cwd=tmp_path).splitlines()
+    chance = Chance()
+    state = start_of(automaton, chance)
+    for _ in range(automaton.steps):
+        fire = None if fire_rate == 1 else chance.bits((6, 70), fire_rate)
+        state = examples.step(automaton, state, fire)
+    assert printed == ["".join(".#"[bit] for bit in row) for row in state[1]]
+
+
+def test_the_header_stands_on_its_own():
+    text = c.render(examples.life())
+    assert [line for line in text.splitlines() if line.startswith("#include")] == [
+        "#include <stddef.h>",
+        "#include <stdint.h>",
+    ]
+    assert text == c.render(examples.life())

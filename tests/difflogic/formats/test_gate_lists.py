@@ -1,0 +1,218 @@
+"""BLIF and AIGER, by abc and Yosys: what they hold, and that abc tells circuits apart."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from difflogic.errors import CircuitError
+from difflogic.formats import aiger, aiger_binary, blif
+from difflogic.formats.common import Interface, common_interface, identifier, used_interface
+from difflogic.logic.simplification import simplify
+from tests.difflogic.formats import examples
+from tests.difflogic.formats.tools import ABC, call, compare_cells, needs
+
+WRITERS = {".blif": blif.render, ".aag": aiger.render, ".aig": aiger_binary.render}
+
+
+def write(path, automaton, interface=None):
+    text = WRITERS[path.suffix](automaton, interface)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def check_by_yosys(automata, suffix, folder):
+    """Let Yosys translate files into Verilog, and Icarus Verilog run that."""
+    script = []
+    for number, automaton in enumerate(automata):
+        write(folder / f"{number}{suffix}", automaton)
+        names = f"-module_name m{number} " if suffix != ".blif" else ""
+        script.append(f"read_{'blif' if names == '' else 'aiger'} {names}{number}{suffix}")
+    script.append("write_verilog -noattr all.v")
+    (folder / "translate.ys").write_text("\n".join(script))
+    call("yosys", "-q", "-s", "translate.ys", cwd=folder)
+    modules = [
+        identifier(automaton) if suffix == ".blif" else f"m{number}"
+        for number, automaton in enumerate(automata)
+    ]
+    interfaces = [used_interface(automaton.circuit) for automaton in automata]
+    compare_cells(automata, interfaces, modules, ["all.v"], folder)
+
+
+@needs("yosys", "iverilog", "vvp")
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_wicked_circuits_are_what_yosys_reads(suffix, tmp_path):
+    check_by_yosys([*examples.wicked(), examples.life()], suffix, tmp_path)
+
+
+@needs("yosys", "iverilog", "vvp")
+@pytest.mark.parametrize("suffix", WRITERS)
+@settings(max_examples=2)
+@given(automata=examples.automata())
+def test_any_circuits_are_what_yosys_reads(suffix, tmp_path_factory, automata):
+    check_by_yosys(automata, suffix, tmp_path_factory.mktemp("read"))
+
+
+def verdicts(pairs, suffix, folder):
+    """What abc's `cec` says of pairs of automata, each with the interface of both."""
+    commands = []
+    for number, (one, other, interface) in enumerate(pairs):
+        for side, automaton in enumerate((one, other)):
+            write(folder / f"{number}-{side}{suffix}", automaton, interface)
+        commands.append(f"cec {number}-0{suffix} {number}-1{suffix}")
+    said = call(ABC, "-c", "; ".join(commands), cwd=folder)
+    found = re.findall(r"Networks are (equivalent|NOT EQUIVALENT)", said)
+    assert len(found) == len(pairs), said
+    return [verdict == "equivalent" for verdict in found]
+
+
+def against_simplified(automaton):
+    """An automaton, its simplification, and what both can be given."""
+    small = simplify(automaton).automaton
+    return small, automaton, common_interface(automaton.circuit, small.circuit.labels)
+
+
+@needs(ABC)
+@pytest.mark.parametrize("suffix", [".blif", ".aig"])
+def test_abc_proves_simplified_circuits_equal(suffix, tmp_path):
+    pairs = [against_simplified(automaton) for automaton in examples.wicked()]
+    pairs.append(against_simplified(examples.life()))
+    assert all(verdicts(pairs, suffix, tmp_path))
+
+
+@needs(ABC)
+@pytest.mark.parametrize("suffix", [".blif", ".aig"])
+def test_abc_tells_broken_circuits_apart(suffix, tmp_path):
+    """Of all circuits with one gate's op changed, abc finds equal those that are, and no other."""
+    small, whole, interface = against_simplified(examples.life())
+    bits = examples.cases(whole, 512)
+    expected = whole.circuit.next_state(bits)
+    mutants = list(examples.mutants(small))
+    equal = [bool((one.circuit.next_state(bits) == expected).all()) for one in mutants]
+    assert equal.count(False) > 20
+    assert verdicts([(one, whole, interface) for one in mutants], suffix, tmp_path) == equal
+
+
+@needs(ABC)
+@settings(max_examples=3)
+@given(automata=examples.automata())
+def test_abc_proves_any_simplified_circuits_equal(tmp_path_factory, automata):
+    folder = tmp_path_factory.mktemp("cec")
+    assert all(verdicts([against_simplified(one) for one in automata], ".blif", folder))
+
+
+@needs(ABC)
+def test_abc_reads_the_names(tmp_path):
+    write(tmp_path / "life.aig", examples.life())
+    call(ABC, "-c", "read_aiger life.aig; write_blif back.blif", cwd=tmp_path)
+    text = (tmp_path / "back.blif").read_text()
+    assert re.search(r"^\.inputs NW0 N0 NE0 W0 C0 E0 SW0 S0 SE0$", text, re.MULTILINE)
+    assert re.search(r"^\.outputs next0$", text, re.MULTILINE)
+
+
+def parse_ascii(text):
+    """Read the ASCII form by its definition; return inputs, outputs, ANDs, symbols."""
+    lines = text.splitlines()
+    kind, *sizes = lines[0].split()
+    variables, inputs, latches, outputs, ands = map(int, sizes)
+    assert (kind, latches, variables) == ("aag", 0, inputs + ands)
+    numbers = [list(map(int, line.split())) for line in lines[1 : 1 + inputs + outputs + ands]]
+    symbols = lines[1 + inputs + outputs + ands : lines.index("c")]
+    return (
+        [row[0] for row in numbers[:inputs]],
+        [row[0] for row in numbers[inputs : inputs + outputs]],
+        numbers[inputs + outputs :],
+        dict(line.split() for line in symbols),
+    )
+
+
+def parse_binary(data):
+    """Read the binary form by its definition; return the same."""
+    head, rest = data.split(b"\n", 1)
+    kind, *sizes = head.split()
+    variables, inputs, latches, outputs, ands = map(int, sizes)
+    assert (kind, latches, variables) == (b"aig", 0, inputs + ands)
+    rows = []
+    for _ in range(outputs):
+        line, rest = rest.split(b"\n", 1)
+        rows.append(int(line))
+    place = 0
+
+    def number():
+        nonlocal place
+        value, shift = 0, 0
+        while True:
+            byte = rest[place]
+            place += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    gates = []
+    for i in range(ands):
+        own = 2 * (inputs + i + 1)
+        x = own - number()
+        gates.append([own, x, x - number()])
+    symbols = rest[place:].split(b"\nc\n")[0].decode().splitlines()
+    return (
+        [2 * (i + 1) for i in range(inputs)], rows, gates,
+        dict(line.split() for line in symbols),
+    )  # fmt: skip
+
+
+@settings(max_examples=40)
+@given(automata=examples.automata(count=1))
+def test_aiger_is_what_its_definition_says(automata):
+    automaton = automata[0]
+    circuit, interface = automaton.circuit, used_interface(automaton.circuit)
+    inputs, outputs, ands, symbols = parse_ascii(aiger.render(automaton))
+    assert parse_binary(aiger_binary.render(automaton)) == (inputs, outputs, ands, symbols)
+    bits = examples.cases(automaton, 256)
+    values = {0: np.zeros(bits.shape[1], bool)}
+    for number, literal in enumerate(inputs):
+        row = [circuit.input_name(row) for row in range(circuit.inputs)].index(
+            symbols[f"i{number}"]
+        )
+        values[literal] = bits[row]
+
+    def value(literal):
+        return ~values[literal - 1] if literal % 2 else values[literal]
+
+    for own, x, y in ands:
+        assert own > x >= y
+        values[own] = value(x) & value(y)
+    assert [symbols[f"o{n}"] for n in range(len(outputs))] == [f"next{n}" for n in circuit.labels]
+    np.testing.assert_array_equal([value(row) for row in outputs], circuit.next_state(bits))
+    assert len(inputs) == len(interface.inputs)
+
+
+def test_long_differences_take_more_bytes(tmp_path):
+    """With 1800 inputs, differences of literals take up to two bytes of seven bits."""
+    gates = [(examples.Op.XOR, 0, 1799)]
+    wide = examples.automaton(examples.circuit(gates, [1800] * 200, tuple(range(200))))
+    interface = common_interface(wide.circuit, (0, 5))
+    binary = parse_binary(aiger_binary.render(wide, interface))
+    assert binary == parse_ascii(aiger.render(wide, interface))
+    assert len(binary[0]) == 1800
+    assert binary[2][0][1:] == [3600, 2]
+
+
+def test_a_circuit_cannot_have_an_interface_that_it_does_not_fit():
+    life = examples.life()
+    with pytest.raises(CircuitError, match="reads NW0, which are no inputs"):
+        blif.render(life, Interface(("N0", "NE0", "W0", "C0", "E0", "SW0", "S0", "SE0"), (0,)))
+    with pytest.raises(CircuitError, match=r"no channels \[7\]"):
+        aiger.render(life, Interface(("N0",), (7,)))
+
+
+@given(automata=examples.automata(count=1))
+def test_dropped_outputs_leave_their_gates(automata):
+    """Every gate stands in the BLIF, whatever the outputs."""
+    automaton = automata[0]
+    assume(automaton.circuit.channels > 1)
+    interface = common_interface(automaton.circuit, automaton.circuit.labels[1:])
+    text = blif.render(automaton, interface)
+    assert text.count("\n.names ") == automaton.circuit.gates + len(interface.outputs)

@@ -1,0 +1,100 @@
+"""The NumPy module, run by a Python that can import NumPy and nothing of ours."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from difflogic.formats import python
+from tests.difflogic.formats import examples
+from tests.difflogic.formats.tools import call
+
+SIZES = [(1, 1), (1, 5), (4, 1), (2, 2), (3, 4), (5, 7)]
+STEPS = 5
+
+RUN = """
+import importlib.util, sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] not in ("numpy", *sys.stdlib_module_names):
+            raise ImportError(f"not for this test: {name}")
+
+sys.meta_path.insert(0, Refuse())
+import numpy as np
+
+arrays = np.load("in.npz")
+results = {}
+for number in range(int(sys.argv[1])):
+    spec = importlib.util.spec_from_file_location(f"m{number}", f"{number}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    state = arrays[f"state{number}"]
+    for step, fire in enumerate(arrays[f"fire{number}"]):
+        before = state.copy()
+        state = module.step(state, fire) if module.FIRE_RATE < 1 else module.step(state)
+        results[f"{number}-{step}"] = state
+np.savez("out.npz", **results)
+"""
+
+
+def check(automata, folder, sizes=SIZES, steps=STEPS):
+    rng = np.random.default_rng(2)
+    arrays, expected = {}, []
+    for number, (automaton, (height, width)) in enumerate(zip(automata, sizes, strict=True)):
+        (folder / f"{number}.py").write_text(python.render(automaton))
+        state = rng.integers(0, 2, (automaton.circuit.channels, height, width), dtype=np.uint8)
+        fires = (rng.random((steps, height, width)) < automaton.fire_rate).astype(np.uint8)
+        dtype = (np.uint8, np.bool_, np.float32)[number % 3]
+        arrays |= {f"state{number}": state.astype(dtype), f"fire{number}": fires}
+        expected.append((dtype, examples.run(automaton, state, fires)))
+    np.savez(folder / "in.npz", **arrays)
+    # -I: no environment, no directory of ours on the path.
+    call(sys.executable, "-I", "-c", RUN, len(automata), cwd=folder)
+    found = np.load(folder / "out.npz")
+    for number, (dtype, states) in enumerate(expected):
+        for step, state in enumerate(states):
+            assert found[f"{number}-{step}"].dtype == dtype
+            np.testing.assert_array_equal(found[f"{number}-{step}"], state)
+
+
+def test_wicked_automata(tmp_path):
+    automata = examples.wicked()
+    check(automata, tmp_path, (SIZES * 2)[: len(automata)])
+
+
+@settings(max_examples=4)
+@given(automata=examples.automata())
+def test_any_automata(tmp_path_factory, automata):
+    check(automata, tmp_path_factory.mktemp("python"))
+
+
+def load(automaton):
+    names = {}
+    exec(compile(python.render(automaton), "module", "exec"), names)
+    return names
+
+
+def test_it_says_what_it_is():
+    module = load(examples.life())
+    assert module["CHANNELS"] == module["VISIBLE"] == (0,)
+    assert (module["HEIGHT"], module["WIDTH"], module["STEPS"], module["FIRE_RATE"]) == (5, 6, 7, 1)
+    assert "life: the update of one cell" in module["__doc__"]
+
+
+def test_a_state_of_another_shape_is_refused():
+    step = load(examples.life())["step"]
+    for shape in [(3, 3), (2, 3, 3), (1, 1, 3, 3)]:
+        with pytest.raises(ValueError, match=r"state must be \(1, height, width\), not"):
+            step(np.zeros(shape))
+
+
+def test_variables_are_used_again():
+    """A chain of a hundred gates, each of which reads the one before, needs one variable."""
+    gates = [(examples.Op.XOR, 8 + n if n else 0, 1) for n in range(100)]
+    text = python.render(examples.automaton(examples.circuit(gates, [108])))
+    assert text.count("    t0 = ") == 100
+    assert "t1" not in text

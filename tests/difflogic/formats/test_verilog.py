@@ -1,0 +1,132 @@
+"""Verilog, by Icarus Verilog and Yosys: a cell on all its cases, grids for twenty steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from difflogic.formats import verilog
+from difflogic.formats.common import identifier, used_interface
+from tests.difflogic.formats import examples
+from tests.difflogic.formats.tools import call, compare_cells, needs, run_bench
+
+STEPS = 20
+
+
+def write(automata, folder):
+    for number, automaton in enumerate(automata):
+        (folder / f"{number}.v").write_text(verilog.render(automaton, array=(3, 4)))
+    return [f"{number}.v" for number in range(len(automata))]
+
+
+def check_cells(automata, folder):
+    compare_cells(
+        automata, [used_interface(automaton.circuit) for automaton in automata],
+        [f"{identifier(automaton)}_cell" for automaton in automata],
+        write(automata, folder), folder,
+    )  # fmt: skip
+
+
+@needs("iverilog", "vvp")
+def test_wicked_cells_do_what_their_circuits_do(tmp_path):
+    check_cells([*examples.wicked(), examples.life()], tmp_path)
+
+
+@needs("iverilog", "vvp")
+@settings(max_examples=4)
+@given(automata=examples.automata())
+def test_any_cells_do_what_their_circuits_do(tmp_path_factory, automata):
+    check_cells(automata, tmp_path_factory.mktemp("cells"))
+
+
+def bench(number, automaton, height, width):
+    """A test bench that loads a state, holds it, makes all steps, and holds the last."""
+    name, bits = identifier(automaton), automaton.circuit.channels * height * width
+    fire = f".fire(fire{number}), " if automaton.fire_rate < 1 else ""
+    return f"""
+    reg clock{number}, reset{number}, enable{number};
+    reg [{bits - 1}:0] start{number}, s{number} [0:0];
+    reg [{height * width - 1}:0] fire{number}, f{number} [0:{STEPS - 1}];
+    wire [{bits - 1}:0] state{number};
+    {name}_array #(.HEIGHT({height}), .WIDTH({width})) grid{number} (.clock(clock{number}),
+        .reset(reset{number}), .enable(enable{number}), .start(start{number}), {fire}
+        .state(state{number}));
+    initial begin
+        #{number * 1000} $readmemb("s{number}.txt", s{number});
+        $readmemb("f{number}.txt", f{number});
+        clock{number} = 0; start{number} = s{number}[0]; reset{number} = 1; enable{number} = 1;
+        fire{number} = 0;
+        #1 clock{number} = 1; #1 clock{number} = 0; $display("%b", state{number});
+        reset{number} = 0; enable{number} = 0; start{number} = ~start{number};
+        #1 clock{number} = 1; #1 clock{number} = 0; $display("%b", state{number});
+        enable{number} = 1;
+        for (i = 0; i < {STEPS}; i = i + 1) begin
+            fire{number} = f{number}[i];
+            #1 clock{number} = 1; #1 clock{number} = 0; $display("%b", state{number});
+        end
+    end"""
+
+
+def as_line(bits):
+    """Bits as Verilog reads and prints them: the highest first."""
+    return "".join("01"[bit] for bit in bits.ravel()[::-1])
+
+
+def check_arrays(automata, sizes, folder):
+    rng = np.random.default_rng(1)
+    expected, parts = [], []
+    for number, (automaton, (height, width)) in enumerate(zip(automata, sizes, strict=True)):
+        state = rng.integers(0, 2, (automaton.circuit.channels, height, width), np.uint8)
+        fires = (rng.random((STEPS, height, width)) < automaton.fire_rate).astype(np.uint8)
+        (folder / f"s{number}.txt").write_text(as_line(state) + "\n")
+        (folder / f"f{number}.txt").write_text("\n".join(map(as_line, fires)) + "\n")
+        expected += [state, state, *examples.run(automaton, state, fires)]
+        parts.append(bench(number, automaton, height, width))
+    (folder / "bench.v").write_text("module bench; integer i;" + "".join(parts) + "\nendmodule\n")
+    sources = write(automata, folder)
+    assert run_bench(sources, folder) == list(map(as_line, expected))
+
+
+SIZES = [(1, 1), (1, 5), (4, 1), (2, 2), (3, 4), (5, 7)]
+
+
+@needs("iverilog", "vvp")
+def test_wicked_grids_do_what_the_automata_do(tmp_path):
+    automata = examples.wicked()
+    check_arrays(automata, (SIZES * 2)[: len(automata)], tmp_path)
+
+
+@needs("iverilog", "vvp")
+@settings(max_examples=3)
+@given(automata=examples.automata(count=len(SIZES)))
+def test_any_grids_do_what_the_automata_do(tmp_path_factory, automata):
+    check_arrays(automata, SIZES, tmp_path_factory.mktemp("grids"))
+
+
+@needs("iverilog", "vvp")
+def test_a_blinker_on_the_hardware(tmp_path):
+    check_arrays([examples.life("zero")], [(6, 5)], tmp_path)
+
+
+@needs("yosys")
+def test_yosys_finds_nothing_to_say(tmp_path):
+    automata = [*examples.wicked(), examples.life()]
+    lines = []
+    for automaton, source in zip(automata, write(automata, tmp_path), strict=True):
+        lines += ["design -reset", f"read_verilog {source}"]
+        lines += [f"hierarchy -check -top {identifier(automaton)}_array", "proc", "check -assert"]
+    (tmp_path / "check.ys").write_text("\n".join(lines))
+    assert call("yosys", "-q", "-e", ".", "-s", "check.ys", cwd=tmp_path) == ""
+
+
+def test_the_array_is_as_large_as_asked():
+    text = verilog.render(examples.life(), array=(12, 34))
+    assert "parameter HEIGHT = 12," in text
+    assert "parameter WIDTH = 34\n" in text
+    assert "parameter HEIGHT = 5," in verilog.render(examples.life())
+
+
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+def test_nothing_but_the_circuit_decides_the_text(boundary):
+    assert verilog.render(examples.life(boundary)) == verilog.render(examples.life(boundary))
