@@ -10,7 +10,7 @@ from difflogic.logic.automaton import Automaton, from_model
 from difflogic.model import Model
 from difflogic.training.run_directory import saved_model
 
-_ZIP = b"PK"
+_ARCHIVE = b"PK"
 
 
 def load(path: Path) -> Automaton:
@@ -19,14 +19,15 @@ def load(path: Path) -> Automaton:
     Raises CircuitError, ModelFileError or RunDirectoryError for whatever is none.
     """
     path = saved_model(path)
-    if _begins_with(path, _ZIP):
+    if is_archive(path):
         return from_model(Model.load(path))
     return circuit_json.read(path)
 
 
-def _begins_with(path: Path, magic: bytes) -> bool:
+def is_archive(path: Path) -> bool:
+    """Return whether a file begins as a model does."""
     try:
         with open_plain(path) as file:
-            return file.read(len(magic)) == magic
+            return file.read(len(_ARCHIVE)) == _ARCHIVE
     except (OSError, ValueError):
         return False
