@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -45,7 +46,7 @@ def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None)
     if format not in (AUTO, *SOURCES):
         raise ConfigError(f'no format "{format}": {did_you_mean(format, (AUTO, *SOURCES))}')
     given = given or {}
-    if path.is_dir() or is_archive(path):
+    if os.path.isdir(path) or is_archive(path):
         raise CircuitError(
             f"{path}: is no circuit's JSON, but seems to be a run or a model, which every command "
             "takes as it is: dct export writes its circuit"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from difflogic.errors import CircuitError
 from difflogic.files import open_plain
 from difflogic.formats import circuit_json
 from difflogic.logic.automaton import Automaton, from_model
@@ -18,7 +19,11 @@ def load(path: Path) -> Automaton:
 
     Raises CircuitError, ModelFileError or RunDirectoryError for whatever is none.
     """
-    path = saved_model(path)
+    try:
+        path = saved_model(path)
+    except OSError as error:  # a name that is too long, or a directory that may not be entered
+        reason = (error.strerror or str(error)).lower()
+        raise CircuitError(f"{path}: cannot be read: {reason}") from None
     if is_archive(path):
         return from_model(Model.load(path))
     return circuit_json.read(path)

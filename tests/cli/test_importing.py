@@ -154,6 +154,7 @@ class TestBadInput:
         ("arguments", "says"),
         [
             (["none.json"], "error: none.json: cannot be read: no such file or directory"),
+            (["x" * 300], "cannot be read: file name too long"),
             (["."], "which every command takes as it is: dct export writes its circuit"),
             (
                 ["own.json", "--format", "logicras"],

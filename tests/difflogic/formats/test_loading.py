@@ -82,6 +82,7 @@ def test_a_run_that_saved_nothing(tmp_path):
 
 def test_nothing_there(tmp_path):
     assert "cannot be read: no such file or directory" in problem(tmp_path / "none")
+    assert "cannot be read: file name too long" in problem(tmp_path / ("x" * 300))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
