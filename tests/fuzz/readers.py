@@ -10,6 +10,7 @@ import copy
 import io
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -101,62 +102,98 @@ def _damage_bytes(content: bytes, random: Random) -> bytes:
 
 
 def _damage_json(content: bytes, random: Random) -> bytes:
-    data = json.loads(content)
-    for _ in range(random.randint(1, 3)):
-        data = _damage_value(data, random)
-    text = json.dumps(data)
-    if random.random() < 0.05:  # a key twice
+    data = [json.loads(content)]
+    for _ in range(random.choice([1, 1, 1, 2, 4])):
+        places = list(_places(data))
+        near = places[: 1 + len(places) // 10]
+        _damage_place(*random.choice(near if random.random() < 0.2 else places), random)
+    text = json.dumps(data[0] if data else None)
+    if random.random() < 0.02:  # a key twice
         text = text.replace('"b"', '"a"', 1).replace('"wire_b"', '"wire_a"', 1)
     return text.encode()
 
 
-def _damage_value(data: Any, random: Random) -> Any:
-    """Change something somewhere inside; return what is there instead of `data`."""
-    inside = isinstance(data, dict | list) and len(data) > 0
-    if not inside or random.random() < 0.15:
-        if isinstance(data, int) and random.random() < 0.5:
-            return data + random.choice([-1, 1, 9, -(2**31)])
-        return copy.deepcopy(random.choice(VALUES))
-    key = random.choice(list(data)) if isinstance(data, dict) else random.randrange(len(data))
-    chance = random.random()
-    if chance < 0.75:
-        data[key] = _damage_value(data[key], random)
-    elif chance < 0.85:
-        del data[key]
-    elif isinstance(data, dict):
-        other = random.choice([*data, "more", "", "op", "gates"])
-        data[other] = data[key]
-    else:
-        data[key:key] = data[key : key + 1] * random.choice([1, 2, 100])
-    return data
+def _places(data: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield all lists and objects with each key in them, those outside before those inside."""
+    level = [data]
+    while level:
+        inside = []
+        for at in level:
+            for key in at if isinstance(at, dict) else range(len(at)):
+                yield at, key
+                if isinstance(at[key], dict | list):
+                    inside.append(at[key])
+        level = inside
+
+
+def _damage_place(at: Any, key: Any, random: Random) -> None:
+    """Change one value of a list or an object."""
+    value = at[key]
+    match random.randrange(8):
+        case 0:
+            del at[key]
+        case 1 if isinstance(at, dict):
+            at[random.choice([*at, "more", "", "op", "gates"])] = copy.deepcopy(value)
+        case 1:
+            at[key:key] = [copy.deepcopy(value) for _ in range(random.choice([1, 2, 100]))]
+        case 2 | 3 | 4 if type(value) is int:
+            at[key] = value + random.choice([-1, 1, 2, 9, -(2**31), 2**31, 2**32])
+        case 2 if isinstance(value, list):
+            random.shuffle(value)
+        case 3 if isinstance(value, str):
+            at[key] = value[:-1] if random.random() < 0.5 else value + random.choice("aZ_- \n\0é")
+        case _:
+            at[key] = copy.deepcopy(random.choice(VALUES))
 
 
 def _damage_archive(content: bytes, random: Random) -> bytes:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = [(name, archive.read(name)) for name in archive.namelist()]
-    for _ in range(random.randint(1, 2)):
-        place = random.randrange(len(entries))
-        name, data = entries[place]
-        match random.randrange(6):
-            case 0:
-                del entries[place]
-            case 1:
-                entries.append((name, data))
-            case 2:
-                entries[place] = (random.choice(["header.npy", "logits.npy", "x"]), data)
-            case 3 if name == "header.npy":
-                text = _damage_json(data[data.index(b"{", 100) :], random)
-                entries[place] = (name, _as_array(np.frombuffer(text, np.uint8)))
-            case _:
-                entries[place] = (name, _damage_bytes(data, random))
-        if not entries:
-            return b"PK"
+    place = random.randrange(len(entries))
+    name, data = entries[place]
+    match random.randrange(10):
+        case 0:
+            del entries[place]
+        case 1:
+            entries.append((name, data))
+        case 2:
+            entries[place] = (random.choice(["header.npy", "logits.npy", "x"]), data)
+        case 3:
+            entries[place] = (name, _damage_bytes(data, random))
+        case _ if name == "header.npy":
+            text = _damage_json(_from_array(data).tobytes(), random)
+            entries[place] = (name, _as_array(np.frombuffer(text, np.uint8)))
+        case _:
+            entries[place] = (name, _as_array(_damage_array(_from_array(data), random)))
     file = io.BytesIO()
     method = random.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, data in entries:
             archive.writestr(zipfile.ZipInfo(name), data, method)
     return file.getvalue()
+
+
+def _damage_array(array: np.ndarray, random: Random) -> np.ndarray:
+    values = [-1, 0, 1, 8, 9, 2**31 - 1, np.nan, np.inf, -np.inf, 1e38]
+    kinds = [np.int32, np.float32, np.float64, np.int64, np.uint8, np.bool_]
+    match random.randrange(4):
+        case 0:
+            return array.astype(random.choice(kinds))
+        case 1:
+            return array[: random.randrange(len(array) + 1)]
+        case 2:
+            return array.reshape(*random.choice([(1, -1), (-1, 1), (-1,)]))
+        case _:
+            changed = array.copy()
+            with np.errstate(all="ignore"):
+                changed.flat[random.randrange(array.size)] = np.array(random.choice(values)).astype(
+                    array.dtype
+                )
+            return changed
+
+
+def _from_array(data: bytes) -> np.ndarray:
+    return np.lib.format.read_array(io.BytesIO(data))
 
 
 def _as_array(array: np.ndarray) -> bytes:
