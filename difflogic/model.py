@@ -16,6 +16,7 @@ import numpy.typing as npt
 from difflogic import gates
 from difflogic.archive import NpzReader, write_npz
 from difflogic.config import Config, config_from_dict
+from difflogic.config.problems import shorten
 from difflogic.errors import ConfigError, ModelFileError
 from difflogic.files import write_whole
 from difflogic.netlist import Circuit, Netlist, flatten, wire
@@ -127,7 +128,8 @@ def _read_config(reader: NpzReader, source: str) -> Config:
         raise reader.error("is an npz archive, but no model that dct saved")
     version = header.get("version")
     if type(version) is not int or version < 1:
-        raise reader.error(f"format version {version!r} is none that ever was: the file is damaged")
+        shown = shorten(repr(version))
+        raise reader.error(f"format version {shown} is none that ever was: the file is damaged")
     if version > VERSION:
         raise reader.error(
             f"is of format version {version}, and this program reads up to {VERSION}: "

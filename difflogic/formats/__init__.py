@@ -109,6 +109,7 @@ FORMATS = {
             ".rule",
             "the rule of an automaton of one channel, for Golly",
             "difflogic.formats.golly",
+            ("rule",),
         ),
     )
 }

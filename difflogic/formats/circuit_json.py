@@ -21,16 +21,17 @@ from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 
+_NAMES = [op.name for op in Op]
+_NUMBERS = {op.name: int(op) for op in Op}
+
 
 def render(automaton: Automaton) -> str:
     """Return an automaton as JSON text, one gate a line."""
     circuit = automaton.circuit
     lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in _head(automaton).items()]
+    wires = (circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist())
     gates = [
-        f"    {json.dumps({'op': Op(op).name, 'a': a, 'b': b})}"
-        for op, a, b in zip(
-            circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True
-        )
+        f'    {{"op": "{_NAMES[op]}", "a": {a}, "b": {b}}}' for op, a, b in zip(*wires, strict=True)
     ]
     body = '  "gates": [\n' + ",\n".join(gates) + "\n  ]" if gates else '  "gates": []'
     return "{\n" + ",\n".join([*lines, body]) + "\n}\n"
@@ -60,7 +61,6 @@ def read(path: Path) -> Automaton:
     return parse(strict_json.read(path, shrink), str(path))
 
 
-_NUMBERS = {op.name: int(op) for op in Op}
 _GATE_KEYS = {"op", "a", "b"}
 
 

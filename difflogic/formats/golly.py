@@ -8,6 +8,8 @@ Source: Golly's help, "File formats", on .rule files and their @TREE section.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,8 +23,17 @@ ORDER = ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C")
 """The cells in which a tree decides, the root's first."""
 
 
-def render(automaton: Automaton) -> str:
-    """Return a .rule file. Raises CircuitError if Golly cannot run the automaton."""
+def render(automaton: Automaton, rule: str | None = None) -> str:
+    """Return a .rule file, whose name must be `rule`: without it, as `rule_name` says.
+
+    Raises CircuitError if Golly cannot run the automaton, or has no rules of this name.
+    """
+    name = rule_name(automaton) if rule is None else rule
+    if not re.fullmatch("[A-Za-z0-9_-]+", name):
+        raise CircuitError(
+            f'"{name}" can be the name of no rule for Golly: name the file by letters, digits, - '
+            "and _ alone, such as Life.rule"
+        )
     values = _next_states(automaton)
     if values[0]:
         raise CircuitError(
@@ -30,7 +41,6 @@ def render(automaton: Automaton) -> str:
             "that are empty, so it would run this rule wrongly: export another format"
         )
     nodes = _tree(values)
-    name = rule_name(automaton)
     height, width = automaton.height, automaton.width
     edge = "P" if automaton.boundary == "zero" else "T"
     lines = [
@@ -58,7 +68,7 @@ _BEYOND = {"zero": "dead cells beyond its edge", "periodic": "opposite edges joi
 
 
 def rule_name(automaton: Automaton) -> str:
-    """Return the rule's name, which must be the file's: Golly's begin with a capital letter."""
+    """Return what to call an automaton's rule: Golly's begin with a capital letter."""
     return automaton.name[0].upper() + automaton.name[1:]
 
 

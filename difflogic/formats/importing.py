@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from difflogic.errors import ConfigError, did_you_mean
+from difflogic.errors import CircuitError, ConfigError, did_you_mean
 from difflogic.formats import circuit_json, logicars, strict_json
 from difflogic.formats.circuit_file import NAME_LENGTH
+from difflogic.formats.loading import is_archive
 from difflogic.logic.automaton import Automaton
 
 AUTO = "auto"
@@ -44,6 +46,11 @@ def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None)
     if format not in (AUTO, *SOURCES):
         raise ConfigError(f'no format "{format}": {did_you_mean(format, (AUTO, *SOURCES))}')
     given = given or {}
+    if os.path.isdir(path) or is_archive(path):
+        raise CircuitError(
+            f"{path}: is no circuit's JSON, but seems to be a run or a model, which every command "
+            "takes as it is: dct export writes its circuit"
+        )
     data = strict_json.read(path, _shrink)
     assumed: Mapping[str, Any] = {}
     if format == AUTO:

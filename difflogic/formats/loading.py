@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from difflogic.errors import CircuitError
 from difflogic.files import open_plain
 from difflogic.formats import circuit_json
 from difflogic.logic.automaton import Automaton, from_model
 from difflogic.model import Model
 from difflogic.training.run_directory import saved_model
 
-_ZIP = b"PK"
+_ARCHIVE = b"PK"
 
 
 def load(path: Path) -> Automaton:
@@ -18,15 +19,20 @@ def load(path: Path) -> Automaton:
 
     Raises CircuitError, ModelFileError or RunDirectoryError for whatever is none.
     """
-    path = saved_model(path)
-    if _begins_with(path, _ZIP):
+    try:
+        path = saved_model(path)
+    except OSError as error:  # a name that is too long, or a directory that may not be entered
+        reason = (error.strerror or str(error)).lower()
+        raise CircuitError(f"{path}: cannot be read: {reason}") from None
+    if is_archive(path):
         return from_model(Model.load(path))
     return circuit_json.read(path)
 
 
-def _begins_with(path: Path, magic: bytes) -> bool:
+def is_archive(path: Path) -> bool:
+    """Return whether a file begins as a model does."""
     try:
         with open_plain(path) as file:
-            return file.read(len(magic)) == magic
+            return file.read(len(_ARCHIVE)) == _ARCHIVE
     except (OSError, ValueError):
         return False

@@ -285,6 +285,7 @@ def test_headers_that_are_no_text(saved, header, says):
         ({"version": "1"}, "format version '1' is none that ever was"),
         ({"version": True}, "format version True is none that ever was"),
         ({"version": None}, "format version None is none that ever was"),
+        ({"version": "9" * 10**5}, "9999… is none that ever was"),
         ({"config": None}, "holds no configuration"),
         ({"config": CONFIG.to_dict() | {"name": 3}}, "name must be 1 to 64 letters"),
         ({"config": TINY.to_dict()}, "bytes where at most 2176 are expected"),

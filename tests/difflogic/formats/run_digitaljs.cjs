@@ -13,4 +13,3 @@ const results = vectors.map((vector) => {
 });
 if (simulated.hasWarnings()) throw new Error("digitaljs warns of the circuit");
 console.log(JSON.stringify(results));
-process.exit(0);

@@ -150,7 +150,7 @@ def used(circuit):
     ("circuit", "count"),
     [
         (life(), None),
-        (random_circuit(4, 300, np.random.default_rng(3), (7, 1, 0, 20)), 200),
+        (random_circuit(4, 300, np.random.default_rng(3), (7, 1, 0, 20)), 80),
         (
             LogicCircuit(np.arange(16), [1] * 16, [7] * 16, np.arange(144, 160), tuple(range(16))),
             20,

@@ -107,6 +107,17 @@ def test_comments_say_how_to_run_it():
     )
 
 
+def test_a_rule_is_called_as_its_file_is():
+    made = automaton(life(), name="made")
+    assert Rule(golly.render(made)).name == "Made"
+    text = golly.render(made, rule="x-Y_2")
+    assert Rule(text).name == "x-Y_2"
+    assert "called x-Y_2.rule" in text
+    for name in ("", "a b", "a:T3", "ä", "a\n"):
+        with pytest.raises(CircuitError, match="can be the name of no rule for Golly: name the"):
+            golly.render(made, rule=name)
+
+
 def test_what_golly_cannot_run():
     several = automaton(life(channels=3, channel=1), visible=(0, 1))
     with pytest.raises(CircuitError, match=r"2 channels matter .* simplify the circuit"):

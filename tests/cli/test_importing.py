@@ -1,0 +1,190 @@
+"""`dct import`: what it writes, what it says, and every way in which its input can be wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from difflogic.formats import circuit_json, importing, logicars_layers
+from tests.difflogic.formats.made import assert_same, automaton, life, random_circuit
+
+Dct = Callable[..., Any]
+
+MADE = automaton(random_circuit(2, 12, np.random.default_rng(1), (5, 2)))
+OWN = circuit_json.render(MADE)
+FOREIGN = logicars_layers.render(automaton(life(channels=2)))
+
+
+@pytest.fixture(autouse=True)
+def files(dct: Dct) -> None:
+    """A circuit of our own and one of logicars, in the directory of the test."""
+    Path("own.json").write_text(OWN)
+    Path("rust.json").write_text(FOREIGN)
+
+
+def leftovers() -> set[str]:
+    return set(os.listdir()) - {"own.json", "rust.json"}
+
+
+class TestSuccess:
+    def test_to_stdout(self, dct: Dct) -> None:
+        result = dct("import", "own.json")
+        assert result.exit_code == 0
+        assert result.stdout == OWN
+        assert result.stderr == (
+            f"read from dct: 12 gates, depth {MADE.circuit.depth}, 2 channels\n"
+        )
+
+    def test_to_a_file(self, dct: Dct) -> None:
+        result = dct("import", "rust.json", "-o", "out.json", "--height", "9", "--visible", "1")
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert "read from logicars: " in result.stderr
+        assert (
+            "the file does not say, so this is assumed: --name rust --boundary zero --width 16 "
+            "--steps 20 --fire-rate 1 --start random\n"
+        ) in result.stderr
+        found = circuit_json.read(Path("out.json"))
+        expected = importing.read(Path("rust.json"), given={"height": 9, "visible": (1,)})
+        assert_same(found, expected.automaton)
+
+    def test_what_is_assumed_can_be_given(self, dct: Dct) -> None:
+        first = dct("import", "rust.json")
+        options = first.stderr.splitlines()[1].split("assumed: ")[1].split()
+        again = dct("import", "rust.json", *options)
+        assert again.stdout == first.stdout
+        assert "assumed" not in again.stderr
+
+    def test_all_options(self, dct: Dct) -> None:
+        result = dct(
+            "import", "own.json", "--format", "dct", "--name", "n", "--boundary", "zero",
+            "--height", "2", "--width", "3", "--steps", "4", "--fire-rate", "0.25",
+            "--start", "zeros", "--visible", "2", "--visible", "5",
+        )  # fmt: skip
+        data = json.loads(result.stdout)
+        changed = {
+            "name": "n", "boundary": "zero", "height": 2, "width": 3, "steps": 4,
+            "fire_rate": 0.25, "start": "zeros", "visible": [2, 5],
+        }  # fmt: skip
+        assert data == json.loads(OWN) | changed
+
+    def test_json(self, dct: Dct) -> None:
+        found = dct("import", "rust.json", "-o", "out.json", "--json").json
+        circuit = circuit_json.read(Path("out.json")).circuit
+        assert found["gates"] == circuit.gates
+        assert found["depth"] == circuit.depth
+        assert (found["file"], found["output"]) == ("rust.json", "out.json")
+        assert found["assumed"]["visible"] == [0]
+
+    def test_an_earlier_file_stays_unless_forced(self, dct: Dct) -> None:
+        Path("out.json").write_text("precious")
+        result = dct("import", "own.json", "-o", "out.json")
+        assert result.exit_code == 2
+        assert "out.json: is there already: choose another name, or add --force" in result.stderr
+        assert Path("out.json").read_text() == "precious"
+        assert dct("import", "own.json", "-o", "out.json", "--force").exit_code == 0
+        assert Path("out.json").read_text() == OWN
+
+    def test_a_file_can_replace_itself(self, dct: Dct) -> None:
+        assert dct("import", "own.json", "-o", "own.json", "--force").exit_code == 0
+        assert Path("own.json").read_text() == OWN
+
+
+def own(**changes: Any) -> str:
+    return json.dumps(json.loads(OWN) | changes)
+
+
+def gate(**changes: Any) -> str:
+    data = json.loads(OWN)
+    data["gates"][3] |= changes
+    return json.dumps(data)
+
+
+def foreign(**changes: Any) -> str:
+    return json.dumps(json.loads(FOREIGN) | changes)
+
+
+BAD = {
+    "empty": ("", "is empty"),
+    "text": ("hello\n", "is neither a model nor a circuit in JSON"),
+    "truncated": (OWN[:-20], "ends too early, it is only the beginning of a file: take another"),
+    "truncated logicars": (FOREIGN[:500], "ends too early"),
+    "foreign": ('{"a": 1}', "is JSON, but no circuit that dct saved"),
+    "newer": (own(version=9), "is of format version 9, and this program reads up to 1: install"),
+    "own row": (gate(a=21), "gate 3 reads row 21, its own, which is a cycle"),
+    "later row": (gate(b=25), "gate 3 reads row 25, of the later gate 7, which is a cycle"),
+    "dangling row": (gate(b=999), "gate 3 reads row 999, which does not exist"),
+    "dangling output": (own(outputs=[0, 30]), "output 1 is row 30, which does not exist"),
+    "outputs": (own(outputs=[0]), "2 channels need 2 outputs, not 1"),
+    "op": (gate(op="NADN"), 'gate 3: "op" cannot be "NADN": did you mean "NAND"?'),
+    "key": (own(heigth=3), 'there is no key "heigth" here: did you mean "height"?'),
+    "twice": (OWN.replace('"steps"', '"height"'), 'key "height" is there twice in the object'),
+    "channels": (own(channels=[1, 1]), "channel 1 is there 2 times"),
+    "grid of nothing": (own(height=0), '"height": input should be greater than or equal to 1'),
+    "huge grid": (own(width=10**9), '"width": input should be less than or equal to 65536'),
+    "NaN": (own(fire_rate=float("nan")), "holds NaN, which is no number of JSON"),
+    "digits": (OWN.replace('"steps": 3', '"steps": ' + "3" * 9999), "thousands of digits"),
+    "deep": ("[" * 99999, "is nested too deeply"),
+    "huge": ("[" + "[]," * 200000 + "[]]", "more than any circuit that this program accepts"),
+    "logicars channels": (foreign(channels=3), 'perception: "channels" must be 3'),
+    "logicars update": (foreign(update=[]), "update: must be an object, not a list"),
+}
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("name", BAD)
+    @pytest.mark.parametrize("output", [[], ["-o", "out.json"]])
+    def test_files(self, dct: Dct, name: str, output: list[str]) -> None:
+        text, says = BAD[name]
+        Path("bad.json").write_text(text)
+        result = dct("import", "bad.json", *output)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("error: bad.json: ")
+        assert says in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+        assert result.stdout == ""
+        assert leftovers() == {"bad.json"}
+
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (["none.json"], "error: none.json: cannot be read: no such file or directory"),
+            (["x" * 300], "cannot be read: file name too long"),
+            (["."], "which every command takes as it is: dct export writes its circuit"),
+            (
+                ["own.json", "--format", "logicras"],
+                'no format "logicras": did you mean "logicars"?',
+            ),
+            (["own.json", "--format", "logicars"], "is no circuit of logicars, which has the keys"),
+            (["rust.json", "--format", "dct"], "it looks like one of logicars, which dct import"),
+            (["own.json", "--boundary", "zeros"], 'cannot be "zeros": did you mean "zero"?'),
+            (["own.json", "--height", "0"], '"height": input should be greater than or equal to 1'),
+            (["own.json", "--fire-rate", "nan"], '"fire_rate": input should be'),
+            (
+                ["own.json", "--visible", "0"],
+                "visible channel 0 is none of the circuit's 2 channels",
+            ),
+            (["own.json", "--name", "a b"], '"name": string should match pattern'),
+            (["own.json", "--json"], "name that one with --output"),
+            (["own.json", "-o", "no/where.json"], "create the directory first, or write elsewhere"),
+            (["own.json", "-o", "."], "is there already"),
+        ],
+    )
+    def test_arguments(self, dct: Dct, arguments: list[str], says: str) -> None:
+        result = dct("import", *arguments)
+        assert result.exit_code == 2
+        assert says in result.stderr
+        assert result.stdout == ""
+        assert leftovers() == set()
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+    def test_a_pipe(self, dct: Dct) -> None:
+        os.mkfifo("pipe")
+        result = dct("import", "pipe")
+        assert result.exit_code == 2
+        assert "no plain file: copy what it gives to a file first" in result.stderr

@@ -1,0 +1,71 @@
+"""logicars' own meaning of its files, one neighbourhood at a time, and what it would write."""
+
+from __future__ import annotations
+
+from difflogic.gates import TRUTH_TABLES
+
+
+def execute_layers(layers, bits):
+    for layer in layers:
+        bits = [
+            TRUTH_TABLES[gate["op"]][2 * bits[gate["wire_a"]] + bits[gate["wire_b"]]]
+            for gate in layer["gates"]
+        ]
+    return bits
+
+
+def execute(data, neighborhood):
+    """The next state, C bits, from 9·C bits, cell by cell, as `HardCircuit::execute`."""
+    channels, kernels = data["channels"], data["perception"]["kernels"]
+    outputs = [
+        [
+            execute_layers(kernel["layers"], [neighborhood[n * channels + c] for n in range(9)])
+            for c in range(channels)
+        ]
+        for kernel in kernels
+    ]
+    bits = [neighborhood[4 * channels + c] for c in range(channels)]
+    for c in range(channels):
+        for s in range(len(outputs[0][0])):
+            for kernel in outputs:
+                bits.append(kernel[c][s])
+    return execute_layers(data["update"]["layers"], bits)
+
+
+def active_gates(data):
+    """Gates that do more than hand on an input, as `active_gate_count`; kernels count once."""
+    parts = [*data["perception"]["kernels"], data["update"]]
+    gates = [gate for part in parts for layer in part["layers"] for gate in layer["gates"]]
+    return sum(gate["op"] not in (3, 5) for gate in gates)
+
+
+def from_model(model):
+    """What logicars would write for one of our models."""
+    architecture, ops = model.circuit.architecture, iter(model.ops.tolist())
+
+    def layers(wirings):
+        return [
+            {
+                "gates": [
+                    {"op": next(ops), "wire_a": int(a), "wire_b": int(b)}
+                    for a, b in zip(layer.a, layer.b, strict=True)
+                ]
+            }
+            for layer in wirings
+        ]
+
+    kernels = [
+        {"layers": layers(model.circuit.kernel(kernel)), "input_size": 9}
+        for kernel in range(architecture.kernels)
+    ]
+    update = {
+        "layers": layers(model.circuit.update),
+        "input_size": architecture.update_inputs,
+        "output_size": architecture.channels,
+    }
+    channels = architecture.channels
+    return {
+        "perception": {"kernels": kernels, "channels": channels},
+        "update": update,
+        "channels": channels,
+    }

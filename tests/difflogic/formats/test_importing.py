@@ -1,0 +1,119 @@
+"""From a file to an automaton: what the file says, what the caller says, what is assumed."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from difflogic.errors import CircuitError, ConfigError
+from difflogic.formats import circuit_json, importing, logicars_layers
+from tests.difflogic.formats.made import assert_same, automaton, life
+
+MADE = automaton(life(channels=2), visible=(1,))
+
+
+@pytest.fixture
+def logicars(tmp_path):
+    path = tmp_path / "my best.circuit.json"
+    path.write_text(logicars_layers.render(MADE))
+    return path
+
+
+@pytest.fixture
+def own(tmp_path):
+    path = tmp_path / "own.json"
+    path.write_text(circuit_json.render(MADE))
+    return path
+
+
+@pytest.mark.parametrize("format", ["auto", "dct"])
+def test_our_own_file_says_all(own, format):
+    found = importing.read(own, format)
+    assert_same(found.automaton, MADE)
+    assert (found.format, found.assumed) == ("dct", {})
+
+
+GIVEN = {
+    "name": "new", "boundary": "zero", "height": 3, "width": 4, "steps": 5, "fire_rate": 0.5,
+    "start": "center", "visible": (0, 1),
+}  # fmt: skip
+
+
+def test_what_is_given_replaces_what_the_file_says(own):
+    found = importing.read(own, given=GIVEN)
+    assert_same(found.automaton, replace(MADE, **GIVEN))
+    assert found.assumed == {}
+
+
+@pytest.mark.parametrize("format", ["auto", "logicars"])
+def test_a_file_of_logicars_says_little(logicars, format):
+    found = importing.read(logicars, format)
+    assert found.format == "logicars"
+    assert found.assumed == {
+        "name": "my-best", "boundary": "zero", "height": 16, "width": 16, "steps": 20,
+        "fire_rate": 1.0, "start": "random", "visible": (0,),
+    }  # fmt: skip
+    for key, value in found.assumed.items():
+        assert getattr(found.automaton, key) == value
+
+
+def test_what_is_given_is_not_assumed(logicars):
+    found = importing.read(logicars, given=GIVEN)
+    assert found.assumed == {}
+    for key, value in GIVEN.items():
+        assert getattr(found.automaton, key) == value
+    assert importing.read(logicars, given={"height": 2}).assumed.keys() == GIVEN.keys() - {"height"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("height", 0, '"height": input should be greater than or equal to 1, not 0'),
+        ("width", 10**6, '"width": input should be less than or equal to 65536, not 1000000'),
+        ("fire_rate", 0.0, '"fire_rate": input should be greater than 0, not 0.0'),
+        ("fire_rate", float("nan"), '"fire_rate": input should be'),
+        ("boundary", "periodical", 'cannot be "periodical": did you mean "periodic"?'),
+        ("start", "centre", 'cannot be "centre": did you mean "center"?'),
+        ("name", "../../x", '"name": string should match pattern'),
+        ("steps", 0, '"steps": input should be greater than or equal to 1, not 0'),
+        ("visible", (2,), "visible channel 2 is none of the circuit's 2 channels"),
+        ("visible", (1, 1), "visible channel 1 is there 2 times"),
+        ("visible", (-1,), "visible channel -1 is none of"),
+    ],
+)
+def test_what_no_automaton_can_have(logicars, own, key, value, says):
+    for path in (logicars, own):
+        with pytest.raises(CircuitError) as caught:
+            importing.read(path, given={key: value})
+        assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("stem", "name"), [("ä ö", "imported"), ("-x-", "x"), ("a" * 99, "a" * 64)]
+)
+def test_names_of_files(tmp_path, stem, name):
+    path = tmp_path / f"{stem}.json"
+    path.write_text(logicars_layers.render(MADE))
+    assert importing.read(path).automaton.name == name
+
+
+def test_the_wrong_format(logicars, own):
+    with pytest.raises(CircuitError, match="looks like one of logicars, which dct import turns"):
+        importing.read(logicars, "dct")
+    with pytest.raises(CircuitError, match="is no circuit of logicars"):
+        importing.read(own, "logicars")
+    with pytest.raises(ConfigError, match='no format "logicar": did you mean "logicars"'):
+        importing.read(own, "logicar")
+
+
+def test_runs_and_models_are_no_circuits(tmp_path):
+    (tmp_path / "m").write_bytes(b"PK\x03\x04")
+    for path in (tmp_path, tmp_path / "m"):
+        with pytest.raises(CircuitError, match="which every command takes as it is"):
+            importing.read(path)
+
+
+def test_other_json(tmp_path):
+    (tmp_path / "x").write_text(json.dumps({"devices": {}}))
+    with pytest.raises(CircuitError, match="is JSON, but no circuit that dct saved"):
+        importing.read(tmp_path / "x")

@@ -1,0 +1,114 @@
+"""Whatever a path leads to is an automaton, or an error that names the path."""
+
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from difflogic.config import load_config
+from difflogic.errors import CircuitError, DctError, ModelFileError
+from difflogic.formats import circuit_json, loading, logicars_layers
+from difflogic.logic.automaton import from_model
+from difflogic.model import Model
+from tests.difflogic.formats.made import assert_same, automaton, life, random_circuit
+
+MADE = automaton(random_circuit(2, 30, np.random.default_rng(0), (3, 1)))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A saved model, and its file."""
+    made = Model.create(
+        load_config(
+            "checkerboard",
+            ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"],
+        )
+    )
+    path = tmp_path_factory.mktemp("run") / "model.npz"
+    made.save(path)
+    return made, path
+
+
+def problem(path):
+    with pytest.raises(DctError) as caught:
+        loading.load(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    return message
+
+
+def test_a_model_a_run_and_a_circuit(model, tmp_path):
+    made, path = model
+    assert_same(loading.load(path), from_model(made))
+    assert_same(loading.load(path.parent), from_model(made))
+    (tmp_path / "any.name").write_text(circuit_json.render(MADE))
+    assert_same(loading.load(tmp_path / "any.name"), MADE)
+
+
+def test_a_circuit_of_logicars_is_to_be_imported(tmp_path):
+    (tmp_path / "x").write_text(logicars_layers.render(automaton(life())))
+    assert "it looks like one of logicars, which dct import turns into one" in problem(
+        tmp_path / "x"
+    )
+
+
+def test_a_file_of_another_kind(tmp_path):
+    (tmp_path / "x").write_text('{"scripts": {}}')
+    message = problem(tmp_path / "x")
+    assert message.endswith("is JSON, but no circuit that dct saved")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
+def test_the_beginning_of_a_file(model, tmp_path, share):
+    for content in (circuit_json.render(MADE).encode(), model[1].read_bytes()):
+        (tmp_path / "cut").write_bytes(content[: int(share * len(content))])
+        message = problem(tmp_path / "cut")
+        assert "only the beginning of" in message or "is empty" in message
+        assert "take another copy" in message or "is empty" in message
+
+
+def test_a_damaged_model_is_a_matter_of_models(tmp_path):
+    (tmp_path / "x").write_bytes(b"PK" + bytes(100))
+    with pytest.raises(ModelFileError, match="npz archive"):
+        loading.load(tmp_path / "x")
+
+
+def test_a_run_that_saved_nothing(tmp_path):
+    assert "holds no model.npz: name the directory of a run" in problem(tmp_path)
+
+
+def test_nothing_there(tmp_path):
+    assert "cannot be read: no such file or directory" in problem(tmp_path / "none")
+    assert "cannot be read: file name too long" in problem(tmp_path / ("x" * 300))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+@pytest.mark.parametrize("name", ["pipe", "run/model.npz"])
+def test_a_pipe_is_not_waited_for(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    os.mkfifo(path)
+    caught = []
+
+    def load():
+        for of in (path, path.parent):
+            try:
+                loading.load(of)
+            except DctError as error:
+                caught.append(str(error))
+
+    thread = threading.Thread(target=load, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert "no plain file: copy what it gives to a file first" in caught[0]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices of POSIX")
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "/dev/full"])
+def test_devices(name):
+    with pytest.raises(CircuitError, match="no plain file"):
+        loading.load(Path(name))

@@ -1,0 +1,202 @@
+"""logicars' files mean to us what they mean to it, there and back."""
+
+import copy
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from difflogic.config import load_config
+from difflogic.errors import CircuitError
+from difflogic.formats import logicars, logicars_layers, strict_json
+from difflogic.logic.automaton import from_model
+from difflogic.model import Model
+from tests.difflogic.formats import naive_logicars
+from tests.difflogic.formats.made import all_neighborhoods, automaton, circuits, life, words
+
+ONE = ["automaton.channels=1", "perception.kernels=3", "update.gates=[6, 3, 2, 1]"]
+SOME = ["automaton.channels=3", "perception.kernels=2", "update.gates=[9, 6, 3]"]
+DISTINCT = [*SOME, "perception.distinct_wiring=true"]
+DEEP = [*SOME, "perception.gates=[8, 5, 3, 2]", "perception.wiring='random'"]
+
+
+def model(overrides, seed=1):
+    made = Model.create(load_config("checkerboard-small", [*overrides, "task.loss_channels=[0]"]))
+    logits = np.random.default_rng(seed).normal(size=made.logits.shape).astype(np.float32)
+    return dataclasses.replace(made, logits=logits)
+
+
+def decoded(data):
+    return strict_json.decode(json.dumps(data).encode(), "x.json", logicars.shrink)
+
+
+def parse(data):
+    return logicars.parse(decoded(data), "x.json")
+
+
+GOOD = naive_logicars.from_model(model(SOME))
+
+
+@pytest.mark.parametrize("overrides", [ONE, SOME, DISTINCT, DEEP])
+def test_a_file_of_logicars_is_the_model_that_it_was_made_of(overrides):
+    made = model(overrides)
+    data = naive_logicars.from_model(made)
+    circuit = parse(data)
+    inputs = words(circuit.inputs, np.random.default_rng(2))
+    np.testing.assert_array_equal(
+        circuit.next_state(inputs), from_model(made).circuit.next_state(inputs)
+    )
+    # The same gates, though in another order.
+    assert circuit.op_counts() == from_model(made).circuit.op_counts()
+    assert circuit.labels == tuple(range(circuit.channels))
+    bits = np.random.default_rng(3).integers(0, 2, (circuit.inputs, 40))
+    for column in bits.T:
+        expected = naive_logicars.execute(data, column.tolist())
+        assert circuit.next_state(column.astype(bool)).tolist() == expected
+
+
+@settings(max_examples=60)
+@given(circuits())
+def test_any_circuit_is_written_as_one_of_logicars(circuit):
+    data = json.loads(logicars_layers.render(automaton(circuit)))
+    bits = np.random.default_rng(0).integers(0, 2, (circuit.inputs, 12))
+    for column in bits.T:
+        found = naive_logicars.execute(data, column.tolist())
+        assert found == circuit.next_state(column.astype(bool)).tolist()
+    assert naive_logicars.active_gates(data) == sum(op not in (3, 5) for op in circuit.op)
+    read = parse(data)
+    inputs = words(circuit.inputs, np.random.default_rng(1))
+    np.testing.assert_array_equal(read.next_state(inputs), circuit.next_state(inputs))
+
+
+@pytest.mark.parametrize("overrides", [ONE, SOME, DISTINCT, DEEP])
+def test_a_model_there_and_back(overrides):
+    made = from_model(model(overrides))
+    data = json.loads(logicars_layers.render(made))
+    read = parse(data)
+    inputs = words(made.circuit.inputs, np.random.default_rng(1))
+    np.testing.assert_array_equal(read.next_state(inputs), made.circuit.next_state(inputs))
+    active = sum(op not in (3, 5) for op in made.circuit.op)
+    assert naive_logicars.active_gates(data) == active
+    assert sum(op not in (3, 5) for op in read.op) == active
+    # The layers are those of perception and update, one after the other.
+    architecture = model(overrides).circuit.architecture
+    sizes = [len(layer["gates"]) for layer in data["update"]["layers"]]
+    assert len(sizes) == len(architecture.perception) + len(architecture.update)
+    assert sizes[len(architecture.perception) :] == list(architecture.update)
+
+
+def test_all_neighbourhoods_of_the_game_of_life():
+    circuit = life()
+    read = parse(json.loads(logicars_layers.render(automaton(circuit))))
+    seen = all_neighborhoods()
+    np.testing.assert_array_equal(read.next_state(seen), circuit.next_state(seen))
+
+
+def test_the_file_is_laid_out_as_serde_does():
+    text = logicars_layers.render(automaton(life()))
+    data = json.loads(text)
+    assert list(data) == ["perception", "update", "channels"]
+    assert list(data["perception"]) == ["kernels", "channels"]
+    assert list(data["perception"]["kernels"][0]) == ["layers", "input_size"]
+    assert list(data["update"]) == ["layers", "input_size", "output_size"]
+    assert list(data["update"]["layers"][0]["gates"][0]) == ["op", "wire_a", "wire_b"]
+    assert text == json.dumps(data, indent=2) + "\n"
+
+
+def test_more_channels_than_logicars_has():
+    circuit = life(channels=129)
+    with pytest.raises(CircuitError, match=r"129 channels are more than the 128 .* simplify"):
+        logicars_layers.render(automaton(circuit))
+    assert logicars_layers.render(automaton(life(channels=128)))
+
+
+def test_a_circuit_that_would_take_too_many_gates(monkeypatch):
+    made = automaton(life())
+    gates = len(parse(json.loads(logicars_layers.render(made))).op) - 9
+    monkeypatch.setattr(logicars_layers, "MAX_GATES", gates)
+    assert logicars_layers.render(made)
+    monkeypatch.setattr(logicars_layers, "MAX_GATES", gates - 1)
+    with pytest.raises(CircuitError, match=f"would take {gates} gates, more than {gates - 1}"):
+        logicars_layers.render(made)
+
+
+# What is refused
+
+
+def damage(path, value):
+    """A good file in which the value at a path is another, or missing."""
+    data = copy.deepcopy(GOOD)
+    *way, key = path
+    at = data
+    for step in way:
+        at = at[step]
+    if value is None:
+        del at[key]
+    else:
+        at[key] = value
+    return data
+
+
+KERNEL = ("perception", "kernels", 1)
+GATE = (*KERNEL, "layers", 2, "gates", 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("channels",), None, 'the circuit: key "channels" is missing'),
+        (("channels",), 0, '"channels" must be a whole number from 1 to 65536, not 0'),
+        (("channels",), 10**30, "not a number of more than 20 digits"),
+        (("channels",), 4, 'perception: "channels" must be 4, as the circuit says, not 3'),
+        (("perception",), [], "perception: must be an object, not a list"),
+        (("perception", "kernels"), [], '"kernels" must be a list of at least one, not an empty'),
+        (("perception", "kernels"), 3, '"kernels" must be a list of at least one, not 3'),
+        (KERNEL, 3, "perception, kernel 1: must be an object, not 3"),
+        ((*KERNEL, "input_size"), 27, '"input_size" must be 9, the cells that it sees, not 27'),
+        ((*KERNEL, "input_size"), None, 'perception, kernel 1: key "input_size" is missing'),
+        ((*KERNEL, "layers"), None, 'perception, kernel 1: key "layers" is missing'),
+        ((*KERNEL, "layers", 0), {}, 'kernel 1, layer 0: key "gates" is missing'),
+        ((*KERNEL, "layers", 2), None, "kernel 1: has 4 outputs, and kernel 0 has 2: all kernels"),
+        (GATE, 1, "perception, kernel 1, layer 2, gate 1: must be an object, not 1"),
+        ((*GATE, "op"), 16, 'gate 1: "op" must be a whole number from 0 to 15, not 16'),
+        ((*GATE, "op"), -1, 'gate 1: "op" must be a whole number from 0 to 15, not -1'),
+        ((*GATE, "op"), "And", 'gate 1: "op" must be a whole number from 0 to 15, not "And"'),
+        ((*GATE, "op"), 1.0, "from 0 to 15, not 1.0"),
+        ((*GATE, "op"), True, "from 0 to 15, not true"),
+        ((*GATE, "wire_a"), 4, 'layer 2, gate 1: "wire_a" is 4, and the layer has inputs 0 to 3'),
+        ((*GATE, "wire_b"), 2**31, '"wire_b" must be a whole number from 0 to 2147483647'),
+        ((*GATE, "wire_b"), None, 'layer 2, gate 1: key "wire_b" is missing'),
+        (("update", "input_size"), 14, '"input_size" must be 15, 3 of the centre, and 2 from 2'),
+        (("update", "output_size"), 4, '"output_size" must be 3, one for each channel, not 4'),
+        (("update", "layers"), [], 'update: "layers" must be a list of at least one'),
+        (("update", "layers", 2), None, "the last layer has 6 gates: it needs 3, one for each"),
+        (("update", "layers", 0, "gates", 4, "wire_a"), 15, "and the layer has inputs 0 to 14"),
+    ],
+)
+def test_damaged_files(path, value, says):
+    with pytest.raises(CircuitError) as caught:
+        parse(damage(path, value))
+    assert str(caught.value).startswith("x.json: ")
+    assert says in str(caught.value)
+
+
+def test_more_keys_are_ignored_as_serde_does():
+    data = damage(("perception", "more"), 1)
+    data["perception"]["kernels"][0]["layers"][0]["gates"][0]["more"] = "x"
+    assert parse(data).gates == parse(GOOD).gates
+
+
+def test_too_many_gates(monkeypatch):
+    gates = parse(GOOD).gates
+    monkeypatch.setattr(logicars, "MAX_GATES", gates - 1)
+    with pytest.raises(CircuitError, match=f"{gates} gates per cell are more than the"):
+        parse(GOOD)
+
+
+@pytest.mark.parametrize("data", [None, [], {}, {"perception": {}}, {"update": 1}, "x", 7])
+def test_other_json(data):
+    with pytest.raises(CircuitError, match="is no circuit of logicars, which has the keys"):
+        parse(data)
