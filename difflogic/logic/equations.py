@@ -13,9 +13,7 @@ from dataclasses import dataclass, replace
 
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.expression import (
-    UNICODE,
     Expression,
-    Signs,
     chain,
     constant,
     invert,
@@ -49,9 +47,9 @@ class Equations:
     circuit: LogicCircuit
     lines: tuple[Equation, ...]
 
-    def text(self, equation: Equation, signs: Signs = UNICODE) -> str:
+    def text(self, equation: Equation) -> str:
         """Return one equation as text, as in n0' = C0 ⊕ (NW0 ∧ ¬E0)."""
-        return f"{equation.target} = {text(equation.expression, signs, self._name)}"
+        return f"{equation.target} = {text(equation.expression, self._name)}"
 
     def _name(self, leaf: Expression) -> str:
         match leaf.kind:

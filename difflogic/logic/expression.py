@@ -83,35 +83,24 @@ def _place(term: Expression) -> tuple[int, int]:
     return (LEAVES.index(bare.kind) if bare.kind in LEAVES else -1), bare.value
 
 
-@dataclass(frozen=True)
-class Signs:
-    """The signs of the ops."""
-
-    not_: str
-    and_: str
-    or_: str
-    xor: str
-
-    def of(self, kind: Kind) -> str:
-        return {Kind.AND: self.and_, Kind.OR: self.or_, Kind.XOR: self.xor}[kind]
+SIGNS = {Kind.AND: "∧", Kind.OR: "∨", Kind.XOR: "⊕"}
+ASCII = str.maketrans({"¬": "~", "∧": "&", "∨": "|", "⊕": "^"})
+"""Turns the signs into those of C and Python; as every mixture of ops has parentheses, the text
+means the same there."""
 
 
-UNICODE = Signs("¬", "∧", "∨", "⊕")
-ASCII = Signs("~", "&", "|", "^")
-
-
-def text(expression: Expression, signs: Signs, name: Callable[[Expression], str]) -> str:
+def text(expression: Expression, name: Callable[[Expression], str]) -> str:
     """Return an expression as text; `name` gives the names of inputs, names and outputs."""
     if expression.kind is Kind.CONSTANT:
         return str(expression.value)
     if expression.kind in LEAVES:
         return name(expression)
     if expression.kind is Kind.NOT:
-        return signs.not_ + _grouped(expression.terms[0], signs, name)
-    sign = f" {signs.of(expression.kind)} "
-    return sign.join(_grouped(term, signs, name) for term in expression.terms)
+        return "¬" + _grouped(expression.terms[0], name)
+    sign = f" {SIGNS[expression.kind]} "
+    return sign.join(_grouped(term, name) for term in expression.terms)
 
 
-def _grouped(term: Expression, signs: Signs, name: Callable[[Expression], str]) -> str:
-    inner = text(term, signs, name)
+def _grouped(term: Expression, name: Callable[[Expression], str]) -> str:
+    inner = text(term, name)
     return f"({inner})" if term.is_chain else inner

@@ -23,10 +23,6 @@ class Period:
     width: int
     diagonal: tuple[int, int] | None = None
 
-    def __str__(self) -> str:
-        size = f"{self.height or '-'}×{self.width or '-'}"
-        return f"{size} with ({self.diagonal[0]}, {self.diagonal[1]})" if self.diagonal else size
-
 
 def on_torus(bits: Bits) -> Period:
     """Return the period of a picture (channels, height, width) that repeats over the plane.

@@ -29,16 +29,11 @@ SYMMETRIES = {
 }
 """The square's symmetries (the dihedral group D4) but the identity, as matrices, row-major."""
 
-COMPLEMENT, LINEAR, AFFINE, MONOTONE, QUIESCENT = (
-    "complement", "linear", "affine", "monotone", "quiescent zero",
-)  # fmt: skip
-MEANINGS = {
-    COMPLEMENT: "inverting every bit of a state inverts every bit of the next",
-    LINEAR: "every next state is a XOR of inputs",
-    AFFINE: "every next state is a XOR of inputs, or its inverse",
-    MONOTONE: "no next state ever turns from 1 to 0 when an input turns from 0 to 1",
-    QUIESCENT: "a grid of zeros stays one",
-}
+COMPLEMENT = "symmetric under inverting all bits"
+LINEAR = "linear over GF(2)"
+AFFINE = "affine over GF(2)"
+MONOTONE = "monotone"
+QUIESCENT = "zeros stay zeros"
 
 
 @dataclass(frozen=True)
@@ -47,6 +42,8 @@ class Rule:
 
     symmetries: dict[str, Decision]
     properties: dict[str, Decision]
+    """Linear: every next state is a XOR of inputs (affine: or its inverse). Monotone: an input
+    that turns from 0 to 1 never turns a next state from 1 to 0."""
     notation: str | None
     """Of one channel, as in B3/S23, if it depends on the centre and on the neighbours' sum."""
     totalistic: bool | None
