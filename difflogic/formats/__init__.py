@@ -107,6 +107,8 @@ FORMATS = {
             "the rule of an automaton of one channel, for Golly",
             "difflogic.formats.golly",
         ),
+        Format("svg", ".svg", "a picture of the circuit", "difflogic.formats.svg"),
+        Format("dot", ".dot", "the circuit as a graph, for Graphviz", "difflogic.formats.dot"),
     )
 }
 
