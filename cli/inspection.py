@@ -81,7 +81,7 @@ def show_equations(equations: Equations, limit: int, signs: Signs) -> None:
 
 def _print(lines: Iterable[str], signs: Signs) -> None:
     """Print lines; on a terminal those that are too long go on indented, broken at spaces."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    width = _terminal_width() or 0
     for line in lines:
         text = signs(line)
         if not 0 < width < len(text):
@@ -95,8 +95,13 @@ def _print(lines: Iterable[str], signs: Signs) -> None:
             typer.echo(part)
 
 
+def _terminal_width() -> int | None:
+    """Return the columns of the terminal that stdout leads to, or None if it leads elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
 def _width() -> int:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else PLAIN_WIDTH
+    return _terminal_width() or PLAIN_WIDTH
 
 
 def _numbers(labels: Sequence[int]) -> str:

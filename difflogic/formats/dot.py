@@ -26,7 +26,7 @@ def render(automaton: Automaton) -> str:
         f"fontsize=16, labelloc=t, labeljust=l, label={_quoted(title)}]",
         '  node [fontname="Helvetica", fontsize=12, style="filled,rounded", shape=box, '
         "margin=0.06, width=0.45, height=0.32]",
-        '  edge [color="#666666", arrowsize=0.7, arrowhead=none]',
+        '  edge [color="#666666", arrowsize=0.7, arrowhead=none, headport=w, tailport=e]',
         *_legend(drawn),
         *(f"  {_name(drawn, number)} [{_attributes(node)}]"
           for number, node in enumerate(drawn.nodes)),
@@ -85,7 +85,8 @@ def _legend(drawn: Diagram) -> Iterator[str]:
     for family in drawn.families:
         sign, meaning = meanings.get(family, (family.sign, family.title))
         rows.append(
-            f'<tr><td bgcolor="{family.fill}">{sign}</td><td align="left">{meaning}</td></tr>'
+            f'<tr><td border="1" color="{family.stroke}" bgcolor="{family.fill}">{sign}</td>'
+            f'<td align="left">{meaning}</td></tr>'
         )
     if drawn.inverts:
         rows.append('<tr><td>○</td><td align="left">inverts</td></tr>')

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.logic.xag import FALSE, Kind, Xag
+from difflogic.logic.xag import Kind, Xag
 
 if TYPE_CHECKING:
     from pysat.solvers import Solver
@@ -59,7 +60,7 @@ def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
     "no" is found by a case that was computed. "yes" is found by computing all cases, for literals
     of at most EXHAUSTIVE_INPUTS inputs, or by a SAT solver.
     """
-    asked = sorted(set(literals) - {FALSE})
+    asked = sorted(literal for literal in set(literals) if not _cancels(xag, literal))
     if not asked:
         return Decision("yes", "equal gates")
     nodes = cone(xag, asked)
@@ -79,6 +80,22 @@ def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
             return decision
         methods.add(decision.method)
     return Decision("yes", " and ".join(sorted(methods)))
+
+
+def _cancels(xag: Xag, literal: int) -> bool:
+    """Return whether a literal is a XOR of terms that all occur twice: SAT is slow to see it."""
+    odd = {literal >> 1}
+    waiting = [-node for node in odd]  # the highest node first
+    while waiting:
+        node = -heappop(waiting)
+        gate = node - xag.first_gate
+        if node not in odd or gate < 0 or xag.kind[gate] is Kind.AND:
+            continue
+        odd.remove(node)
+        for part in (xag.x[gate] >> 1, xag.y[gate] >> 1):  # which a XOR reads as they are
+            odd ^= {part}
+            heappush(waiting, -part)
+    return odd <= {0} and not literal & 1
 
 
 def cone(xag: Xag, literals: Sequence[int]) -> list[int]:

@@ -11,7 +11,10 @@ from collections.abc import Sequence
 
 from difflogic.formats.diagram.layers import Layering
 
-ROUNDS = 12
+MOST_ROUNDS, LEAST_ROUNDS = 60, 8
+"""From left to right and back; fewer for large circuits, see `_WORK`."""
+
+_WORK = 60_000  # points moved in all rounds together, about
 
 _STRAIGHT = 8.0  # how much harder a passing wire is pulled than a node, so that it stays straight
 
@@ -25,10 +28,11 @@ def place(layering: Layering, heights: Sequence[float], gap: float) -> list[floa
             y[point] = top + heights[point] / 2
             top += heights[point] + gap
     numbers = range(len(layering.layers))
-    for turn in range(2 * ROUNDS):
+    rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, _WORK // len(y)))
+    for turn in range(2 * rounds):
         order = numbers if turn % 2 == 0 else numbers[::-1]
         sides = [layering.before, layering.after]
-        if turn < ROUNDS:  # at first from one side alone, so that all gets moving
+        if turn < rounds:  # at first from one side alone, so that all gets moving
             del sides[1 - turn % 2]
         for number in order:
             _pull(layering, layering.layers[number], sides, y, heights, gap)
