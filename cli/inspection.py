@@ -275,6 +275,6 @@ def _reached(period: Period, automaton: Automaton) -> str:
         return (
             "no shift that is smaller than the grid"
             if whole
-            else "no shift of half the grid or less"
+            else "no shift that leaves half of the grid in common"
         )
     return _period(period)

@@ -43,8 +43,8 @@ def on_torus(bits: Bits) -> Period:
 def inside(bits: Bits) -> Period:
     """Return the period of a picture (channels, height, width) as far as it can be seen.
 
-    A shift counts if the picture agrees with its shifted self wherever the two overlap, and if it
-    is by at most half the picture's size, so that at least two copies are compared.
+    A shift counts if the picture agrees with its shifted self wherever the two overlap, and they
+    overlap in at least half of the picture.
     """
     _, rows, columns = bits.shape
 
@@ -52,15 +52,15 @@ def inside(bits: Bits) -> Period:
         left, right = max(dx, 0), max(-dx, 0)
         here = bits[:, dy:, left : columns - right]
         there = bits[:, : rows - dy, right : columns - left]
-        return bool((here == there).all())
+        return 2 * here.size >= bits.size and bool((here == there).all())
 
-    height = next((dy for dy in range(1, rows // 2 + 1) if same(dy, 0)), 0)
-    width = next((dx for dx in range(1, columns // 2 + 1) if same(0, dx)), 0)
+    height = next((dy for dy in range(1, rows) if same(dy, 0)), 0)
+    width = next((dx for dx in range(1, columns) if same(0, dx)), 0)
     signs = (1,) if width else (1, -1)
     shifts = (
         (dy, sign * dx)
-        for dy in range(1, height or rows // 2 + 1)
-        for dx in range(1, width or columns // 2 + 1)
+        for dy in range(1, height or rows)
+        for dx in range(1, width or columns)
         for sign in signs
     )
     return Period(height, width, next((shift for shift in shifts if same(*shift)), None))
