@@ -28,6 +28,9 @@ SEGMENT = re.compile(
 TOUCH = 0.31
 """Coordinates are rounded to a tenth."""
 
+CLEARANCE = 7
+"""Between a wire and a node that it passes, in pixels, above and below."""
+
 Point = tuple[float, float]
 
 
@@ -40,9 +43,10 @@ class Box:
     width: float
     height: float
 
-    def holds(self, x: float, y: float, margin: float = 0.0) -> bool:
-        inside_x = self.left + margin < x < self.left + self.width - margin
-        return inside_x and self.top + margin < y < self.top + self.height - margin
+    def is_near(self, x: float, y: float) -> bool:
+        """Whether a wire runs through it, or close above or below."""
+        inside_x = self.left + TOUCH < x < self.left + self.width - TOUCH
+        return inside_x and self.top - CLEARANCE < y < self.top + self.height + CLEARANCE
 
 
 @dataclass
@@ -103,7 +107,9 @@ def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
     for about, curves in picture.nets.items():
         (source,) = (box for box in picture.boxes if box.about == about)
         starts = [curve[0] for curve in curves]
-        assert any(source.left + source.width <= start[0] + TOUCH for start in starts)
+        right, middle = source.left + source.width, source.top + source.height / 2
+        circled = any(near((right + 3.6, middle), circle) for circle in picture.circles)
+        assert any(near(start, (right + 7.2 * circled, middle)) for start in starts)
         for curve in curves:
             end = curve[-1]
             if any(near(end, start) for start in starts):
@@ -118,6 +124,22 @@ def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
     return found
 
 
+def check_ends(picture: Picture) -> None:
+    """A gate's two wires end apart, and do not cross on their last way."""
+    curves = [curve for curves in picture.nets.values() for curve in curves]
+    for box in picture.boxes:
+        edges = (box.left, box.left - 7.2)
+        ends = [
+            c for c in curves
+            if any(abs(c[-1][0] - edge) <= TOUCH for edge in edges)
+            and box.top < c[-1][1] < box.top + box.height
+        ]  # fmt: skip
+        assert len(ends) <= 2
+        if len(ends) == 2:
+            (first, *_, a), (second, *_, b) = sorted(ends, key=lambda curve: curve[0][1])
+            assert b[1] - a[1] > 8 or (first == second and abs(b[1] - a[1]) > 8)
+
+
 def check(example: Automaton) -> None:
     picture, drawn = read(render(example)), diagram(example)
     assert [(b.label, b.about) for b in picture.boxes] == [(n.label, n.about) for n in drawn.nodes]
@@ -125,6 +147,7 @@ def check(example: Automaton) -> None:
         (drawn.nodes[wire.source].about, drawn.nodes[wire.target].about, wire.inverted)
         for wire in drawn.wires
     )
+    check_ends(picture)
     for box, node in zip(picture.boxes, drawn.nodes, strict=True):
         out = (box.left + box.width + 3.6, box.top + box.height / 2)
         assert any(near(circle, out) for circle in picture.circles) == node.inverted
@@ -140,7 +163,7 @@ def check(example: Automaton) -> None:
     for curves in picture.nets.values():
         for curve in curves:
             for x, y in curve:
-                assert not any(box.holds(x, y, margin=0.4) for box in picture.boxes)
+                assert not any(box.is_near(x, y) for box in picture.boxes)
 
 
 @given(circuits(gates=24))
@@ -150,7 +173,7 @@ def test_it_is_the_circuit(circuit: LogicCircuit) -> None:
 
 
 def test_a_larger_one() -> None:
-    check(automaton(random_circuit(np.random.default_rng(0), channels=4, gates=150)))
+    check(automaton(random_circuit(np.random.default_rng(0), channels=6, gates=200)))
 
 
 def test_everything_is_inside() -> None:

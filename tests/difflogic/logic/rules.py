@@ -31,13 +31,16 @@ def circuits(draw: st.DrawFn, channels: int = 2, gates: int = 24) -> LogicCircui
     """Random circuits, of no gates too, and with next states that are inputs."""
     count, size = draw(st.integers(1, channels)), draw(st.integers(0, gates))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    # Few inputs make wires meet again.
+    # Few sources, and gates that were just made, let wires meet again.
     rows = 9 * count + np.arange(size)
-    sources = rng.choice(9 * count, 4)
+    sources, again = rng.choice(9 * count, 3), draw(st.sampled_from([0.2, 0.6]))
     a, b = (
-        np.where(rng.random(size) < 0.3, rng.choice(sources, size), rng.integers(0, rows))
+        np.where(
+            rng.random(size) < again, rng.choice(sources, size),
+            rng.integers(np.maximum(0, rows - draw(st.sampled_from([2, 99]))), rows),
+        )
         for _ in range(2)
-    )
+    )  # fmt: skip
     lowest = 0 if draw(st.booleans()) else max(0, 9 * count + size - 3)
     return LogicCircuit(
         rng.integers(0, 16, size), a, b, rng.integers(lowest, 9 * count + size, count),

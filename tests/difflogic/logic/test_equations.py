@@ -169,6 +169,7 @@ def test_names_are_numbered_and_needed(circuit: LogicCircuit) -> None:
         ([(Op.XNOR, 0, 1), (Op.XNOR, 9, 2)], "n0' = NW0 ⊕ N0 ⊕ NE0"),
         ([(Op.XNOR, 0, 1)], "n0' = ¬NW0 ⊕ N0"),
         ([(Op.XOR, 0, 1), (Op.XOR, 9, 1)], "n0' = NW0"),
+        ([(Op.AND, 0, 1), (Op.AND, 9, 0)], "n0' = NW0 ∧ N0"),
         ([(Op.OR, 8, 0), (Op.OR, 9, 4)], "n0' = NW0 ∨ C0 ∨ SE0"),
         ([(Op.TRUE, 0, 0)], "n0' = 1"),
         ([(Op.NOT_A, 7, 7)], "n0' = ¬S0"),

@@ -37,6 +37,12 @@ def test_known(look, tile: list[list[int]], period: Period) -> None:  # type: ig
     assert look(tiled(tile, 12, 12)) == period
 
 
+def test_half_of_a_picture_is_enough() -> None:
+    bits = tiled([[0, 0, 1, 0, 1, 1, 1, 0]], 3, 16)
+    assert inside(bits) == Period(1, 8)
+    assert inside(bits[:, :, :15]) == Period(1, 0)
+
+
 def test_a_part_of_a_checkerboard() -> None:
     assert inside(tiled(CHECKERBOARD, 15, 13)) == Period(4, 4, (2, 2))
     assert on_torus(tiled(CHECKERBOARD, 14, 12)) == Period(14, 4)
