@@ -151,6 +151,8 @@ def test_names_are_numbered_and_needed(circuit: LogicCircuit) -> None:
     text = [found.text(line) for line in found.lines]
     names = [line.target for line in found.lines if line.channel is None]
     assert names == [f"t{number + 1}" for number in range(len(names))]
+    for line in found.lines:
+        assert line.channel is not None or len(list(line.expression.leaves())) > 1
     for name in names:
         uses = sum(len(re.findall(rf"\b{name}\b", line.split(" = ")[1])) for line in text)
         assert uses > 0
