@@ -140,7 +140,7 @@ class _Reader:
         for literal in outputs:
             if literal >> 1 in inner:
                 uses[literal] = uses.get(literal, 0) + 1
-        nodes = Counter(literal >> 1 for literal in outputs)
+        nodes = Counter(literal >> 1 for literal in outputs if literal >> 1 >= xag.first_gate)
         self.aliased = {node for node in nodes if node not in inner and nodes[node] > 1}
         return sorted(node for node in needed if node >= xag.first_gate), uses
 

@@ -205,6 +205,11 @@ def test_equal_next_states_refer_to_the_first() -> None:
     assert lines(circuit) == ["n0' = NW0 ∧ NW1", "n1' = ¬n0'", "n2' = n0'"]
 
 
+def test_equal_inputs_are_no_reference() -> None:
+    circuit = one_channel([(Op.NOT_A, 3, 3)], outputs=(3, 27, 3))
+    assert lines(circuit) == ["n0' = N0", "n1' = ¬N0", "n2' = N0"]
+
+
 def test_one_channel_alone() -> None:
     gates = [(Op.AND, 0, 1), (Op.XOR, 18, 2), (Op.OR, 18, 3)]
     circuit = one_channel(gates, outputs=(19, 20))
