@@ -85,6 +85,9 @@ class Root(LazyGroup):
         "import": Entry(
             "cli.importing", "import_", "Turn a circuit's file into one that dct reads."
         ),
+        "inspect": Entry(
+            "cli.inspect", "inspect", "Print a circuit as equations, and what holds of its rule."
+        ),
         "bench": Entry("cli.bench", "bench", "Measure training steps, phase by phase."),
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),

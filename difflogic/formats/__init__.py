@@ -111,6 +111,8 @@ FORMATS = {
             "difflogic.formats.golly",
             ("rule",),
         ),
+        Format("svg", ".svg", "a picture of the circuit", "difflogic.formats.svg"),
+        Format("dot", ".dot", "the circuit as a graph, for Graphviz", "difflogic.formats.dot"),
     )
 }
 

@@ -1,0 +1,280 @@
+"""How an inspected circuit is shown: as text for people, as data for machines."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from difflogic.gates import SYMBOLS
+from difflogic.logic.expression import ASCII
+
+if TYPE_CHECKING:
+    from difflogic.logic.automaton import Automaton
+    from difflogic.logic.decision import Decision
+    from difflogic.logic.equations import Equations
+    from difflogic.logic.fixed_points import FixedPoints, Picture
+    from difflogic.logic.inspection import Inspection
+    from difflogic.logic.periods import Period
+
+_TYPOGRAPHY = str.maketrans({"×": "x", "°": " degrees", "■": "#", "·": ".", "…": "..."})
+
+PICTURES = 16
+"""Of fixed points that are drawn."""
+
+MOST_DRAWN_CHANNELS = 4
+"""Of a picture in signs: no sign says more."""
+
+PLAIN_WIDTH = 80
+"""Columns that drawings take where there is no terminal."""
+
+_CELLS = str.maketrans({"#": "■", ".": "·"})
+
+
+class Signs:
+    """Writes the signs of logic as they are, or in ASCII."""
+
+    def __init__(self, in_ascii: bool) -> None:
+        self._ascii = in_ascii
+
+    def __call__(self, text: str) -> str:
+        return text.translate(_TYPOGRAPHY).translate(ASCII) if self._ascii else text
+
+
+def shows_signs() -> bool:
+    """Return whether what stdout leads to can show the signs of logic."""
+    try:
+        "¬∧∨⊕×°■·…".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def show(found: Inspection, trained: Automaton, limit: int, signs: Signs) -> None:
+    """Print everything."""
+    for lines in (
+        _head(found, trained), _wires(found, limit),
+    ):  # fmt: skip
+        _print(lines, signs)
+        typer.echo()
+    show_equations(found.equations, limit, signs)
+    for lines in (_rule(found), _fixed_points(found.fixed_points), _settling(found)):
+        typer.echo()
+        _print(lines, signs)
+
+
+def show_equations(equations: Equations, limit: int, signs: Signs) -> None:
+    """Print at most `limit` equations, or with 0 all."""
+    lines = equations.lines[: limit or None]
+    _print((equations.text(line) for line in lines), signs)
+    left = len(equations.lines) - len(lines)
+    if left:
+        _print(
+            [f"… and {left} more equations: --limit 0 prints all, --channel N those of one."], signs
+        )
+
+
+def _print(lines: Iterable[str], signs: Signs) -> None:
+    """Print lines; on a terminal those that are too long go on indented, broken at spaces."""
+    width = _terminal_width() or 0
+    for line in lines:
+        text = signs(line)
+        if not 0 < width < len(text):
+            typer.echo(text)
+            continue
+        indent = " " * (len(text) - len(text.lstrip()) + 4)
+        for part in textwrap.wrap(
+            text, max(width, 20), subsequent_indent=indent, break_long_words=False,
+            break_on_hyphens=False, drop_whitespace=True,
+        ):  # fmt: skip
+            typer.echo(part)
+
+
+def _terminal_width() -> int | None:
+    """Return the columns of the terminal that stdout leads to, or None if it leads elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _width() -> int:
+    return _terminal_width() or PLAIN_WIDTH
+
+
+def _numbers(labels: Sequence[int]) -> str:
+    """Return labels as text, runs of three and more shortened: 0 1 4-7."""
+    runs: list[list[int]] = []
+    for label in sorted(labels):
+        if runs and label == runs[-1][-1] + 1:
+            runs[-1].append(label)
+        else:
+            runs.append([label])
+    parts = (f"{run[0]}-{run[-1]}" if len(run) > 2 else " ".join(map(str, run)) for run in runs)
+    return " ".join(parts) or "none"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _size(automaton: Automaton) -> str:
+    circuit = automaton.circuit
+    return (
+        f"{_plural(circuit.gates, 'gate')}, depth {circuit.depth}, "
+        f"{_plural(circuit.channels, 'channel')}"
+    )
+
+
+def _state_channels(automaton: Automaton) -> list[int]:
+    return [label for label in automaton.circuit.labels if label not in automaton.visible]
+
+
+def _head(found: Inspection, trained: Automaton) -> list[str]:
+    automaton, circuit = found.automaton, found.automaton.circuit
+    before = "" if automaton.circuit is trained.circuit else f" (as trained: {_size(trained)})"
+    fan_out = found.wires.fan_out
+    widest = int(fan_out.argmax())
+    name = circuit.input_name(widest) if widest < circuit.inputs else "a gate"
+    sources = fan_out[fan_out > 0]
+    fires = "synchronous" if automaton.fire_rate == 1 else f"fire rate {automaton.fire_rate:g}"
+    return [
+        f"{automaton.name}: {_size(automaton)}{before}",
+        f"trained on {automaton.height}×{automaton.width} cells, {automaton.boundary} boundary, "
+        f"{_plural(automaton.steps, 'step')}, {fires}",
+        "gates: " + (", ".join(f"{n} {SYMBOLS[op]}" for op, n in found.ops.items()) or "none"),
+        f"visible channels: {_numbers(automaton.visible)}; "
+        f"state channels: {_numbers(_state_channels(automaton))}",
+        f"inputs: {int(found.wires.reads.sum())} of {circuit.inputs} are read; "
+        f"fan-out: {sources.mean():.1f} on average, at most {fan_out[widest]} ({name})",
+    ]
+
+
+def _wires(found: Inspection, limit: int) -> list[str]:
+    """Draw a map of three by three cells for each channel, as many side by side as fit."""
+    circuit, reads = found.automaton.circuit, found.wires.reads
+    shown = list(range(circuit.channels))[: limit or None]
+    per_row = max(1, (_width() - 2) // 8)
+    lines = ["cells that are read, by channel:"]
+    for first in range(0, len(shown), per_row):
+        group = shown[first : first + per_row]
+        lines.append("  " + "".join(f"{circuit.labels[c]:<8}" for c in group).rstrip())
+        for row in range(3):
+            cells = (
+                "".join("■ " if reads[3 * row + x, c] else "· " for x in range(3)) for c in group
+            )
+            lines.append("  " + "  ".join(cells).rstrip())
+    if len(shown) < circuit.channels:
+        lines.append(f"… and {circuit.channels - len(shown)} more channels: --limit 0 shows all.")
+    return lines
+
+
+def _rule(found: Inspection) -> list[str]:
+    rule = found.rule
+    lines = _answers("symmetries of the rule, for all channels together:", rule.symmetries)
+    if found.automaton.circuit.channels == 1:
+        totalistic = "yes" if rule.totalistic else "no"
+        outer = "no" if rule.notation is None else f"yes, {rule.notation}"
+        lines.append(f"outer-totalistic: {outer}; totalistic: {totalistic}")
+    return [*lines, *_answers("other properties of the rule:", rule.properties)]
+
+
+def _answers(title: str, decisions: Mapping[str, Decision]) -> list[str]:
+    """Return what holds, with how it was proved, and what does not; that takes one case alone."""
+    lines = [title]
+    for answer in ("yes", "no", "not decided"):
+        given = {name: found for name, found in decisions.items() if found.answer == answer}
+        if not given:
+            continue
+        methods = ", ".join(sorted({found.method for found in given.values()}))
+        proof = f" (proved by {methods})" if answer == "yes" else ""
+        lines.append(f"  {answer}: {', '.join(given)}{proof}")
+    return lines
+
+
+def _period(period: Period) -> str:
+    size = f"{period.height or '-'}×{period.width or '-'}"
+    if period.diagonal is None:
+        return size
+    return f"{size} with the shift ({period.diagonal[0]}, {period.diagonal[1]})"
+
+
+def _fixed_points(fixed: FixedPoints) -> list[str]:
+    count = f"{'at least ' if fixed.stopped else ''}{len(fixed.pictures)}"
+    stopped = f" ({fixed.stopped})" if fixed.stopped else ""
+    more = len(fixed.pictures) - PICTURES
+    periods = Counter(picture.period for picture in fixed.pictures)
+    ordered = sorted(periods.items(), key=lambda item: (_area(item[0]), str(item[0])))
+    return [
+        f"fixed points of the plane with periods of up to {fixed.bound}×{fixed.bound} cells: "
+        f"{count}{stopped}, counted by what the visible channels show, up to translation",
+        *(f"  {count} of period {_period(period)}" for period, count in ordered),
+        *_pictures(sorted(fixed.pictures, key=lambda picture: _area(picture.period))[:PICTURES]),
+        *([f"  … and {more} more pictures: --json has all."] if more > 0 else []),
+    ]
+
+
+def _area(period: Period) -> int:
+    return period.height * period.width
+
+
+def _pictures(pictures: Sequence[Picture]) -> list[str]:
+    """Draw the rectangles that repeat, side by side; with several channels by their numbers."""
+    from difflogic.pictures import render_picture
+
+    if not pictures or len(pictures[0].bits) > MOST_DRAWN_CHANNELS:
+        return []
+    lines = []
+    per_row = max(1, (_width() - 2) // (2 * max(p.period.width for p in pictures) + 2))
+    for first in range(0, len(pictures), per_row):
+        blocks = [render_picture(p.bits).splitlines() for p in pictures[first : first + per_row]]
+        if len(pictures[0].bits) == 1:
+            blocks = [[row.translate(_CELLS) for row in block] for block in blocks]
+        lines.append("")
+        for y in range(max(map(len, blocks))):
+            rows = (block[y] if y < len(block) else " " * len(block[0]) for block in blocks)
+            lines.append("  " + "   ".join(" ".join(row) for row in rows).rstrip())
+    return lines
+
+
+def _settling(found: Inspection) -> list[str]:
+    settling, automaton = found.settling, found.automaton
+    if settling is None:
+        return ["run from its start: not decided: the time limit, or too large a grid"]
+    if settling.starts == 1:
+        starts = "from its start"
+    elif automaton.start == "random":
+        starts = f"from {settling.starts} random starts"
+    else:
+        starts = f"from its start, with {settling.starts} random orders of firing"
+    grid = f"{automaton.height}×{automaton.width} cells, {automaton.boundary} boundary"
+    results = [(settling.fixed, "a fixed point")]
+    results += [(n, f"on a cycle of {length} steps") for length, n in settling.cycles.items()]
+    neither = f"neither fixed nor back within {settling.searched} steps"
+    results.append((settling.unsettled, neither if automaton.fire_rate == 1 else "no fixed point"))
+    return [
+        f"{starts}, after {_plural(settling.steps, 'step')} on {grid}, "
+        "the state of all channels is:",
+        *(f"  {what}: {count} of {settling.starts}" for count, what in results if count),
+        "and what the visible channels then show repeats after:",
+        *(
+            f"  {_reached(period, automaton)}: {count} of {settling.starts}"
+            for period, count in settling.periods.items()
+        ),
+    ]
+
+
+def _reached(period: Period, automaton: Automaton) -> str:
+    """Return the period of a picture on a bounded grid, or that there is none."""
+    whole = automaton.boundary == "periodic"
+    if period.diagonal is None and (period.height, period.width) == (
+        (automaton.height, automaton.width) if whole else (0, 0)
+    ):
+        return (
+            "no shift that is smaller than the grid"
+            if whole
+            else "no shift that leaves half of the grid in common"
+        )
+    return _period(period)

@@ -1,0 +1,161 @@
+"""The nodes and wires of a circuit's picture, apart from where they are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from difflogic.errors import CircuitError
+from difflogic.gates import SYMBOLS, Op
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.circuit import READS, LogicCircuit
+
+MOST_NODES = 20_000
+"""Of a picture; it could not be looked at any more, and would take minutes to lay out."""
+
+
+class Family(Enum):
+    """What a node is drawn as: its name in the legend, its sign and its colours.
+
+    The fills are tints of the colour-blind-safe palette of Okabe and Ito 2008, the strokes darker
+    shades of the same; every sign stands in the node, so that no colour is needed to read it.
+    """
+
+    INPUT = ("input", "", "#f2f2f2", "#6b6b6b")
+    AND = ("and", "∧", "#a6d5f2", "#0072b2")
+    OR = ("or", "∨", "#f7cf7a", "#a86b00")
+    XOR = ("exclusive or", "⊕", "#8fd9bf", "#007a58")
+    INVERTER = ("inverter", "¬", "#ffffff", "#444444")
+    COPY = ("copy", "=", "#ffffff", "#444444")
+    CONSTANT = ("constant", "0 1", "#f6ee9a", "#7d7400")
+    OUTPUT = ("next state", "", "#ead0e0", "#96386f")
+
+    def __init__(self, title: str, sign: str, fill: str, stroke: str) -> None:
+        self.title, self.sign, self.fill, self.stroke = title, sign, fill, stroke
+
+    @property
+    def is_named(self) -> bool:
+        """Whether its nodes have names of their own instead of a sign."""
+        return self in (Family.INPUT, Family.OUTPUT)
+
+
+@dataclass(frozen=True)
+class Node:
+    """Something with a label; `inverted` if a circle stands at its output."""
+
+    family: Family
+    label: str
+    about: str
+    """One line for who points at it."""
+    inverted: bool = False
+    visible: bool = False
+    """Whether it is the next state of a visible channel."""
+
+
+@dataclass(frozen=True)
+class Wire:
+    """From node `source` to node `target`, with a circle at its end if `inverted`."""
+
+    source: int
+    target: int
+    inverted: bool = False
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """Inputs first, then gates in topological order, then outputs."""
+
+    automaton: Automaton
+    nodes: tuple[Node, ...]
+    wires: tuple[Wire, ...]
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """The kinds of nodes that occur."""
+        present = {node.family for node in self.nodes}
+        return tuple(family for family in Family if family in present)
+
+    @property
+    def inverts(self) -> bool:
+        """Whether there is any circle."""
+        return any(n.inverted for n in self.nodes) or any(w.inverted for w in self.wires)
+
+
+_DRAWN = {
+    # Family; whether a, b and the result are inverted.
+    Op.FALSE: (Family.CONSTANT, False, False, False),
+    Op.AND: (Family.AND, False, False, False),
+    Op.A_AND_NOT_B: (Family.AND, False, True, False),
+    Op.A: (Family.COPY, False, False, False),
+    Op.NOT_A_AND_B: (Family.AND, True, False, False),
+    Op.B: (Family.COPY, False, False, False),
+    Op.XOR: (Family.XOR, False, False, False),
+    Op.OR: (Family.OR, False, False, False),
+    Op.NOR: (Family.OR, False, False, True),
+    Op.XNOR: (Family.XOR, False, False, True),
+    Op.NOT_B: (Family.INVERTER, False, False, False),
+    Op.A_OR_NOT_B: (Family.OR, False, True, False),
+    Op.NOT_A: (Family.INVERTER, False, False, False),
+    Op.NOT_A_OR_B: (Family.OR, True, False, False),
+    Op.NAND: (Family.AND, False, False, True),
+    Op.TRUE: (Family.CONSTANT, False, False, False),
+}
+
+
+def diagram(automaton: Automaton) -> Diagram:
+    """Return what there is to draw: what the next states depend on, by the wires.
+
+    Raises CircuitError if that is more than anybody can look at.
+    """
+    circuit = automaton.circuit
+    needed = circuit.needed(range(circuit.channels))
+    count = int(needed.sum()) + circuit.channels
+    if count > MOST_NODES:
+        raise CircuitError(
+            f"{automaton.name}: a picture of {count} inputs, gates and outputs is more than anyone "
+            f"can look at (at most {MOST_NODES}): simplify the circuit first"
+        )
+    nodes: list[Node] = []
+    wires: list[Wire] = []
+    places: dict[int, int] = {}
+    for row in range(circuit.rows):
+        if not needed[row]:
+            continue
+        places[row] = len(nodes)
+        if row < circuit.inputs:
+            name = circuit.input_name(row)
+            nodes.append(Node(Family.INPUT, name, f"input {name}"))
+            continue
+        gate = row - circuit.inputs
+        op, a, b = Op(circuit.op[gate]), int(circuit.a[gate]), int(circuit.b[gate])
+        family, *inverted, result = _DRAWN[op]
+        sign = SYMBOLS[op] if family is Family.CONSTANT else family.sign
+        reads = [
+            Wire(places[source], places[row], flipped)
+            for source, flipped, read in zip((a, b), inverted, READS[op], strict=True)
+            if read
+        ]
+        nodes.append(Node(family, sign, _about(circuit, gate), result))
+        wires += reads
+    for channel, (row, label) in enumerate(
+        zip(circuit.outputs.tolist(), circuit.labels, strict=True)
+    ):
+        del channel
+        visible = label in automaton.visible
+        about = f"next state of channel {label}{', visible' if visible else ''}"
+        wires.append(Wire(places[row], len(nodes)))
+        nodes.append(Node(Family.OUTPUT, f"n{label}'", about, visible=visible))
+    return Diagram(automaton, tuple(nodes), tuple(wires))
+
+
+def _about(circuit: LogicCircuit, gate: int) -> str:
+    """Return a line such as: gate 3: a∧¬b, a = NW0, b = gate 1."""
+    op = int(circuit.op[gate])
+    parts = [f"gate {gate}: {SYMBOLS[op]}"]
+    for name, row, read in zip("ab", (circuit.a[gate], circuit.b[gate]), READS[op], strict=True):
+        if read:
+            source = (
+                circuit.input_name(row) if row < circuit.inputs else f"gate {row - circuit.inputs}"
+            )
+            parts.append(f"{name} = {source}")
+    return ", ".join(parts)

@@ -1,0 +1,226 @@
+"""Is a signal ever 1? Decided by simulation, by all cases, or by a SAT solver; or not decided."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.logic.xag import Kind, Xag
+
+if TYPE_CHECKING:
+    from pysat.solvers import Solver
+
+Answer = Literal["yes", "no", "not decided"]
+
+EXHAUSTIVE_INPUTS = 20
+"""Up to so many inputs all cases are computed."""
+
+CONFLICTS = 2000
+"""Of the SAT solver between two looks at the clock and at Ctrl-C."""
+
+_BLOCK = 1024  # words of 64 cases that are computed at once
+_RANDOM_WORDS = 48
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A point in time after which questions stay undecided."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        return cls(time.perf_counter() + seconds)
+
+    @property
+    def passed(self) -> bool:
+        return time.perf_counter() >= self.at
+
+
+@dataclass(frozen=True)
+class Decision:
+    """An answer, and how it was found."""
+
+    answer: Answer
+    method: str
+
+    def __bool__(self) -> bool:
+        raise TypeError("three answers are possible: compare the answer")
+
+
+def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
+    """Decide whether all of the literals are 0 for all inputs.
+
+    "no" is found by a case that was computed. "yes" is found by computing all cases, for literals
+    of at most EXHAUSTIVE_INPUTS inputs, or by a SAT solver.
+    """
+    asked = sorted(literal for literal in set(literals) if not _cancels(xag, literal))
+    if not asked:
+        return Decision("yes", "equal gates")
+    nodes = cone(xag, asked)
+    if any(_values(xag, nodes, _random_inputs(xag), literal).any() for literal in asked):
+        return Decision("no", "simulation")
+    methods = set()
+    solved = None
+    for literal in asked:
+        own = cone(xag, [literal])
+        inputs = [node for node in own if node <= xag.inputs]
+        if len(inputs) <= EXHAUSTIVE_INPUTS:
+            decision = _try_all(xag, own, inputs, literal, deadline)
+        else:
+            solved = solved or Cnf(xag, nodes)
+            decision = solved.decide(literal, deadline)
+        if decision.answer != "yes":
+            return decision
+        methods.add(decision.method)
+    return Decision("yes", " and ".join(sorted(methods)))
+
+
+def _cancels(xag: Xag, literal: int) -> bool:
+    """Return whether a literal is a XOR of terms that all occur twice: SAT is slow to see it."""
+    odd = {literal >> 1}
+    waiting = [-node for node in odd]  # the highest node first
+    while waiting:
+        node = -heappop(waiting)
+        gate = node - xag.first_gate
+        if node not in odd or gate < 0 or xag.kind[gate] is Kind.AND:
+            continue
+        odd.remove(node)
+        for part in (xag.x[gate] >> 1, xag.y[gate] >> 1):  # which a XOR reads as they are
+            odd ^= {part}
+            heappush(waiting, -part)
+    return odd <= {0} and not literal & 1
+
+
+def cone(xag: Xag, literals: Sequence[int]) -> list[int]:
+    """Return the nodes that literals depend on by their wires, ascending, without the constant."""
+    seen = {literal >> 1 for literal in literals}
+    waiting = list(seen)
+    while waiting:
+        gate = waiting.pop() - xag.first_gate
+        if gate < 0:
+            continue
+        for literal in (xag.x[gate], xag.y[gate]):
+            if literal >> 1 not in seen:
+                seen.add(literal >> 1)
+                waiting.append(literal >> 1)
+    return sorted(seen - {0})
+
+
+def _random_inputs(xag: Xag) -> npt.NDArray[np.uint64]:
+    """Return cases, a third each with few, half and most of the bits set; always the same."""
+    rng = np.random.default_rng(0)
+    shape = (3, xag.inputs, _RANDOM_WORDS // 3)
+    few, half, most = rng.integers(0, 2**64, shape, dtype=np.uint64)
+    for _ in range(2):
+        few &= rng.integers(0, 2**64, shape[1:], dtype=np.uint64)
+        most |= rng.integers(0, 2**64, shape[1:], dtype=np.uint64)
+    return np.concatenate([few, half, most], axis=1)
+
+
+def _values(
+    xag: Xag, nodes: Sequence[int], inputs: npt.NDArray[np.uint64], literal: int
+) -> npt.NDArray[np.uint64]:
+    """Return a literal's words for `inputs` (inputs, words); `nodes` hold what it depends on."""
+    rows = {0: np.zeros(inputs.shape[1], np.uint64)}
+
+    def value(literal: int) -> npt.NDArray[np.uint64]:
+        return ~rows[literal >> 1] if literal & 1 else rows[literal >> 1]
+
+    for node in nodes:
+        if node <= xag.inputs:
+            rows[node] = inputs[node - 1]
+            continue
+        gate = node - xag.first_gate
+        x, y = value(xag.x[gate]), value(xag.y[gate])
+        rows[node] = x & y if xag.kind[gate] is Kind.AND else x ^ y
+    return value(literal)
+
+
+_PATTERNS = tuple(
+    np.uint64(sum(1 << case for case in range(64) if case >> bit & 1)) for bit in range(6)
+)
+
+
+def _try_all(
+    xag: Xag, nodes: Sequence[int], inputs: Sequence[int], literal: int, deadline: Deadline
+) -> Decision:
+    cases = 2 ** len(inputs)
+    words = max(1, cases // 64)
+    for first in range(0, words, _BLOCK):
+        if deadline.passed:
+            return Decision("not decided", "time limit")
+        numbers = np.arange(first, min(first + _BLOCK, words), dtype=np.uint64)
+        values = np.zeros((xag.inputs, len(numbers)), np.uint64)
+        for bit, node in enumerate(inputs):
+            # Six inputs count through the bits of a word, the others through the words.
+            if bit < len(_PATTERNS):
+                values[node - 1] = _PATTERNS[bit]
+            else:
+                values[node - 1] = np.where(
+                    numbers >> np.uint64(bit - len(_PATTERNS)) & np.uint64(1),
+                    ~np.uint64(0), np.uint64(0),
+                )  # fmt: skip
+        if _values(xag, nodes, values, literal).any():
+            return Decision("no", "all cases")
+    return Decision("yes", "all cases")
+
+
+class Cnf:
+    """Nodes of a Xag as clauses of a SAT solver (Tseitin 1968); node n is variable n."""
+
+    def __init__(self, xag: Xag, nodes: Sequence[int]) -> None:
+        from pysat.solvers import Solver
+
+        # MiniSat's family alone can stop after so many conflicts.
+        self._solver: Solver = Solver(name="glucose4")
+        for node in nodes:
+            if node > xag.inputs:
+                gate = node - xag.first_gate
+                self._add_gate(node, xag.kind[gate], signed(xag.x[gate]), signed(xag.y[gate]))
+
+    def _add_gate(self, out: int, kind: Kind, x: int, y: int) -> None:
+        if kind is Kind.AND:
+            clauses = [[-out, x], [-out, y], [out, -x, -y]]
+        else:
+            clauses = [[-out, x, y], [-out, -x, -y], [out, -x, y], [out, x, -y]]
+        for clause in clauses:
+            self.add(clause)
+
+    def add(self, clause: Sequence[int]) -> None:
+        """Demand that one of the solver's literals is true."""
+        self._solver.add_clause(list(clause))
+
+    def true_among(self, variables: Sequence[int]) -> list[int]:
+        """Return which variables are true in the case that `solve` found."""
+        true = set(self._solver.get_model())
+        return [variable for variable in variables if variable in true]
+
+    def decide(self, literal: int, deadline: Deadline) -> Decision:
+        """Decide whether a literal that is no constant is 0 for all inputs."""
+        found = self.solve(deadline, [signed(literal)])
+        if found is None:
+            return Decision("not decided", "time limit")
+        if not found:
+            self.add([-signed(literal)])  # helps with the next ones
+        return Decision("no" if found else "yes", "SAT")
+
+    def solve(self, deadline: Deadline, assumptions: Sequence[int] = ()) -> bool | None:
+        """Return whether the clauses can be fulfilled, or None when time is up."""
+        while not deadline.passed:
+            self._solver.conf_budget(CONFLICTS)
+            found = self._solver.solve_limited(assumptions=list(assumptions))
+            if found is not None:
+                return bool(found)
+        return None
+
+
+def signed(literal: int) -> int:
+    """Return a literal of a Xag, which is no constant, as one of the SAT solver."""
+    return -(literal >> 1) if literal & 1 else literal >> 1

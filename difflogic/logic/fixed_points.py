@@ -1,0 +1,128 @@
+"""The fixed points of a rule that repeat over the plane, up to a bound on their periods.
+
+A fixed point is a state of the infinite grid that a step takes to itself; it stays under any fire
+rate, and the boundary of training plays no part. One that repeats after p rows and q columns is a
+fixed point of the rule on a p×q torus, and the other way round, so a SAT solver finds them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from difflogic.grid import neighbors
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.decision import Cnf, Deadline, cone, signed
+from difflogic.logic.periods import Bits, Period, on_torus
+from difflogic.logic.symmetry import instantiate
+from difflogic.logic.xag import FALSE, TRUE, Xag
+
+MOST = 100
+"""Pictures that are listed before the search ends."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What the visible channels of fixed points show, up to translation."""
+
+    bits: Bits
+    """The least rectangle that repeats, shape (visible channels, period.height, period.width)."""
+    period: Period
+
+
+@dataclass(frozen=True)
+class FixedPoints:
+    """Pictures of all fixed points whose states have periods of at most `bound` by `bound`."""
+
+    pictures: tuple[Picture, ...]
+    bound: int
+    stopped: str | None
+    """Why there may be more, or None if these are all."""
+
+
+def find(automaton: Automaton, bound: int, seconds: float, most: int = MOST) -> FixedPoints:
+    """Find the fixed points, those on the smallest tori first, in about so many seconds."""
+    deadline = Deadline.after(seconds)
+    found: dict[bytes, Picture] = {}
+    sizes = [(p, q) for p in range(1, bound + 1) for q in range(1, bound + 1)]
+    for height, width in sorted(sizes, key=lambda size: (size[0] * size[1], size)):
+        torus = _Torus(automaton, height, width)
+        torus.exclude(found.values())
+        while (bits := torus.next(deadline)) is not None:
+            picture = canonical(bits)
+            found[_key(picture)] = picture
+            torus.exclude([picture])
+            if len(found) > most:
+                return FixedPoints(tuple(found.values())[:most], bound, f"more than {most}")
+        if torus.undecided:
+            return FixedPoints(tuple(found.values()), bound, "time limit")
+    return FixedPoints(tuple(found.values()), bound, None)
+
+
+def canonical(bits: Bits) -> Picture:
+    """Return the picture of a torus's bits (channels, height, width), the same for all shifts."""
+    period = on_torus(bits)
+    tile = bits[:, : period.height, : period.width]
+    return Picture(max(_shifts(tile), key=lambda shifted: shifted.tobytes()), period)
+
+
+def _shifts(tile: Bits) -> Iterator[Bits]:
+    for dy in range(tile.shape[1]):
+        for dx in range(tile.shape[2]):
+            yield np.roll(tile, (dy, dx), axis=(1, 2))
+
+
+def _key(picture: Picture) -> bytes:
+    return bytes([picture.period.height, picture.period.width]) + picture.bits.tobytes()
+
+
+class _Torus:
+    """The states of a small torus that a step takes to themselves, as clauses."""
+
+    def __init__(self, automaton: Automaton, height: int, width: int) -> None:
+        self._height, self._width = height, width
+        circuit = automaton.circuit
+        cells = height * width
+        xag = Xag(circuit.channels * cells)
+        # Input c·cells + cell is the state of a channel in a cell.
+        states = np.arange(circuit.channels)[:, None] * cells
+        seen = neighbors(height, width, "periodic")[:, None, :] + states
+        differences = []
+        for cell in range(cells):
+            inputs = [xag.input(row) for row in seen[:, :, cell].ravel().tolist()]
+            outputs = instantiate(circuit, xag, inputs)
+            for row, output in zip((states[:, 0] + cell).tolist(), outputs, strict=True):
+                differences.append(xag.xor_(output, xag.input(row)))
+        self._visible = np.array(
+            [[1 + row * cells + cell for cell in range(cells)] for row in automaton.visible_rows]
+        )
+        self._solver = Cnf(xag, cone(xag, differences))
+        self._impossible = TRUE in differences
+        for literal in sorted(set(differences) - {FALSE, TRUE}):
+            self._solver.add([-signed(literal)])
+        self.undecided = False
+        """Whether time was up before the last answer was found."""
+
+    def next(self, deadline: Deadline) -> Bits | None:
+        """Return the visible bits (channels, height, width) of a fixed point that is left."""
+        if self._impossible:
+            return None
+        found = self._solver.solve(deadline)
+        self.undecided = found is None
+        if not found:
+            return None
+        true = self._solver.true_among(self._visible.ravel().tolist())
+        return np.isin(self._visible, true).astype(np.uint8).reshape(-1, self._height, self._width)
+
+    def exclude(self, pictures: Iterable[Picture]) -> None:
+        """Leave out the states that show these pictures, however shifted."""
+        for picture in pictures:
+            _, rows, columns = picture.bits.shape
+            if self._height % rows or self._width % columns:
+                continue
+            copies = (1, self._height // rows, self._width // columns)
+            for shown in {shifted.tobytes(): shifted for shifted in _shifts(picture.bits)}.values():
+                bits = np.tile(shown, copies).reshape(self._visible.shape)
+                self._solver.add(np.where(bits, -self._visible, self._visible).ravel().tolist())

@@ -1,0 +1,93 @@
+"""What there is to say about a circuit: counts, wires, equations, symmetries, fixed points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.errors import CircuitError
+from difflogic.gates import Op
+from difflogic.logic import fixed_points, settling, symmetry
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.circuit import NEIGHBORS, READS, LogicCircuit
+from difflogic.logic.equations import Equations, equations
+from difflogic.logic.fixed_points import FixedPoints
+from difflogic.logic.settling import Settling
+from difflogic.logic.symmetry import Rule
+
+MOST_CELLS = 2**18
+"""Of the largest grid on which an automaton is run to see where it settles."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far questions are followed that take a search."""
+
+    seconds: float
+    """For each of the three: symmetries, fixed points, and the run from the automaton's start."""
+    periods: int
+    """Largest period of fixed points, in cells, in each direction."""
+    seed: int
+    """Names the streams of the random starts and fire masks."""
+
+
+@dataclass(frozen=True)
+class Wires:
+    """Who reads what, by the wires of all gates."""
+
+    reads: npt.NDArray[np.bool_]
+    """Whether a next state depends on a channel at a neighbour, shape (9, C)."""
+    fan_out: npt.NDArray[np.int64]
+    """Readers of each row, gates and outputs, shape (rows,)."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """All of it. A `settling` of None took too long, or its grid is too large."""
+
+    automaton: Automaton
+    ops: dict[Op, int]
+    wires: Wires
+    equations: Equations
+    rule: Rule
+    fixed_points: FixedPoints
+    settling: Settling | None
+
+
+def inspect(
+    automaton: Automaton, limits: Limits, progress: Callable[[int, str], object]
+) -> Inspection:
+    """Find out everything. `progress` is told how many parts are done, and what comes next."""
+    circuit = automaton.circuit
+    progress(0, "symmetries")
+    rule = symmetry.examine(circuit, limits.seconds)
+    progress(1, "fixed points")
+    fixed = fixed_points.find(automaton, limits.periods, limits.seconds)
+    progress(2, "the run from its start")
+    small = automaton.height * automaton.width <= MOST_CELLS
+    settled = settling.settle(automaton, limits.seed, limits.seconds) if small else None
+    return Inspection(
+        automaton, circuit.op_counts(), wires(circuit), equations(circuit), rule, fixed, settled
+    )
+
+
+def wires(circuit: LogicCircuit) -> Wires:
+    """Count readers. A gate reads an input once that its op depends on."""
+    fan_out = np.bincount(circuit.outputs, minlength=circuit.rows)
+    for op, a, b in zip(circuit.op, circuit.a, circuit.b, strict=True):
+        for row, read in zip((a, b), READS[op], strict=True):
+            fan_out[row] += read
+    reads = np.zeros(circuit.inputs, np.bool_)
+    reads[circuit.read_inputs] = True
+    return Wires(reads.reshape(len(NEIGHBORS), circuit.channels), fan_out)
+
+
+def channel_number(circuit: LogicCircuit, label: int) -> int:
+    """Return the place of the channel with a label. Raises CircuitError if there is none."""
+    if label not in circuit.labels:
+        known = ", ".join(map(str, circuit.labels))
+        raise CircuitError(f"no channel {label} in this circuit: it has {known}")
+    return circuit.labels.index(label)

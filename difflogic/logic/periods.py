@@ -1,0 +1,66 @@
+"""By which shifts a picture of bits repeats itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Bits = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, order=True)
+class Period:
+    """The shifts that leave a picture as it is.
+
+    `height` is the least shift downwards and `width` the least to the right, in cells, 0 if there
+    is none. A `diagonal` (dy, dx) is the shift by the fewest rows that is no sum of those, if
+    there is one: the 2×2 squares of a checkerboard have period 4×4 with the diagonal (2, 2).
+    """
+
+    height: int
+    width: int
+    diagonal: tuple[int, int] | None = None
+
+
+def on_torus(bits: Bits) -> Period:
+    """Return the period of a picture (channels, height, width) that repeats over the plane.
+
+    The picture's own height and width are always among the shifts.
+    """
+    _, rows, columns = bits.shape
+
+    def same(dy: int, dx: int) -> bool:
+        return bool((np.roll(bits, (dy, dx), axis=(1, 2)) == bits).all())
+
+    height = next(dy for dy in range(1, rows + 1) if same(dy, 0))
+    width = next(dx for dx in range(1, columns + 1) if same(0, dx))
+    shifts = ((dy, dx) for dy in range(1, height) for dx in range(1, width))
+    return Period(height, width, next((shift for shift in shifts if same(*shift)), None))
+
+
+def inside(bits: Bits) -> Period:
+    """Return the period of a picture (channels, height, width) as far as it can be seen.
+
+    A shift counts if the picture agrees with its shifted self wherever the two overlap, and they
+    overlap in at least half of the picture.
+    """
+    _, rows, columns = bits.shape
+
+    def same(dy: int, dx: int) -> bool:
+        left, right = max(dx, 0), max(-dx, 0)
+        here = bits[:, dy:, left : columns - right]
+        there = bits[:, : rows - dy, right : columns - left]
+        return 2 * here.size >= bits.size and bool((here == there).all())
+
+    height = next((dy for dy in range(1, rows) if same(dy, 0)), 0)
+    width = next((dx for dx in range(1, columns) if same(0, dx)), 0)
+    signs = (1,) if width else (1, -1)
+    shifts = (
+        (dy, sign * dx)
+        for dy in range(1, height or rows)
+        for dx in range(1, width or columns)
+        for sign in signs
+    )
+    return Period(height, width, next((shift for shift in shifts if same(*shift)), None))

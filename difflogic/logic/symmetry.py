@@ -1,0 +1,165 @@
+"""What holds of a rule in every state: symmetries, totalistic notation, linearity and the like.
+
+All channels are taken together, each as it is: a symmetry that also swaps channels is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.grid import OFFSETS
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.decision import Deadline, Decision, never
+from difflogic.logic.xag import FALSE, TRUE, Xag
+from difflogic.wiring import CENTER, NEIGHBORHOOD
+
+SYMMETRIES = {
+    # Where a neighbour's offset (dy, dx) is taken to.
+    "rotation by 90°": (0, 1, -1, 0),
+    "rotation by 180°": (-1, 0, 0, -1),
+    "rotation by 270°": (0, -1, 1, 0),
+    "reflection left to right": (1, 0, 0, -1),
+    "reflection top to bottom": (-1, 0, 0, 1),
+    "reflection at the diagonal": (0, 1, 1, 0),
+    "reflection at the antidiagonal": (0, -1, -1, 0),
+}
+"""The square's symmetries (the dihedral group D4) but the identity, as matrices, row-major."""
+
+COMPLEMENT = "symmetric under inverting all bits"
+LINEAR = "linear over GF(2)"
+AFFINE = "affine over GF(2)"
+MONOTONE = "monotone"
+QUIESCENT = "zeros stay zeros"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What was found out about a rule."""
+
+    symmetries: dict[str, Decision]
+    properties: dict[str, Decision]
+    """Linear: every next state is a XOR of inputs (affine: or its inverse). Monotone: an input
+    that turns from 0 to 1 never turns a next state from 1 to 0."""
+    notation: str | None
+    """Of one channel, as in B3/S23, if it depends on the centre and on the neighbours' sum."""
+    totalistic: bool | None
+    """Whether a rule with a notation depends on the sum of all nine cells alone."""
+
+
+def examine(circuit: LogicCircuit, seconds: float) -> Rule:
+    """Find out what holds of a circuit's rule exactly, in about so many seconds."""
+    deadline = Deadline.after(seconds)
+    symmetries = {
+        name: _same_when_turned(circuit, matrix, deadline) for name, matrix in SYMMETRIES.items()
+    }
+    zero = _few_ones(circuit, np.array([], np.int64))[:, 0]
+    quiescent = Decision("no" if zero.any() else "yes", "evaluation")
+    affine = _affine(circuit, deadline)
+    properties = {
+        COMPLEMENT: _complement(circuit, deadline),
+        LINEAR: affine if quiescent.answer == "yes" else quiescent,
+        AFFINE: affine,
+        MONOTONE: _monotone(circuit, deadline),
+        QUIESCENT: quiescent,
+    }
+    table = _life_table(circuit)
+    return Rule(
+        symmetries, properties, None if table is None else _notation(table),
+        # A cell that is 1 adds one to the sum of the others.
+        None if table is None else bool((table[0, 1:] == table[1, :-1]).all()),
+    )  # fmt: skip
+
+
+def turned(matrix: Sequence[int]) -> list[int]:
+    """Return the neighbour that each of the nine is taken to."""
+    a, b, c, d = matrix
+    return [OFFSETS.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in OFFSETS]
+
+
+def instantiate(circuit: LogicCircuit, xag: Xag, inputs: Sequence[int]) -> list[int]:
+    """Add a circuit that reads the literals `inputs` to a Xag; return its outputs' literals."""
+    literals = list(inputs)
+    for op, a, b in zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
+        literals.append(xag.apply(op, literals[a], literals[b]))
+    return [literals[row] for row in circuit.outputs]
+
+
+def _rows(circuit: LogicCircuit, xag: Xag) -> list[int]:
+    return [xag.input(row) for row in range(circuit.inputs)]
+
+
+def _differences(xag: Xag, some: Sequence[int], others: Sequence[int]) -> list[int]:
+    return [xag.xor_(x, y) for x, y in zip(some, others, strict=True)]
+
+
+def _same_when_turned(circuit: LogicCircuit, matrix: Sequence[int], deadline: Deadline) -> Decision:
+    xag = Xag(circuit.inputs)
+    rows = _rows(circuit, xag)
+    cells = [rows[n * circuit.channels :][: circuit.channels] for n in turned(matrix)]
+    seen = [row for cell in cells for row in cell]
+    outputs = instantiate(circuit, xag, rows)
+    return never(xag, _differences(xag, outputs, instantiate(circuit, xag, seen)), deadline)
+
+
+def _complement(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+    xag = Xag(circuit.inputs)
+    rows = _rows(circuit, xag)
+    outputs = instantiate(circuit, xag, rows)
+    inverse = instantiate(circuit, xag, [row ^ 1 for row in rows])
+    return never(xag, _differences(xag, outputs, [x ^ 1 for x in inverse]), deadline)
+
+
+def _monotone(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+    """Decide whether f(x) never exceeds f(x ∨ y), for all x and y."""
+    xag = Xag(2 * circuit.inputs)
+    rows = _rows(circuit, xag)
+    more = [xag.or_(row, xag.input(circuit.inputs + i)) for i, row in enumerate(rows)]
+    lower, upper = instantiate(circuit, xag, rows), instantiate(circuit, xag, more)
+    falls = [xag.and_(x, y ^ 1) for x, y in zip(lower, upper, strict=True)]
+    return never(xag, falls, deadline)
+
+
+def _affine(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+    """Compare each output with the one affine function that agrees where at most one input is 1."""
+    ones = circuit.read_inputs
+    values = _few_ones(circuit, ones)
+    xag = Xag(circuit.inputs)
+    candidates = []
+    for zero, *rest in values.tolist():
+        candidate = TRUE if zero else FALSE
+        for row, value in zip(ones.tolist(), rest, strict=True):
+            if value != zero:
+                candidate = xag.xor_(candidate, xag.input(row))
+        candidates.append(candidate)
+    outputs = instantiate(circuit, xag, _rows(circuit, xag))
+    return never(xag, _differences(xag, outputs, candidates), deadline)
+
+
+def _few_ones(circuit: LogicCircuit, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    """Return the next states (C, 1 + rows) of zeros, and of each of `rows` alone being 1."""
+    cases = np.zeros((circuit.inputs, -(-(1 + len(rows)) // 8) * 8), np.uint8)
+    cases[rows, 1 + np.arange(len(rows))] = 1
+    states = circuit.next_state(np.packbits(cases, axis=1))
+    return np.unpackbits(states, axis=1)[:, : 1 + len(rows)]
+
+
+def _life_table(circuit: LogicCircuit) -> npt.NDArray[np.uint8] | None:
+    """Return the next state by centre and sum of the others, (2, 9), or None if that is not all."""
+    if circuit.channels > 1:
+        return None
+    cases = np.arange(2**NEIGHBORHOOD)
+    bits = (cases >> np.arange(NEIGHBORHOOD)[:, None] & 1).astype(bool)
+    after = circuit.next_state(bits)[0]
+    centre, others = bits[CENTER].astype(int), bits.sum(axis=0) - bits[CENTER]
+    table = np.zeros((2, NEIGHBORHOOD), np.uint8)
+    table[centre, others] = after
+    return table if (table[centre, others] == after).all() else None
+
+
+def _notation(table: npt.NDArray[np.uint8]) -> str:
+    born, stays = ("".join(map(str, np.flatnonzero(row))) for row in table)
+    return f"B{born}/S{stays}"

@@ -1,0 +1,106 @@
+"""Layers: every wire goes forwards, step by step, and few cross."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.formats.diagram.graph import Diagram, Family, diagram
+from difflogic.formats.diagram.layers import Layering, arrange, crossings
+from difflogic.formats.diagram.placement import isotonic, place
+from difflogic.logic.circuit import LogicCircuit
+from tests.difflogic.logic.rules import automaton, circuits, random_circuit
+
+
+def reached(layering: Layering, node: int) -> set[int]:
+    """The nodes that a node's way through the layers leads to."""
+    found, waiting = set(), list(layering.after[node])
+    while waiting:
+        number = waiting.pop()
+        point = layering.points[number]
+        if point.passes:
+            assert point.source == node
+            waiting += layering.after[number]
+        else:
+            found.add(number)
+    return found
+
+
+def check(drawn: Diagram, layering: Layering) -> None:
+    targets: dict[int, set[int]] = {}
+    for wire in drawn.wires:
+        targets.setdefault(wire.source, set()).add(wire.target)
+    for node in range(len(drawn.nodes)):
+        assert reached(layering, node) == targets.get(node, set())
+    for number, point in enumerate(layering.points):
+        assert number in layering.layers[point.layer]
+        for other in layering.after[number]:
+            assert layering.points[other].layer == point.layer + 1
+            assert number in layering.before[other]
+    assert sorted(n for layer in layering.layers for n in layer) == list(
+        range(len(layering.points))
+    )
+    last = len(layering.layers) - 1
+    for number, node in enumerate(drawn.nodes):
+        layer = layering.points[number].layer
+        assert (layer == last) == (node.family is Family.OUTPUT)
+        if node.family is Family.INPUT:
+            assert layer == 0
+
+
+@given(circuits(gates=40))
+def test_wires_go_step_by_step(circuit: LogicCircuit) -> None:
+    drawn = diagram(automaton(circuit))
+    check(drawn, arrange(drawn))
+
+
+def test_a_large_circuit() -> None:
+    drawn = diagram(automaton(random_circuit(np.random.default_rng(0), channels=8, gates=600)))
+    layering = arrange(drawn)
+    check(drawn, layering)
+    unsorted = [sorted(layer) for layer in layering.layers]
+    assert crossings(layering.layers, layering.after) < 0.7 * crossings(unsorted, layering.after)
+
+
+@given(st.integers(0, 2**32))
+def test_crossings(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left, right = list(range(5)), list(rng.permutation(np.arange(5, 11)).tolist())
+    after = [np.flatnonzero(rng.random(6) < 0.4) + 5 for _ in left] + [[]] * 6
+    wires = [(left.index(a), right.index(b)) for a in left for b in after[a]]
+    expected = sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(wires, 2))
+    assert crossings([left, right], after) == expected  # type: ignore[arg-type]
+
+
+@given(circuits(gates=40))
+@settings(max_examples=40)
+def test_points_keep_their_distance(circuit: LogicCircuit) -> None:
+    layering = arrange(diagram(automaton(circuit)))
+    heights = [4.0 if point.passes else 26.0 for point in layering.points]
+    y = place(layering, heights, 8.0)
+    assert min(y[n] - heights[n] / 2 for n in range(len(y))) == pytest.approx(0)
+    for layer in layering.layers:
+        for upper, lower in pairwise(layer):
+            assert y[lower] - y[upper] >= (heights[upper] + heights[lower]) / 2 + 8 - 1e-6
+
+
+def test_a_row_of_gates_is_straight() -> None:
+    gates = 12
+    circuit = LogicCircuit(
+        np.full(gates, 12), 8 + np.arange(gates), np.zeros(gates), [8 + gates], (0,)
+    )  # type: ignore[arg-type]
+    layering = arrange(diagram(automaton(circuit)))
+    y = place(layering, [26.0] * len(layering.points), 8.0)
+    assert y == pytest.approx([13.0] * len(y))
+
+
+@given(st.lists(st.tuples(st.floats(-9, 9), st.floats(0.1, 5)), min_size=1, max_size=12))
+def test_isotonic(pairs: list[tuple[float, float]]) -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    values, weights = zip(*pairs, strict=True)
+    expected = optimize.isotonic_regression(values, weights=weights).x
+    assert isotonic(values, weights) == pytest.approx(expected.tolist(), abs=1e-9)

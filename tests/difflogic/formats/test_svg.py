@@ -1,0 +1,225 @@
+"""The picture, read back from its coordinates: nodes, wires, circles, and what must not touch."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import combinations
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from difflogic.formats import FORMATS
+from difflogic.formats.diagram.graph import Family, diagram
+from difflogic.gates import Op
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.circuit import LogicCircuit
+from tests.difflogic.logic.rules import automaton, circuits, random_circuit
+
+render = FORMATS["svg"].render
+
+SVG = "{http://www.w3.org/2000/svg}"
+SEGMENT = re.compile(
+    r"M(\S+) ([^CHh]+)(?:C(\S+) (\S+) (\S+) (\S+) (\S+) ([^M]+)|H([^M]+)|h([^M]+))"
+)
+TOUCH = 0.31
+"""Coordinates are rounded to a tenth."""
+
+CLEARANCE = 7
+"""Between a wire and a node that it passes, in pixels, above and below."""
+
+Point = tuple[float, float]
+
+
+@dataclass
+class Box:
+    label: str
+    about: str
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def is_near(self, x: float, y: float) -> bool:
+        """Whether a wire runs through it, or close above or below."""
+        inside_x = self.left + TOUCH < x < self.left + self.width - TOUCH
+        return inside_x and self.top - CLEARANCE < y < self.top + self.height + CLEARANCE
+
+
+@dataclass
+class Picture:
+    width: float
+    height: float
+    boxes: list[Box] = field(default_factory=list)
+    circles: list[Point] = field(default_factory=list)
+    nets: dict[str, list[list[Point]]] = field(default_factory=dict)
+    """Of each source, by what is said about it: curves, each as points along it."""
+
+
+def points(match: re.Match) -> list[Point]:
+    x0, y0 = float(match[1]), float(match[2])
+    if match[9] or match[10]:
+        end = float(match[9]) if match[9] else x0 + float(match[10])
+        return [(x0, y0), ((x0 + end) / 2, y0), (end, y0)]
+    x1, y1, x2, y2, x3, y3 = (float(match[number]) for number in range(3, 9))
+    curve = []
+    for t in np.linspace(0, 1, 33):
+        weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)
+        curve.append((
+            sum(w * x for w, x in zip(weights, (x0, x1, x2, x3), strict=True)),
+            sum(w * y for w, y in zip(weights, (y0, y1, y2, y3), strict=True)),
+        ))  # fmt: skip
+    return curve
+
+
+def read(text: str) -> Picture:
+    root = ElementTree.fromstring(text.encode())
+    picture = Picture(float(root.get("width", 0)), float(root.get("height", 0)))
+    group = root.find(f"{SVG}g")
+    assert group is not None
+    for element in group:
+        title = element.findtext(f"{SVG}title", "")
+        if element.get("class") == "box":
+            rect = element.find(f"{SVG}rect")
+            assert rect is not None
+            sizes = (float(rect.get(key, 0)) for key in ("x", "y", "width", "height"))
+            picture.boxes.append(Box(element.findtext(f"{SVG}text", ""), title, *sizes))
+        elif element.get("class") == "net":
+            path = element.find(f"{SVG}path")
+            assert path is not None
+            picture.nets[title] = [points(m) for m in SEGMENT.finditer(path.get("d", ""))]
+        else:
+            assert element.get("class") == "circle"
+            picture.circles.append((float(element.get("cx", 0)), float(element.get("cy", 0))))
+    return picture
+
+
+def near(a: Point, b: Point, distance: float = TOUCH) -> bool:
+    return abs(a[0] - b[0]) <= distance and abs(a[1] - b[1]) <= distance
+
+
+def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
+    """From where to where each wire leads, and whether there is a circle before its end."""
+    found: Counter[tuple[str, str, bool]] = Counter()
+    for about, curves in picture.nets.items():
+        (source,) = (box for box in picture.boxes if box.about == about)
+        starts = [curve[0] for curve in curves]
+        right, middle = source.left + source.width, source.top + source.height / 2
+        circled = any(near((right + 3.6, middle), circle) for circle in picture.circles)
+        assert any(near(start, (right + 7.2 * circled, middle)) for start in starts)
+        for curve in curves:
+            end = curve[-1]
+            if any(near(end, start) for start in starts):
+                continue  # it goes on
+            circle = any(near(end, (x - 3.6, y)) for x, y in picture.circles)
+            stop = (end[0] + (7.2 if circle else 0.0), end[1])
+            (target,) = (
+                box for box in picture.boxes
+                if abs(box.left - stop[0]) <= TOUCH and box.top < stop[1] < box.top + box.height
+            )  # fmt: skip
+            found[about, target.about, circle] += 1
+    return found
+
+
+def check_ends(picture: Picture) -> None:
+    """A gate's two wires end apart, and do not cross on their last way."""
+    curves = [curve for curves in picture.nets.values() for curve in curves]
+    for box in picture.boxes:
+        edges = (box.left, box.left - 7.2)
+        ends = [
+            c for c in curves
+            if any(abs(c[-1][0] - edge) <= TOUCH for edge in edges)
+            and box.top < c[-1][1] < box.top + box.height
+        ]  # fmt: skip
+        assert len(ends) <= 2
+        if len(ends) == 2:
+            (first, *_, a), (second, *_, b) = sorted(ends, key=lambda curve: curve[0][1])
+            assert b[1] - a[1] > 8 or (first == second and abs(b[1] - a[1]) > 8)
+
+
+def check(example: Automaton) -> None:
+    picture, drawn = read(render(example)), diagram(example)
+    assert [(b.label, b.about) for b in picture.boxes] == [(n.label, n.about) for n in drawn.nodes]
+    assert wires(picture) == Counter(
+        (drawn.nodes[wire.source].about, drawn.nodes[wire.target].about, wire.inverted)
+        for wire in drawn.wires
+    )
+    check_ends(picture)
+    for box, node in zip(picture.boxes, drawn.nodes, strict=True):
+        out = (box.left + box.width + 3.6, box.top + box.height / 2)
+        assert any(near(circle, out) for circle in picture.circles) == node.inverted
+        # Inputs are left of all, next states right of all.
+        for other, others in zip(picture.boxes, drawn.nodes, strict=True):
+            if node.family is Family.INPUT and others.family not in (Family.INPUT, Family.CONSTANT):
+                assert box.left + box.width < other.left
+            if node.family is not Family.OUTPUT and others.family is Family.OUTPUT:
+                assert box.left + box.width < other.left
+    for a, b in combinations(picture.boxes, 2):
+        apart_x = a.left + a.width < b.left or b.left + b.width < a.left
+        assert apart_x or a.top + a.height < b.top or b.top + b.height < a.top
+    for curves in picture.nets.values():
+        for curve in curves:
+            for x, y in curve:
+                assert not any(box.is_near(x, y) for box in picture.boxes)
+
+
+@given(circuits(gates=24))
+@settings(max_examples=40)
+def test_it_is_the_circuit(circuit: LogicCircuit) -> None:
+    check(automaton(circuit))
+
+
+def test_a_larger_one() -> None:
+    check(automaton(random_circuit(np.random.default_rng(0), channels=6, gates=200)))
+
+
+def test_everything_is_inside() -> None:
+    example = automaton(random_circuit(np.random.default_rng(0), channels=14, gates=150))
+    text = render(example)
+    picture = read(text)
+    shift = re.search(r'<g transform="translate\((\S+) (\S+)\)">', text)
+    assert shift
+    left, top = float(shift[1]), float(shift[2])
+    for box in picture.boxes:
+        assert left + box.left > 0
+        assert left + box.left + box.width < picture.width
+        assert top + box.top > 0
+        assert top + box.top + box.height < picture.height
+    for element in ElementTree.fromstring(text.encode()):
+        if element.tag == f"{SVG}text":  # of the sidebar
+            assert 0 < float(element.get("x", 0)) < left
+            assert 0 < float(element.get("y", 0)) < picture.height
+
+
+@pytest.mark.parametrize("channels", [1, 12, 13])
+def test_cells_that_are_read(channels: int) -> None:
+    """The last input alone is read: the map of its channel has one filled cell, or a count of 1."""
+    circuit = LogicCircuit(
+        np.array([Op.NOT_A]), [9 * channels - 1], [0], [9 * channels] * channels,
+        tuple(range(channels)),
+    )  # type: ignore[arg-type]  # fmt: skip
+    root = ElementTree.fromstring(render(automaton(circuit)).encode())
+    cells = [e for e in root.findall(f"{SVG}rect") if e.get("stroke") == "#8a8a8a"]
+    filled = [e for e in cells if e.get("fill") != "#ffffff"]
+    assert len(cells) == 9 * (channels if channels < 13 else 1)
+    assert filled == [cells[-1]]
+
+
+def test_names_are_escaped() -> None:
+    example = automaton(random_circuit(np.random.default_rng(0)), name='<a> & "b"')
+    root = ElementTree.fromstring(render(example).encode())
+    assert root.findtext(f"{SVG}title") == 'Circuit of <a> & "b"'
+
+
+def test_same_bytes() -> None:
+    example = automaton(random_circuit(np.random.default_rng(0), channels=3, gates=99))
+    assert render(example) == render(example)
+
+
+def test_thick_frames_are_visible_channels() -> None:
+    circuit = random_circuit(np.random.default_rng(0), channels=3)
+    text = render(automaton(circuit, visible=(1,)))
+    assert re.findall(r'stroke-width="3"/><text[^>]*>([^<]*)<', text) == ["n1&#x27;"]

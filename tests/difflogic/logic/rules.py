@@ -1,0 +1,90 @@
+"""Circuits to try things on: random ones, and rules that are given as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from hypothesis import strategies as st
+
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.xag import Xag, to_circuit
+
+
+def random_circuit(
+    rng: np.random.Generator, channels: int = 1, gates: int = 20, labels: Sequence[int] = ()
+) -> LogicCircuit:
+    """A circuit whose gates read whatever there is, late rows more often."""
+    inputs = 9 * channels
+    own = np.arange(inputs, inputs + gates)
+    a, b = (np.maximum(rng.integers(0, own + 1), rng.integers(0, own + 1)) - 1 for _ in range(2))
+    return LogicCircuit(
+        rng.integers(0, 16, gates), a.clip(0), b.clip(0),
+        rng.integers(max(0, inputs + gates - 3 * channels), inputs + gates, channels),
+        tuple(labels) or tuple(range(channels)),
+    )  # fmt: skip
+
+
+@st.composite
+def circuits(draw: st.DrawFn, channels: int = 2, gates: int = 24) -> LogicCircuit:
+    """Random circuits, of no gates too, and with next states that are inputs."""
+    count, size = draw(st.integers(1, channels)), draw(st.integers(0, gates))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    # Few sources, and gates that were just made, let wires meet again.
+    rows = 9 * count + np.arange(size)
+    sources, again = rng.choice(9 * count, 3), draw(st.sampled_from([0.2, 0.6]))
+    a, b = (
+        np.where(
+            rng.random(size) < again, rng.choice(sources, size),
+            rng.integers(np.maximum(0, rows - draw(st.sampled_from([2, 99]))), rows),
+        )
+        for _ in range(2)
+    )  # fmt: skip
+    lowest = 0 if draw(st.booleans()) else max(0, 9 * count + size - 3)
+    return LogicCircuit(
+        rng.integers(0, 16, size), a, b, rng.integers(lowest, 9 * count + size, count),
+        tuple(draw(st.permutations(range(count + 3)))[:count]),
+    )  # fmt: skip
+
+
+def from_function(function: Callable[[np.ndarray], int]) -> LogicCircuit:
+    """The one-channel circuit of a function of a board of 3×3 bits, as decisions bit by bit."""
+    xag = Xag(9)
+    table = [
+        bool(function(np.array([case >> bit & 1 for bit in range(9)]).reshape(3, 3)))
+        for case in range(512)
+    ]
+
+    def decide(bit: int, case: int) -> int:
+        if bit < 0:
+            return int(table[case])
+        low, high = decide(bit - 1, case), decide(bit - 1, case | 1 << bit)
+        row = xag.input(bit)
+        return xag.or_(xag.and_(row, high), xag.and_(row ^ 1, low))
+
+    return to_circuit(xag, [decide(8, 0)], (0,), [0])
+
+
+def life_like(born: str, stays: str) -> LogicCircuit:
+    """The rule B…/S…."""
+
+    def rule(board: np.ndarray) -> int:
+        others = str(board.sum() - board[1, 1])
+        return others in (stays if board[1, 1] else born)
+
+    return from_function(rule)
+
+
+def automaton(circuit: LogicCircuit, **changes: object) -> Automaton:
+    """An automaton with that circuit on a small periodic grid, all of it visible."""
+    settings: dict = {
+        "name": "example", "visible": circuit.labels, "boundary": "periodic", "height": 5,
+        "width": 6, "steps": 4, "fire_rate": 1.0, "start": "random",
+    }  # fmt: skip
+    return Automaton(circuit=circuit, **{**settings, **changes})
+
+
+def all_cases(inputs: int) -> np.ndarray:
+    """All cases of so many inputs, shape (inputs, 2**inputs)."""
+    return (np.arange(2**inputs) >> np.arange(inputs)[:, None] & 1).astype(bool)
