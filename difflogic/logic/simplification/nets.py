@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.simplification import kernels as k
 from difflogic.logic.simplification.kernels import Net, Work
-from difflogic.logic.xag import FALSE, Xag, to_circuit
+from difflogic.logic.xag import FALSE, Kind, Xag, to_circuit
 
 WORD = 64
 """Cases per word of a truth table."""
@@ -40,6 +41,21 @@ def from_circuit(circuit: LogicCircuit, room: int = 0) -> Net:
     net.outputs[:] = 2 * (circuit.outputs + 1)
     net.size[0] = size
     return cleaned(net, room)
+
+
+def from_xag(xag: Xag, outputs: Sequence[int]) -> Net:
+    """Return a Xag as a net."""
+    net = new_net(xag.inputs, len(outputs), len(xag.kind))
+    for node, (kind, x, y) in enumerate(
+        zip(xag.kind, xag.x, xag.y, strict=True), start=xag.first_gate
+    ):
+        op = int(Op.AND if kind is Kind.AND else Op.XOR)
+        op = k.invert_a(op) if x & 1 else op
+        net.op[node] = k.invert_b(op) if y & 1 else op
+        net.a[node], net.b[node] = x >> 1, y >> 1
+    net.size[0] = xag.nodes
+    net.outputs[:] = outputs
+    return cleaned(net)
 
 
 def cleaned(net: Net, room: int = 0) -> Net:
