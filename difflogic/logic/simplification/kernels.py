@@ -28,7 +28,8 @@ VIRTUAL_OPS = (1, 2, 4, 7, 6, 6)
 
 
 class Net(NamedTuple):
-    """A circuit; `size[0]` counts its nodes, the arrays may have room for more."""
+    """A circuit; `size[0]` counts its nodes. Before `sweep` and `walk` there must be room for
+    VIRTUAL more."""
 
     op: np.ndarray  # uint8 (nodes,)
     a: np.ndarray  # int32 (nodes,)
@@ -328,35 +329,31 @@ def copy(source, target):
 
 
 @kernel
-def sweep(net, spare, work):
+def sweep(net, spare, tried, work):
     """Try each gate once, from the outputs to the inputs; keep what makes the net no larger."""
     target = net.size[0] - 1
     simulate(net, work.table)
     while target > net.inputs:
-        target = min(target, net.size[0] - 1)
-        if target <= net.inputs:
-            return
         copy(net, spare)
         if substitute(spare, work, target):
-            clean(spare, net, work)
-            if net.size[0] > spare.size[0]:
-                copy(spare, net)
-            simulate(net, work.table)
-        target -= 1
+            clean(spare, tried, work)
+            if tried.size[0] <= net.size[0]:
+                copy(tried, net)
+                simulate(net, work.table)
+        target = min(target, net.size[0]) - 1
 
 
 @kernel
-def walk(net, best, spare, tried, work, moves, hot, cold):
-    """Walk at random from `net`, whose smallest and then flattest form is left in `best`.
+def walk(net, best, spare, tried, work, moves, temperature, cooling):
+    """Walk at random from `net`; leave in `best` the smallest and then flattest that was met.
 
     A move gives a random gate other inputs. One that makes the net larger is kept with the
-    probability of simulated annealing, whose temperature, in gates, falls from `hot` to `cold`.
+    probability of simulated annealing, at a temperature in gates that is multiplied by `cooling`
+    before each move. The net never outgrows the buffers.
     """
-    copy(net, best)
     best_depth = find_depth(best, work.level)
+    room = net.op.shape[0] - VIRTUAL
     simulate(net, work.table)
-    cooling = (cold / hot) ** (1.0 / moves)
-    temperature = hot
     for _ in range(moves):
         temperature *= cooling
         gates = net.size[0] - 1 - net.inputs
@@ -366,6 +363,8 @@ def walk(net, best, spare, tried, work, moves, hot, cold):
         if not substitute(spare, work, 1 + net.inputs + draw(work.random, gates)):
             continue
         clean(spare, tried, work)
+        if tried.size[0] > room:
+            continue
         larger = tried.size[0] - net.size[0]
         if larger > 0 and draw(work.random, 1 << 30) > (1 << 30) * np.exp(-larger / temperature):
             continue

@@ -108,21 +108,3 @@ def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
 def _random_state(seed: int) -> npt.NDArray[np.uint64]:
     # xorshift needs a state that is not 0, and its first numbers show a poor one.
     return np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-
-
-def shrink(net: Net, moves: int, seed: int, hot: float = 0.4, cold: float = 0.1) -> Net:
-    """Return the smallest form of a net that a sweep over its gates and a random walk find.
-
-    The net has few inputs: its truth tables take 2^inputs bits per gate. Deterministic.
-    """
-    net = cleaned(net, room=k.VIRTUAL + 8)
-    nodes = len(net.op) + k.VIRTUAL
-    work = new_work(nodes, net.inputs, seed)
-    best, spare, tried = (new_net(net.inputs, len(net.outputs), nodes) for _ in range(3))
-    big = new_net(net.inputs, len(net.outputs), nodes)
-    k.copy(net, big)
-    k.sweep(big, spare, work)
-    if moves:
-        k.walk(big, best, spare, tried, work, moves, hot, cold)
-        return best
-    return big

@@ -9,17 +9,12 @@ import numpy as np
 from difflogic.logic.simplification import kernels as k
 from difflogic.logic.simplification.effort import Effort
 from difflogic.logic.simplification.kernels import Net
-from difflogic.logic.simplification.nets import (
-    cleaned, from_xag, gates, new_net, new_work, shrink,
-)  # fmt: skip
+from difflogic.logic.simplification.nets import cleaned, from_xag, gates, new_net, new_work
 from difflogic.logic.simplification.resynthesis import starts
+from difflogic.logic.simplification.walking import Walk, shrink
 
-HOT, COLD = 2.0, 0.3
-"""Temperatures in gates. Of those tried on a trained Game of Life (0.25 to 4, falling to 0.1 to
-1), these left about the fewest gates from every start."""
-
-FEW_MOVES = 2000
-"""Below so many moves per gate more of them still find something; tiny circuits need no more."""
+MOVES_PER_GATE = 2000
+"""Tiny circuits need no more moves than these."""
 
 
 def read_inputs(net: Net) -> np.ndarray:
@@ -38,15 +33,15 @@ def search(net: Net, effort: Effort, progress: Callable[[], None] = lambda: None
     if not 0 < len(inputs) <= effort.whole_inputs or not gates(net):
         return net
     part, leaves = _without_other_inputs(net, inputs)
-    moves = min(effort.whole_moves, FEW_MOVES * gates(part))
+    moves = min(effort.whole_moves, MOVES_PER_GATE * gates(part))
     best = part
     for start in (part, *_built_anew(part)):
         for walk in range(effort.whole_walks):
-            best = _better(shrink(start, moves, walk, HOT, COLD), best)
+            best = _better(shrink(start, Walk(moves, walk)), best)
             progress()
     origin = best
     for walk in range(effort.last_walks):
-        best = _better(shrink(origin, moves, effort.whole_walks + walk, HOT, COLD), best)
+        best = _better(shrink(origin, Walk(moves, effort.whole_walks + walk)), best)
         progress()
     if gates(best) >= gates(net):
         return net
