@@ -78,9 +78,7 @@ class Formula:
             ])  # fmt: skip
         return literal
 
-    def gates(
-        self, circuit: LogicCircuit, gates: Iterable[int], literals: dict[int, int]
-    ) -> None:
+    def gates(self, circuit: LogicCircuit, gates: Iterable[int], literals: dict[int, int]) -> None:
         """Add gates of a circuit; `literals` maps its rows, known at first and then these."""
         for gate in gates:
             literals[circuit.inputs + gate] = self.gate(

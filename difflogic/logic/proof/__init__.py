@@ -6,3 +6,4 @@ from difflogic.logic.proof.findings import Counterexample as Counterexample
 from difflogic.logic.proof.findings import OutputProof as OutputProof
 from difflogic.logic.proof.findings import Proof as Proof
 from difflogic.logic.proof.findings import Verdict as Verdict
+from difflogic.logic.proof.findings import differences as differences

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
+from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import NEIGHBORS
 
 Method = Literal["exhaustive", "sat"]
@@ -107,3 +108,13 @@ class Proof:
             "cases": self.cases, "conflicts": self.conflicts, "seconds": self.seconds,
             "counterexample": self.counterexample and self.counterexample.as_dict(),
         }  # fmt: skip
+
+
+def differences(one: Automaton, other: Automaton) -> list[str]:
+    """Say in which of the things around their circuits two automata differ, if in any."""
+    pairs = (
+        ("boundary", one.boundary, other.boundary),
+        ("fire rate", one.fire_rate, other.fire_rate),
+        ("visible channels", sorted(one.visible), sorted(other.visible)),
+    )
+    return [f"{name} {first}, and {second}" for name, first, second in pairs if first != second]

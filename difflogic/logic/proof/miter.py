@@ -1,4 +1,4 @@
-"""Two outputs compared by a SAT solver: can they differ?
+"""Two outputs compared by a SAT solver, which looks for a case in which they differ.
 
 Where a direct answer takes long, inner signals of both that simulation cannot tell apart are
 proved equal first, from the inputs to the outputs, each with a small budget; the solver then

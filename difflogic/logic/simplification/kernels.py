@@ -29,7 +29,8 @@ VIRTUAL_OPS = (1, 2, 4, 7, 6, 6)
 
 class Net(NamedTuple):
     """A circuit; `size[0]` counts its nodes. Before `sweep` and `walk` there must be room for
-    VIRTUAL more."""
+    VIRTUAL more.
+    """
 
     op: np.ndarray  # uint8 (nodes,)
     a: np.ndarray  # int32 (nodes,)

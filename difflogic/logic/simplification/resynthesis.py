@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
-from difflogic.logic.xag import FALSE, TRUE, Xag
+from difflogic.logic.xag import FALSE, Xag
 
 MOST_INPUTS = 12
 """Of tables that circuits are built from: they double in size with every input."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton, live_channels
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.simplification.effort import EFFORTS, Effort
@@ -24,6 +25,9 @@ class Stage:
     circuit: LogicCircuit
 
 
+UNREAD_DROPPED = "unread channels dropped"
+
+
 @dataclass(frozen=True)
 class Simplification:
     """An automaton with a smaller circuit, and the way there.
@@ -39,15 +43,20 @@ class Simplification:
     def circuit(self) -> LogicCircuit:
         return self.automaton.circuit
 
+    @property
+    def pruned(self) -> LogicCircuit:
+        """The circuit that the search began with."""
+        return next(stage.circuit for stage in self.stages if stage.name == UNREAD_DROPPED)
 
-Progress = Callable[[str], None]
-"""Is told a stage's name, again and again, while it runs."""
+
+Progress = Callable[[], None]
+"""Is called again and again, after each step of whatever length."""
 
 
 def simplify(
     automaton: Automaton,
     effort: Effort = EFFORTS["normal"],
-    progress: Progress = lambda stage: None,
+    progress: Progress = lambda: None,
 ) -> Simplification:
     """Make the automaton's circuit as small as we can; visible channels behave as before.
 
@@ -56,7 +65,7 @@ def simplify(
     circuit = automaton.circuit
     stages = [Stage("as trained", circuit)]
     for name, change in _changes(automaton.visible, effort, progress):
-        progress(name)
+        progress()
         found = change(circuit)
         # Inverters that outputs need can make more gates of a net that has no more.
         if found.gates <= circuit.gates:
@@ -76,22 +85,26 @@ def _changes(
 
     yield "constants, pass-throughs, inverters folded", lambda circuit: _rebuild(circuit, False)
     yield "equal gates merged", lambda circuit: _rebuild(circuit, True)
-    yield "unread channels dropped", drop
+    yield UNREAD_DROPPED, drop
     yield "always equal signals merged", _merge_equal
     for leaves in (SMALL_WINDOW, LARGE_WINDOW):
-        name = f"gates replaced in windows of {leaves}"
-        yield name, _swept(leaves, effort, lambda name=name: progress(name))  # type: ignore[misc]
+        yield f"gates replaced in windows of {leaves}", _swept(leaves, effort.passes, progress)
     if effort.window_leaves:
-        name = "windows searched"
-        yield name, _walked(effort, lambda: progress("windows searched"))
+        yield "windows searched", _walked(effort, progress)
     if effort.whole_inputs:
-        yield "whole circuit searched", _searched(effort, lambda: progress("whole circuit searched"))
+        yield "whole circuit searched", _searched(effort, progress)
     yield "channels dropped that are now unread", drop
 
 
 def _rebuild(circuit: LogicCircuit, hashing: bool) -> LogicCircuit:
     xag, outputs = from_circuit(circuit, hashing)
     return to_circuit(xag, outputs, circuit.labels, range(circuit.channels))
+
+
+def active_gates(circuit: LogicCircuit) -> int:
+    """Return how many gates some next state depends on, by its wires; pass-throughs are none."""
+    needed = circuit.needed(range(circuit.channels))[circuit.inputs :]
+    return int((needed & ~np.isin(circuit.op, (Op.A, Op.B))).sum())
 
 
 def drop_unread_channels(circuit: LogicCircuit, visible: tuple[int, ...]) -> LogicCircuit:
@@ -108,12 +121,12 @@ def _merge_equal(circuit: LogicCircuit) -> LogicCircuit:
     return _rebuild(merge_equal(circuit), True)
 
 
-def _swept(leaves: int, effort: Effort, progress: Callable[[], None]) -> Change:
+def _swept(leaves: int, passes: int, progress: Progress) -> Change:
     def change(circuit: LogicCircuit) -> LogicCircuit:
         from difflogic.logic.simplification import nets, windows
 
         net = nets.from_circuit(circuit)
-        for _ in range(effort.passes):
+        for _ in range(passes):
             before = nets.gates(net)
             net = windows.rewrite(net, leaves, 0, 0, progress)
             if nets.gates(net) == before:
@@ -123,7 +136,7 @@ def _swept(leaves: int, effort: Effort, progress: Callable[[], None]) -> Change:
     return change
 
 
-def _walked(effort: Effort, progress: Callable[[], None]) -> Change:
+def _walked(effort: Effort, progress: Progress) -> Change:
     def change(circuit: LogicCircuit) -> LogicCircuit:
         from difflogic.logic.simplification import nets, windows
 
@@ -135,7 +148,7 @@ def _walked(effort: Effort, progress: Callable[[], None]) -> Change:
     return change
 
 
-def _searched(effort: Effort, progress: Callable[[], None]) -> Change:
+def _searched(effort: Effort, progress: Progress) -> Change:
     def change(circuit: LogicCircuit) -> LogicCircuit:
         from difflogic.logic.simplification import nets, whole
 
