@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections import deque
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -99,19 +100,27 @@ def _to_blif(circuit: LogicCircuit) -> str:
 
 
 def _from_blif(text: str, circuit: LogicCircuit) -> LogicCircuit:
-    """Return the circuit in a BLIF file of functions of at most two inputs, in their order.
+    """Return the circuit in a BLIF file of functions of at most two inputs, in any order.
 
-    ABC may give inputs and outputs other names; it keeps their order.
+    ABC may give inputs and outputs other names; it keeps the order of those.
     """
     lines = [line.partition("#")[0].split() for line in text.replace("\\\n", " ").splitlines()]
     lists = {line[0]: line[1:] for line in lines if line}
     rows = {name: row for row, name in enumerate(lists[".inputs"])}
     ops: list[int] = []
     reads: list[tuple[int, int]] = []
-    for names, cover in _functions(lines):
+    waiting = deque(_functions(lines))
+    blocked = 0
+    while waiting:
+        names, cover = waiting.popleft()
         *inputs, output = names
-        if len(inputs) > 2 or any(name not in rows for name in inputs):
+        if len(inputs) > 2 or blocked > len(waiting):
             raise CircuitError(f"ABC's circuit has a gate that does not fit: {' '.join(names)}")
+        if any(name not in rows for name in inputs):
+            waiting.append((names, cover))
+            blocked += 1
+            continue
+        blocked = 0
         places = [rows[name] for name in inputs] or [0]
         reads.append((places[0], places[-1]))
         ops.append(_op(cover, len(inputs)))
@@ -134,10 +143,10 @@ def _functions(lines: list[list[str]]) -> list[tuple[list[str], list[list[str]]]
 
 def _op(cover: list[list[str]], inputs: int) -> int:
     """Return the op of a cover: its lines are the cases of a 1, or all of them those of a 0."""
-    table, value = 0, "1"
-    for *pattern, value in cover:
+    table = 0
+    for *pattern, _ in cover:
         for corner in range(4):
             bits = f"{corner >> 1}{corner & 1}"[:inputs]
             if all(p in ("-", bit) for p, bit in zip("".join(pattern), bits, strict=True)):
                 table |= 8 >> corner
-    return table if value == "1" else 15 ^ table
+    return 15 ^ table if cover and cover[-1][-1] == "0" else table
