@@ -130,7 +130,7 @@ def _rival(
 ) -> dict[str, Any]:
     from difflogic.logic import rivals
 
-    note(f"{which.value} works on it, for about {rivals.SECONDS:g} s at most …")
+    note(f"{which.value} works on it, for about {rivals.SECONDS} s …")
     # It gets the circuit without what nobody reads, as ours was when the search began.
     began = time.perf_counter()
     circuit = rivals.by_abc(found.pruned)

@@ -48,7 +48,7 @@ class Work(NamedTuple):
     care: np.ndarray  # uint64 (3, words): where the target matters, there 1, there 0
     after: np.ndarray  # bool (nodes,): whether it depends on the target
     divisors: np.ndarray  # int32 (nodes + VIRTUAL,)
-    literal: np.ndarray  # int32 (nodes,): what a node has become
+    literal: np.ndarray  # int32 (nodes,): what a node has become, or whether it is read
     stack: np.ndarray  # int32 (nodes,)
     level: np.ndarray  # int32 (nodes,)
     slots: np.ndarray  # int32 (power of two,): gates by the hash of what they read
@@ -166,6 +166,32 @@ def clean(net, new, work):
             depth += 1
             work.stack[depth] = net.a[node] if x < 0 else net.b[node]
         new.outputs[output] = work.literal[net.outputs[output] >> 1] ^ (net.outputs[output] & 1)
+    drop_unread(new, work)
+
+
+@kernel
+def drop_unread(net, work):
+    """Remove the gates that no output depends on, in place; the others keep their order."""
+    first, size, literal = 1 + net.inputs, net.size[0], work.literal
+    literal[first:size] = 0
+    for output in range(net.outputs.shape[0]):
+        literal[net.outputs[output] >> 1] = 1
+    for node in range(size - 1, first - 1, -1):
+        if literal[node]:
+            literal[net.a[node]] = literal[net.b[node]] = 1
+    for node in range(first):
+        literal[node] = node
+    place = first
+    for node in range(first, size):
+        if literal[node]:
+            literal[node] = place
+            net.op[place] = net.op[node]
+            net.a[place] = literal[net.a[node]]
+            net.b[place] = literal[net.b[node]]
+            place += 1
+    net.size[0] = place
+    for output in range(net.outputs.shape[0]):
+        net.outputs[output] = 2 * literal[net.outputs[output] >> 1] | (net.outputs[output] & 1)
 
 
 @kernel

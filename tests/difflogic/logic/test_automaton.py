@@ -47,7 +47,7 @@ class TestLiveChannels:
 class TestAutomaton:
     @pytest.mark.parametrize("visible", [(), (1,)])
     def test_visible_channels_must_exist(self, visible: tuple[int, ...]) -> None:
-        with pytest.raises(CircuitError, match="visible channels"):
+        with pytest.raises(CircuitError, match="visible channel"):
             automaton_of(circuit_of([], [0]), visible)
 
     def test_visible_rows(self) -> None:
