@@ -19,7 +19,11 @@ from difflogic.logic.proof import equivalence as proof_module
 from difflogic.logic.proof.miter import Miter
 from difflogic.logic.simplification import Effort, simplify
 from tests.difflogic.logic.circuits import (
-    automaton_of, circuit_of, circuits, naive, same_next_states,
+    automaton_of,
+    circuit_of,
+    circuits,
+    naive,
+    same_next_states,
 )  # fmt: skip
 
 ALL_CASES, SAT = Limits(exhaustive=20), Limits(exhaustive=-1)

@@ -5,7 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.logic.simplification.resynthesis import (
-    cofactors, count_ones, exchangeable, starts, variable,
+    cofactors,
+    count_ones,
+    exchangeable,
+    starts,
+    variable,
 )  # fmt: skip
 from difflogic.logic.xag import Kind, Xag
 from tests.difflogic.logic.circuits import LIFE_TABLE

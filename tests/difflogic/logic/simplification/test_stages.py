@@ -14,7 +14,11 @@ from difflogic.logic.simplification.resynthesis import starts
 from difflogic.logic.simplification.stages import drop_unread_channels
 from difflogic.logic.xag import to_circuit
 from tests.difflogic.logic.circuits import (
-    LIFE_TABLE, automaton_of, circuit_of, circuits, same_next_states,
+    LIFE_TABLE,
+    automaton_of,
+    circuit_of,
+    circuits,
+    same_next_states,
 )  # fmt: skip
 
 BRIEF = Effort(2, (4, 6), 10, 9, 300, 1, 1)
