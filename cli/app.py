@@ -79,6 +79,7 @@ class Root(LazyGroup):
         "sweep": Entry("cli.sweep", "sweep", "Train with many seeds and settings, side by side."),
         "list": Entry("cli.list", "list_", "List the experiments that come with the program."),
         "eval": Entry("cli.evaluate", "evaluate", "Measure a trained circuit on held-out starts."),
+        "simplify": Entry("cli.simplify", "simplify", "Make a circuit small, and prove it equal."),
         "export": Entry(
             "cli.export", "export", "Write a trained circuit as Verilog, C, BLIF and more."
         ),
@@ -107,6 +108,9 @@ class Verify(LazyGroup):
             "cli.verify",
             "equivalence",
             "Compare all ways to compute a training step, and the NumPy oracle.",
+        ),
+        "circuit": Entry(
+            "cli.verify_circuit", "circuit", "Prove a circuit equal to its simplified form, or two."
         ),
     }
 

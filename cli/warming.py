@@ -34,3 +34,12 @@ def compile_for(config: Config) -> None:
     with Trainer(config.model_copy(update={"parallel": alone})) as trainer:
         if trainer.cold:
             warm_up(trainer)
+
+
+def announce_search() -> None:
+    """Say so if the kernels that simplify circuits are still to be compiled."""
+    from difflogic.engine.compilation import is_compiled
+    from difflogic.logic.simplification import kernels
+
+    if not (is_compiled(kernels.walk) and is_compiled(kernels.find_window)):
+        note("compiling the search for small circuits, once: this may take half a minute …")

@@ -20,6 +20,11 @@ def is_hard_cached() -> bool:
     return bool(_index(k.hard_rollout)) if k.JIT else True
 
 
+def is_compiled(kernel: Any) -> bool:
+    """Return the same for any other kernel: whether the cache holds it for some types."""
+    return bool(_index(kernel)) if k.JIT else True
+
+
 def _index(kernel: Any) -> dict[Any, Any]:
     try:
         return dict(kernel._cache._cache_file._load_index())

@@ -1,0 +1,126 @@
+"""Proofs at the terminal: made with a count of outputs, shown in words and as a picture."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.counter import Counter
+
+if TYPE_CHECKING:
+    from difflogic.logic.automaton import Automaton
+    from difflogic.logic.circuit import LogicCircuit
+    from difflogic.logic.proof import Counterexample, Proof
+
+SECONDS = 60.0
+
+TIME_LIMIT = typer.Option(
+    "--time-limit", min=0.001, max=1e9, metavar="SECONDS", help="Give up a proof after this time."
+)  # fmt: skip
+TimeLimit = Annotated[float, TIME_LIMIT]
+
+UNREAD = "·"
+CELLS = 9
+
+
+def prove(automaton: Automaton, circuit: LogicCircuit, seconds: float) -> Proof:
+    """Prove a circuit to do the same as an automaton's, within so many seconds."""
+    from difflogic.logic.proof import Limits
+    from difflogic.logic.proof import prove as compare
+
+    with Counter("outputs proved:", circuit.channels) as counter:
+        return compare(
+            automaton.circuit, circuit, automaton.visible, Limits(seconds=seconds), counter.update
+        )
+
+
+def lines(proof: Proof) -> list[str]:
+    """Say what was proved, how, and in what time."""
+    from difflogic.logic.proof import Verdict
+
+    undecided = sum(output.verdict is Verdict.unknown for output in proof.outputs)
+    done = len(proof.outputs) - undecided
+    most = max(output.inputs for output in proof.outputs)
+    how = []
+    if proof.count("exhaustive"):
+        how.append(
+            f"{_count(proof.count('exhaustive'), 'output')} in all {_count(proof.cases, 'case')}"
+        )
+    if proof.count("sat"):
+        how.append(
+            f"{_count(proof.count('sat'), 'output')} by SAT, {_count(proof.conflicts, 'conflict')}"
+        )
+    where = f"of up to {_count(most, 'input')}, {proof.seconds:.2f} s"
+    match proof.verdict:
+        case Verdict.equal:
+            head = f"proved equal: {_count(done, 'next state')} {where}"
+        case Verdict.different:
+            head = f"NOT EQUAL, found after {_count(done, 'next state')} {where}"
+        case _:
+            head = f"UNKNOWN: {undecided} of {_count(len(proof.outputs), 'next state')} undecided"
+            head += f" after {proof.seconds:.2f} s: give it more with --time-limit"
+    return [head, *(f"  {part}" for part in how)]
+
+
+def show(proof: Proof, names: tuple[str, str]) -> None:
+    """Print what was proved, and the counterexample; `names` are the circuits' names."""
+    for line in lines(proof):
+        typer.echo(line)
+    if proof.counterexample is not None:
+        typer.echo()
+        for line in picture(proof.counterexample, names, shutil.get_terminal_size().columns):
+            typer.echo(line)
+
+
+def picture(found: Counterexample, names: tuple[str, str], width: int) -> list[str]:
+    """Return the nine cells of a counterexample, a board of bits for each channel that has a 1.
+
+    As many boards stand side by side as `width` columns hold.
+    """
+    labels = sorted({label for _, label in found.bits})
+    ones = [label for label in labels if any(found.bits.get((n, label)) for n in range(CELLS))]
+    boards = [_board(found, label) for label in ones]
+    columns = max((len(line) for board in boards for line in board), default=1)
+    abreast = max(1, (width + 2) // (columns + 2))
+    text = []
+    if boards:
+        text += [f"in this neighbourhood, where {UNREAD} is a bit that neither of them reads:", ""]
+    for first in range(0, len(boards), abreast):
+        row = boards[first : first + abreast]
+        for each in zip(*row, strict=True):
+            text.append("  ".join(line.ljust(columns) for line in each).rstrip())
+        text.append("")
+    zeros = [label for label in labels if label not in ones]
+    if zeros:
+        also = ", all bits that are read are 0" if boards else ", if all bits that are read are 0,"
+        text += textwrap.wrap(f"In channel{_s(zeros)} {_list(zeros)}{also}", max(width, 20))
+    elif not boards:
+        text.append("Always, for no bit is read,")
+    text.append(f"the next state of channel {found.channel} is")
+    for name, bit in zip(names, (found.before, found.after), strict=True):
+        text.append(f"  {int(bit)}  in {name}")
+    return text
+
+
+def _board(found: Counterexample, label: int) -> list[str]:
+    def bit(neighbor: int) -> str:
+        value = found.bits.get((neighbor, label))
+        return UNREAD if value is None else str(int(value))
+
+    cells = [" ".join(bit(3 * row + column) for column in range(3)) for row in range(3)]
+    return [f"channel {label}", *(f"  {line}" for line in cells)]
+
+
+def _list(labels: list[int]) -> str:
+    return ", ".join(map(str, labels))
+
+
+def _s(things: list[int]) -> str:
+    return "" if len(things) == 1 else "s"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,115 @@
+"""Questions about circuits, put to a SAT solver within bounds.
+
+Source: Tseitin's encoding; each gate becomes a variable and a clause per corner of its op's truth
+table. The solver is Glucose, through python-sat.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+
+from difflogic.gates import Op
+from difflogic.logic.circuit import READS, LogicCircuit
+
+SLICE = 2000
+"""Conflicts after which the solver comes back: a fraction of a second, so that Ctrl-C and the
+clock are seen. Counting conflicts, not seconds, keeps its answers reproducible."""
+
+
+class Formula:
+    """Clauses about the rows of circuits. Use it in a `with`: the solver's memory is not Python's.
+
+    A literal is a variable's number, negative if inverted. `true` is a literal that holds.
+    """
+
+    def __init__(self) -> None:
+        from pysat.solvers import Glucose4
+
+        self._solver = Glucose4()
+        self._variables = 0
+        self._gates: dict[tuple[int, int, int], int] = {}
+        self.true = self.variable()
+        self.add([self.true])
+
+    def __enter__(self) -> Formula:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._solver.delete()
+
+    def variable(self) -> int:
+        """Return a new variable."""
+        self._variables += 1
+        return self._variables
+
+    def add(self, clause: Iterable[int]) -> None:
+        """Demand that one of the literals holds."""
+        self._solver.add_clause(list(clause))
+
+    def equate(self, x: int, y: int) -> None:
+        """Demand that two literals are equal."""
+        self.add([x, -y])
+        self.add([-x, y])
+
+    def gate(self, op: int, x: int, y: int) -> int:
+        """Return the literal of op(x, y); an equal gate is not added again."""
+        reads_x, reads_y = READS[op]
+        if not reads_x and not reads_y:
+            return self.true if op else -self.true
+        if not reads_y:
+            return x if op == Op.A else -x
+        if not reads_x:
+            return y if op == Op.B else -y
+        known = self._gates.get((op, x, y))
+        if known is not None:
+            return known
+        literal = self._gates[op, x, y] = self.variable()
+        for corner in range(4):
+            value = op >> (3 - corner) & 1
+            self.add([
+                -x if corner & 2 else x, -y if corner & 1 else y, literal if value else -literal
+            ])  # fmt: skip
+        return literal
+
+    def gates(self, circuit: LogicCircuit, gates: Iterable[int], literals: dict[int, int]) -> None:
+        """Add gates of a circuit; `literals` maps its rows, known at first and then these."""
+        for gate in gates:
+            literals[circuit.inputs + gate] = self.gate(
+                int(circuit.op[gate]),
+                literals.get(int(circuit.a[gate]), self.true),
+                literals.get(int(circuit.b[gate]), self.true),
+            )
+
+    @property
+    def conflicts(self) -> int:
+        """Return how many conflicts the solver has met so far."""
+        return int(self._solver.accum_stats()["conflicts"])
+
+    def solve(
+        self, assumptions: Sequence[int], deadline: float = float("inf"), most: int | None = None
+    ) -> bool | None:
+        """Return whether all clauses can hold together with `assumptions`.
+
+        None if `deadline` (of `time.monotonic`) passes, or `most` conflicts do not suffice.
+        """
+        until = None if most is None else self.conflicts + most
+        while True:
+            if time.monotonic() > deadline:
+                return None
+            self._solver.conf_budget(SLICE if most is None else min(SLICE, most))
+            answer = self._solver.solve_limited(list(assumptions), expect_interrupt=True)
+            if answer is not None:
+                return bool(answer)
+            if until is not None and self.conflicts >= until:
+                return None
+
+    def true_literals(self) -> set[int]:
+        """Return the literals that hold in the assignment that `solve` found."""
+        return set(self._solver.get_model())

@@ -1,0 +1,33 @@
+"""How long the search for a small circuit goes on, in moves: the result is the same every time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The bounds of the stages that search."""
+
+    passes: int
+    """Times that the windows are swept, unless a pass finds nothing."""
+    window_leaves: tuple[int, ...]
+    """Sizes of windows that are walked through, one pass each."""
+    window_moves: int
+    """Moves of such a walk per gate of the window."""
+    whole_inputs: int
+    """Inputs up to which the whole circuit is one window, and is built anew too."""
+    whole_moves: int
+    """Moves of a walk through the whole circuit."""
+    whole_walks: int
+    """Walks from each circuit that the search begins with."""
+    last_walks: int
+    """Walks from the best that these found."""
+
+
+EFFORTS = {
+    "low": Effort(2, (), 0, 0, 0, 0, 0),
+    "normal": Effort(8, (8, 10, 10), 20, 10, 50_000, 2, 4),
+    "high": Effort(8, (8, 10, 12, 10, 12), 300, 12, 500_000, 6, 12),
+}
+"""By the names that users give."""

@@ -1,0 +1,43 @@
+"""Walks through nets of few inputs: a sweep over the gates, then simulated annealing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from difflogic.logic.simplification import kernels as k
+from difflogic.logic.simplification.kernels import Net
+from difflogic.logic.simplification.nets import cleaned, new_net, new_work
+
+CHUNK = 4000
+"""Moves per call of the kernel, which Ctrl-C cannot stop: about a tenth of a second."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A random walk: its length, its place in the streams of chance, and its temperatures."""
+
+    moves: int
+    seed: int = 0
+    hot: float = 2.0
+    cold: float = 0.3
+    """Temperatures in gates. Of those tried on a trained Game of Life, 0.25 to 4 falling to 0.1
+    to 1, these left about the fewest gates from most starts."""
+
+
+def shrink(net: Net, walk: Walk) -> Net:
+    """Return the smallest form of a net that a sweep over its gates, and a walk, find.
+
+    The net has few inputs: its truth tables take 2^inputs bits per gate. Deterministic.
+    """
+    net = cleaned(net, room=2 * k.VIRTUAL)
+    room = len(net.op)
+    work = new_work(room, net.inputs, walk.seed)
+    best, spare, tried = (new_net(net.inputs, len(net.outputs), room) for _ in range(3))
+    k.sweep(net, spare, tried, work)
+    k.copy(net, best)
+    temperature, cooling = walk.hot, (walk.cold / walk.hot) ** (1 / max(walk.moves, 1))
+    for first in range(0, walk.moves, CHUNK):
+        moves = min(CHUNK, walk.moves - first)
+        k.walk(net, best, spare, tried, work, moves, temperature, cooling)
+        temperature *= cooling**moves
+    return best

@@ -1,0 +1,82 @@
+"""Small circuits as one window: walks from the circuit as it is, and from others built anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from difflogic.logic.simplification import kernels as k
+from difflogic.logic.simplification.effort import Effort
+from difflogic.logic.simplification.kernels import Net
+from difflogic.logic.simplification.nets import cleaned, from_xag, gates, new_net, new_work
+from difflogic.logic.simplification.resynthesis import starts
+from difflogic.logic.simplification.walking import Walk, shrink
+
+MOVES_PER_GATE = 2000
+"""Tiny circuits need no more moves than these."""
+
+
+def read_inputs(net: Net) -> np.ndarray:
+    """Return the input nodes that some gate or output reads, ascending."""
+    read = np.zeros(int(net.size[0]), np.bool_)
+    first = 1 + net.inputs
+    read[net.a[first : net.size[0]]] = True
+    read[net.b[first : net.size[0]]] = True
+    read[net.outputs >> 1] = True
+    return np.flatnonzero(read[1:first]) + 1
+
+
+def search(net: Net, effort: Effort, progress: Callable[[], None] = lambda: None) -> Net:
+    """Return the smallest net that was found; `net` itself if it reads too many inputs."""
+    inputs = read_inputs(net)
+    if not 0 < len(inputs) <= effort.whole_inputs or not gates(net):
+        return net
+    part, leaves = _without_other_inputs(net, inputs)
+    moves = min(effort.whole_moves, MOVES_PER_GATE * gates(part))
+    best = part
+    for start in (part, *_built_anew(part)):
+        for walk in range(effort.whole_walks):
+            best = _better(shrink(start, Walk(moves, walk)), best)
+            progress()
+    origin = best
+    for walk in range(effort.last_walks):
+        best = _better(shrink(origin, Walk(moves, effort.whole_walks + walk)), best)
+        progress()
+    if gates(best) >= gates(net):
+        return net
+    k.put_back(net := cleaned(net, room=gates(best)), leaves, len(inputs), best)
+    return cleaned(net)
+
+
+def _better(found: Net, best: Net) -> Net:
+    return found if gates(found) < gates(best) else best
+
+
+def _without_other_inputs(net: Net, inputs: np.ndarray) -> tuple[Net, np.ndarray]:
+    """Return the net over the inputs that it reads; its outputs are gates. And its leaves."""
+    nodes = int(net.size[0])
+    member = np.zeros(nodes, np.bool_)
+    member[1 + net.inputs :] = True
+    leaves = np.zeros(nodes + len(inputs), np.int32)
+    leaves[: len(inputs)] = inputs
+    part = new_net(len(inputs), gates(net), gates(net))
+    outputs = k.extract(net, leaves, len(inputs), member, np.zeros(nodes, np.int32), part)
+    return part._replace(outputs=part.outputs[:outputs]), leaves
+
+
+def tables(net: Net) -> list[int]:
+    """Return the outputs' truth tables as integers; case i is bit i."""
+    work = new_work(len(net.op), net.inputs)
+    k.simulate(net, work.table)
+    every = (1 << (1 << net.inputs)) - 1
+    found = []
+    for output in net.outputs.tolist():
+        table = int.from_bytes(work.table[output >> 1].tobytes(), "little") & every
+        found.append(table ^ every if output & 1 else table)
+    return found
+
+
+def _built_anew(net: Net) -> Iterator[Net]:
+    for start in starts(tables(net), net.inputs):
+        yield from_xag(start.xag, start.outputs)

@@ -1,0 +1,70 @@
+"""Large circuits, made smaller window by window.
+
+A window is a set of gates that a few nodes decide, its leaves. Within it the search has exact
+truth tables; what leaves can never be together is not used, so a result holds for every state.
+
+Source: windowing around a node, as in Mishchenko and Brayton 2006, "Scalable logic synthesis
+using a simple circuit structure".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from difflogic.logic.simplification import kernels as k
+from difflogic.logic.simplification.kernels import Net
+from difflogic.logic.simplification.nets import cleaned, gates, new_net
+from difflogic.logic.simplification.walking import Walk, shrink
+
+FEWEST_GATES = 2
+"""Of a window that is worth a look."""
+MOST_GATES = 160
+"""The time of a move grows with the square of the gates."""
+
+
+def rewrite(
+    net: Net,
+    leaves: int,
+    moves_per_gate: int,
+    seed: int,
+    progress: Callable[[], None] = lambda: None,
+) -> Net:
+    """Return the net with the window around each gate made smaller, from the last to the first.
+
+    Windows have at most `leaves` leaves. `progress` is called after each.
+    """
+    net = cleaned(net, room=MOST_GATES)
+    root = int(net.size[0]) - 1
+    seen: set[bytes] = set()
+    while root > net.inputs:
+        better = _rewrite_at(net, root, leaves, moves_per_gate, seed + root, seen)
+        if better is not None:
+            net = better
+            seen.clear()
+        root = min(root - 1, int(net.size[0]) - 1)
+        progress()
+    return net
+
+
+def _rewrite_at(
+    net: Net, root: int, limit: int, moves_per_gate: int, seed: int, seen: set[bytes]
+) -> Net | None:
+    nodes = int(net.size[0])
+    marks = np.zeros((3, nodes), np.bool_)
+    leaves = np.zeros(limit + 2 + nodes, np.int32)
+    count = k.find_window(net, leaves, limit, root, *marks)
+    members = int(marks[1].sum())
+    name = leaves[:count].tobytes()
+    if not FEWEST_GATES <= members <= MOST_GATES or name in seen:
+        return None
+    seen.add(name)
+    part = new_net(count, members, members)
+    outputs = k.extract(net, leaves, count, marks[1], np.zeros(nodes, np.int32), part)
+    part = part._replace(outputs=part.outputs[:outputs])
+    smaller = shrink(part, Walk(moves_per_gate * members, seed))
+    if gates(smaller) >= members:
+        return None
+    k.put_back(net, leaves, count, smaller)
+    return cleaned(net, room=MOST_GATES)

@@ -1,0 +1,202 @@
+"""`dct simplify` and `dct verify circuit`: exit codes, what they show, and what they write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from difflogic.config import load_config
+from difflogic.formats import circuit_json
+from difflogic.formats.loading import load
+from difflogic.gates import Op
+from difflogic.logic import xag
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.proof import equivalence
+from difflogic.model import Model
+from tests.difflogic.logic.circuits import automaton_of, circuit_of, same_next_states
+
+Dct = Callable[..., Any]
+
+
+def save(circuit: LogicCircuit, path: Path, visible: tuple[int, ...] = (0,)) -> str:
+    path.write_text(circuit_json.render(automaton_of(circuit, visible)))
+    return str(path)
+
+
+@pytest.fixture
+def clumsy(tmp_path: Path) -> str:
+    """A circuit of eight gates that is a multiplexer, and a channel that nobody reads."""
+    gates = [
+        (Op.NOT_A, 0, 0), (Op.AND, 18, 2), (Op.AND, 0, 4), (Op.OR, 19, 20), (Op.A, 21, 0),
+        (Op.XOR, 22, 6), (Op.XOR, 23, 6), (Op.NAND, 1, 3),
+    ]  # fmt: skip
+    return save(circuit_of(gates, [24, 25]), tmp_path / "clumsy.json")
+
+
+@pytest.fixture
+def wrong_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Break a rule of the rewriter: ¬a ∧ b becomes an OR."""
+    rules = {**xag._AND_OPS, (1, 0): (Op.OR, Op.NOR)}
+    monkeypatch.setattr(xag, "_AND_OPS", rules)
+
+
+class TestSimplify:
+    def test_shows_stages_and_proof(self, dct: Dct, clumsy: str) -> None:
+        result = dct("simplify", clumsy)
+        assert result.exit_code == 0
+        lines = result.stdout.splitlines()
+        assert lines[0].split() == [
+            "stage", "gates", "active", "depth", "channels", "and", "xor", "other"
+        ]  # fmt: skip
+        assert lines[1].split()[2:] == ["8", "7", "6", "2", "4", "2", "2"]
+        last = next(line for line in lines if line.startswith("channels dropped"))
+        assert last.split()[-7:-3] == ["3", "3", "2", "1"]
+        assert any(line.startswith("proved equal: 1 next state") for line in lines)
+
+    def test_saves_what_it_proved(self, dct: Dct, clumsy: str) -> None:
+        result = dct("simplify", clumsy, "-o", "small.json")
+        assert result.exit_code == 0
+        assert "saved small.json" in result.stderr
+        small, before = load(Path("small.json")), load(Path(clumsy))
+        assert small.circuit.gates == 3
+        assert same_next_states(before.circuit, small.circuit)
+        assert small.with_circuit(before.circuit).visible == before.visible
+
+    def test_json(self, dct: Dct, clumsy: str) -> None:
+        found = dct("simplify", clumsy, "--json", "-o", "small.json", "--effort", "low").json
+        stages = found["stages"]
+        assert [stages[0]["gates"], stages[0]["name"]] == [8, "as trained"]
+        assert stages[-1]["gates"] == 3
+        assert sum(stages[-1]["ops"].values()) == 3
+        assert found["proof"]["verdict"] == "equal"
+        assert found["proof"]["dropped_channels"] == [1]
+        assert found["output"] == "small.json"
+        assert found["compared"] is None
+
+    def test_a_model(self, dct: Dct, tiny: list[str]) -> None:
+        model = Model.create(load_config("checkerboard-small", tiny))
+        model.logits[:] = np.random.default_rng(4).normal(size=model.logits.shape)
+        model.save(Path("model.npz"))
+        found = dct("simplify", "model.npz", "--json").json
+        assert found["proof"]["verdict"] == "equal"
+        assert found["stages"][0]["gates"] == len(model.netlist.a)
+
+    def test_never_overwrites_unasked(self, dct: Dct, clumsy: str) -> None:
+        Path("kept.json").write_text("mine")
+        result = dct("simplify", clumsy, "-o", "kept.json")
+        assert result.exit_code == 2
+        assert "kept.json: exists already" in result.stderr
+        assert Path("kept.json").read_text() == "mine"
+        assert dct("simplify", clumsy, "-o", "kept.json", "--force").exit_code == 0
+        assert load(Path("kept.json")).circuit.gates == 3
+
+    @pytest.mark.parametrize(
+        ("place", "message"),
+        [(".", "is a directory: name a file"), ("no/such/small.json", "create the directory")],
+    )
+    def test_places_that_cannot_be_written(
+        self, dct: Dct, clumsy: str, place: str, message: str
+    ) -> None:
+        result = dct("simplify", clumsy, "-o", place)
+        assert result.exit_code == 2
+        assert message in result.stderr
+
+    def test_a_wrong_rule_is_caught_and_nothing_written(
+        self, dct: Dct, clumsy: str, wrong_rule: None
+    ) -> None:
+        result = dct("simplify", clumsy, "-o", "small.json")
+        assert result.exit_code == 1
+        assert "NOT EQUAL" in result.stdout
+        assert "the next state of channel 0 is" in result.stdout
+        assert "small.json was not written" in result.stderr
+        assert not Path("small.json").exists()
+        found = dct("simplify", clumsy, "--json", "-o", "small.json")
+        assert found.exit_code == 1
+        assert found.json["output"] is None
+
+    def test_out_of_time(self, dct: Dct, clumsy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        # Time that passes before the first output is compared.
+        clock = iter(range(0, 10**6, 100))
+        monkeypatch.setattr(equivalence.time, "monotonic", lambda: next(clock))
+        result = dct("simplify", clumsy, "-o", "small.json", "--time-limit", "50")
+        assert result.exit_code == 1
+        assert "UNKNOWN: 1 of 1 next state undecided" in result.stdout
+        assert not Path("small.json").exists()
+
+    def test_without_the_program_to_compare_with(
+        self, dct: Dct, clumsy: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", "")
+        result = dct("simplify", clumsy, "--compare", "abc", "-o", "small.json")
+        assert result.exit_code == 2
+        assert "ABC is not installed" in result.stderr
+        assert not Path("small.json").exists()
+
+    def test_compared(self, dct: Dct, clumsy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        from difflogic.logic import rivals
+
+        monkeypatch.setattr(rivals, "find_abc", lambda: "abc")
+        monkeypatch.setattr(rivals, "by_abc", lambda circuit: circuit)
+        result = dct("simplify", clumsy, "--compare", "abc")
+        assert result.exit_code == 0
+        assert "by abc, 0.0 s" in result.stdout
+        assert "abc's circuit: equal, by the same proof" in result.stdout
+
+    @pytest.mark.parametrize("options", [["--effort", "most"], ["--time-limit", "0"]])
+    def test_bad_options(self, dct: Dct, clumsy: str, options: list[str]) -> None:
+        assert dct("simplify", clumsy, *options).exit_code == 2
+
+    def test_no_circuit(self, dct: Dct) -> None:
+        result = dct("simplify", "missing.json")
+        assert result.exit_code == 2
+        assert "missing.json" in result.stderr
+
+
+class TestVerify:
+    def test_simplified(self, dct: Dct, clumsy: str) -> None:
+        result = dct("verify", "circuit", clumsy)
+        assert result.exit_code == 0
+        sizes = next(line for line in result.stdout.splitlines() if line.startswith("its simpl"))
+        assert sizes.split()[-3:] == ["3", "2", "1"]
+        assert "proved equal: 1 next state of up to 4 inputs" in result.stdout
+
+    def test_a_wrong_rule(self, dct: Dct, clumsy: str, wrong_rule: None) -> None:
+        assert dct("verify", "circuit", clumsy).exit_code == 1
+
+    def test_two_files(self, dct: Dct, tmp_path: Path) -> None:
+        one = save(circuit_of([(Op.XOR, 0, 1)], [18, 0], (0, 4)), tmp_path / "one.json")
+        same = save(circuit_of([(Op.XNOR, 1, 0), (Op.NOT_A, 18, 0)], [1, 19], (4, 0)),
+                    tmp_path / "same.json")  # fmt: skip
+        other = save(circuit_of([(Op.OR, 0, 1)], [18, 0], (0, 4)), tmp_path / "other.json")
+        assert dct("verify", "circuit", one, "--against", same).exit_code == 0
+        result = dct("verify", "circuit", one, "--against", other)
+        assert result.exit_code == 1
+        assert result.stdout.endswith(
+            "channel 0  channel 4\n  1 · ·      1 · ·\n  · · ·      · · ·\n  · · ·      · · ·\n\n"
+            f"the next state of channel 0 is\n  0  in {one}\n  1  in {other}\n"
+        )
+        found = dct("verify", "circuit", one, "--against", other, "--json")
+        assert found.exit_code == 1
+        assert found.json["equal"] is False
+        assert found.json["proof"]["counterexample"] == {
+            "channel": 0, "before": 0, "after": 1, "inputs": {"NW0": 1, "NW4": 1}
+        }  # fmt: skip
+
+    def test_another_visible_channel_is_another_automaton(self, dct: Dct, tmp_path: Path) -> None:
+        one = save(circuit_of([], [0, 1]), tmp_path / "one.json")
+        other = save(circuit_of([], [0, 1]), tmp_path / "other.json", (1,))
+        result = dct("verify", "circuit", one, "--against", other)
+        assert result.exit_code == 1
+        assert "NOT THE SAME AUTOMATON: visible channels [0], and [1]" in result.stdout
+        assert dct("verify", "circuit", one, "--against", other, "--json").json["equal"] is False
+
+    def test_a_visible_channel_is_missing(self, dct: Dct, tmp_path: Path) -> None:
+        one = save(circuit_of([], [0]), tmp_path / "one.json")
+        other = save(circuit_of([], [0], (1,)), tmp_path / "other.json", (1,))
+        result = dct("verify", "circuit", one, "--against", other)
+        assert result.exit_code == 2
+        assert "visible channel 0 is missing" in result.stderr

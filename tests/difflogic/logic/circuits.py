@@ -1,0 +1,83 @@
+"""Circuits to test with, and what they compute, found in the slowest and plainest way."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import strategies as st
+
+from difflogic.gates import TRUTH_TABLES
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.circuit import LogicCircuit
+
+USED_INPUTS = (0, 2, 3, 4, 7)
+"""Few, so that random circuits are full of signals that are equal, constant or unneeded."""
+
+
+def circuit_of(
+    gates: list[tuple[int, int, int]], outputs: list[int], labels: tuple[int, ...] | None = None
+) -> LogicCircuit:
+    """Return the circuit of (op, a, b) and output rows, one channel per output."""
+    ops, a, b = zip(*gates, strict=True) if gates else ((), (), ())
+    return LogicCircuit(
+        np.array(ops, np.uint8), np.array(a, np.int32), np.array(b, np.int32),
+        np.array(outputs, np.int32), labels or tuple(range(len(outputs))),
+    )  # fmt: skip
+
+
+@st.composite
+def circuits(draw: st.DrawFn, channels: int = 2, fewest: int = 0, most: int = 25) -> LogicCircuit:
+    """Draw a circuit of so many channels and gates."""
+    any_row = st.integers(0, 2**16)
+    drawn = draw(
+        st.lists(st.tuples(st.integers(0, 15), any_row, any_row), min_size=fewest, max_size=most)
+    )
+    inputs = [9 * channels * used // 9 + used % channels for used in USED_INPUTS]
+    inputs = sorted({min(row, 9 * channels - 1) for row in inputs})
+    rows = list(inputs)
+    gates = []
+    for op, a, b in drawn:
+        gates.append((op, rows[a % len(rows)], rows[b % len(rows)]))
+        rows.append(9 * channels + len(gates) - 1)
+    outputs = [
+        # Mostly late gates, which have something behind them.
+        rows[-1 - draw(st.integers(0, len(rows) - 1)) // (2 if draw(st.booleans()) else 1)]
+        for _ in range(channels)
+    ]
+    return circuit_of(gates, outputs)
+
+
+def automaton_of(circuit: LogicCircuit, visible: tuple[int, ...] = (0,)) -> Automaton:
+    """Return an automaton around a circuit; nothing but its visible channels matters here."""
+    return Automaton("test", circuit, visible, "periodic", 8, 8, 4, 1.0, "random")
+
+
+def all_cases(inputs: int) -> npt.NDArray[np.bool_]:
+    """Return every assignment of so many inputs, shape (inputs, 2^inputs)."""
+    return ((np.arange(2**inputs) >> np.arange(inputs)[:, None]) & 1).astype(np.bool_)
+
+
+def naive(circuit: LogicCircuit, cases: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return the next states by looking every gate up in its op's truth table."""
+    rows = list(cases)
+    for op, a, b in zip(circuit.op, circuit.a, circuit.b, strict=True):
+        rows.append(TRUTH_TABLES[op][2 * rows[a].astype(int) + rows[b]].astype(np.bool_))
+    return np.array([rows[row] for row in circuit.outputs])
+
+
+def same_next_states(before: LogicCircuit, after: LogicCircuit) -> bool:
+    """Compare the channels of `after` in every case of what either circuit reads, by labels."""
+    kept = [before.labels.index(label) for label in after.labels]
+    rows = [before.channels * neighbor + channel for neighbor in range(9) for channel in kept]
+    read = {*before.read_inputs.tolist(), *(rows[row] for row in after.read_inputs)}
+    cases = np.zeros((before.inputs, 2 ** len(read)), bool)
+    cases[sorted(read)] = all_cases(len(read))
+    return bool((naive(before, cases)[kept] == naive(after, cases[rows])).all())
+
+
+LIFE_TABLE = sum(
+    1 << case
+    for case in range(512)
+    if (ones := (case & 0b111101111).bit_count()) == 3 or (ones == 2 and case >> 4 & 1)
+)
+"""The Game of Life as a truth table of the nine cells: birth on 3, survival on 2 or 3."""

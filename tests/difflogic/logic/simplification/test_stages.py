@@ -1,0 +1,156 @@
+"""Every stage keeps every next state, and adds no gate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from difflogic.gates import Op
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.simplification import EFFORTS, Effort, active_gates, simplify
+from difflogic.logic.simplification.merging import merge_equal
+from difflogic.logic.simplification.resynthesis import starts
+from difflogic.logic.simplification.stages import drop_unread_channels
+from difflogic.logic.xag import to_circuit
+from tests.difflogic.logic.circuits import (
+    LIFE_TABLE,
+    automaton_of,
+    circuit_of,
+    circuits,
+    same_next_states,
+)  # fmt: skip
+
+BRIEF = Effort(2, (4, 6), 10, 9, 300, 1, 1)
+"""Every stage, none of it long."""
+
+
+class TestSimplify:
+    @settings(max_examples=40)
+    @given(circuits())
+    def test_every_stage_keeps_every_next_state(self, circuit: LogicCircuit) -> None:
+        found = simplify(automaton_of(circuit), BRIEF)
+        assert found.stages[0].circuit is circuit
+        assert found.circuit is found.stages[-1].circuit
+        assert found.automaton.visible == (0,)
+        sizes = [stage.circuit.gates for stage in found.stages]
+        assert sizes == sorted(sizes, reverse=True)
+        for stage in found.stages[1:]:
+            assert same_next_states(circuit, stage.circuit)
+
+    @settings(max_examples=20)
+    @given(circuits())
+    def test_the_same_every_time_and_no_larger_a_second_time(self, circuit: LogicCircuit) -> None:
+        once, twice = (simplify(automaton_of(circuit), BRIEF).circuit for _ in range(2))
+        for name in ("op", "a", "b", "outputs"):
+            assert getattr(once, name).tolist() == getattr(twice, name).tolist()
+        again = simplify(automaton_of(once), BRIEF).circuit
+        assert again.gates <= once.gates
+        assert same_next_states(circuit, again)
+
+    @settings(max_examples=10)
+    @given(circuits(channels=3, fewest=10, most=60))
+    def test_many_inputs_go_through_windows(self, circuit: LogicCircuit) -> None:
+        effort = Effort(1, (3,), 10, 0, 0, 0, 0)
+        found = simplify(automaton_of(circuit, (0, 1)), effort).circuit
+        rng = np.random.default_rng(2)
+        cases = rng.integers(0, 2**64, (27, 50), np.uint64)
+        kept = list(found.labels)
+        rows = [3 * neighbor + channel for neighbor in range(9) for channel in kept]
+        assert (circuit.next_state(cases)[kept] == found.next_state(cases[rows])).all()
+
+    @pytest.mark.parametrize(
+        ("gates", "most"),
+        [
+            # absorption, a ∧ (a ∨ b)
+            ([(Op.OR, 0, 1), (Op.AND, 0, 9)], 0),
+            # distributivity, (a ∧ b) ∨ (a ∧ c)
+            ([(Op.AND, 0, 1), (Op.AND, 0, 2), (Op.OR, 9, 10)], 2),
+            # XOR of ANDs, (a ∧ ¬b) ∨ (¬a ∧ b)
+            ([(Op.A_AND_NOT_B, 0, 1), (Op.NOT_A_AND_B, 0, 1), (Op.OR, 9, 10)], 1),
+            # a multiplexer of equal choices, (a ∧ b) ∨ (¬a ∧ b)
+            ([(Op.AND, 0, 1), (Op.NOT_A_AND_B, 0, 1), (Op.OR, 9, 10)], 0),
+            # what an outer gate does not let through, a ∧ (a ⊕ b)
+            ([(Op.XOR, 0, 1), (Op.AND, 0, 9)], 1),
+            # (a ⊕ b) ⊕ (a ⊕ c)
+            ([(Op.XOR, 0, 1), (Op.XOR, 0, 2), (Op.XOR, 9, 10)], 1),
+            # the majority takes four gates
+            (
+                [
+                    (Op.AND, 0, 1), (Op.AND, 0, 2), (Op.AND, 1, 2), (Op.OR, 9, 10),
+                    (Op.OR, 11, 12),
+                ],
+                4,
+            ),
+        ],
+    )  # fmt: skip
+    def test_known_laws(self, gates: list[tuple[int, int, int]], most: int) -> None:
+        circuit = circuit_of(gates, [9 + len(gates) - 1])
+        assert simplify(automaton_of(circuit), EFFORTS["normal"]).circuit.gates == most
+
+    def test_life_from_a_poor_start(self) -> None:
+        """No published count is claimed: this is what the search reached, with some room."""
+        expanded = next(iter(starts([LIFE_TABLE], 9)))
+        circuit = to_circuit(expanded.xag, expanded.outputs, (0,), [0])
+        effort = Effort(1, (), 0, 9, 20_000, 1, 1)
+        found = simplify(automaton_of(circuit), effort).circuit
+        assert same_next_states(circuit, found)
+        assert found.gates <= 28 < circuit.gates
+
+
+class TestChannels:
+    def test_a_channel_that_only_seems_to_be_read_is_dropped(self) -> None:
+        # Channel 1 cancels out of the next state of channel 0; its own reads it.
+        circuit = circuit_of(
+            [(Op.XOR, 0, 1), (Op.XOR, 18, 1), (Op.NOT_A, 1, 1)], [19, 20], labels=(4, 7)
+        )
+        found = simplify(automaton_of(circuit, (4,)), BRIEF)
+        assert found.circuit.labels == (4,)
+        assert found.circuit.gates == 0
+        assert found.pruned.labels == (4, 7)
+
+    @given(circuits(channels=3, most=10))
+    def test_dropping_keeps_what_the_future_depends_on(self, circuit: LogicCircuit) -> None:
+        found = drop_unread_channels(circuit, (1,))
+        assert 1 in found.labels
+        rng = np.random.default_rng(3)
+        state = rng.integers(0, 2, (3, 5, 5)).astype(bool)
+        other = state[list(found.labels)]
+        for _ in range(4):
+            state, other = _step(circuit, state), _step(found, other)
+            assert (state[list(found.labels)] == other).all()
+
+
+def _step(circuit: LogicCircuit, state: np.ndarray) -> np.ndarray:
+    """Step a periodic grid (C, H, W)."""
+    shifted = [
+        np.roll(state, (1 - dy, 1 - dx), axis=(1, 2)) for dy in range(3) for dx in range(3)
+    ]  # fmt: skip
+    return circuit.next_state(np.concatenate(shifted))
+
+
+class TestMerging:
+    @given(circuits())
+    def test_keeps_every_next_state(self, circuit: LogicCircuit) -> None:
+        assert same_next_states(circuit, merge_equal(circuit))
+
+    def test_finds_what_no_wire_shows(self) -> None:
+        # (a ⊕ b) ⊕ c and a ⊕ (b ⊕ c), inverted; and a constant.
+        circuit = circuit_of(
+            [
+                (Op.XOR, 0, 1), (Op.XOR, 18, 2), (Op.XOR, 1, 2), (Op.XNOR, 0, 20),
+                (Op.AND, 19, 21),
+            ],
+            [21, 22],
+        )  # fmt: skip
+        merged = merge_equal(circuit)
+        assert merged.op[3] == Op.NOT_A
+        assert merged.a[3] == 19
+        assert merged.op[4] == Op.FALSE
+
+
+def test_active_gates_are_needed_and_no_pass_throughs() -> None:
+    circuit = circuit_of(
+        [(Op.AND, 0, 1), (Op.A, 9, 0), (Op.XOR, 0, 1), (Op.NOT_A, 10, 0)], [12]
+    )  # fmt: skip
+    assert active_gates(circuit) == 2
