@@ -21,13 +21,14 @@ from tests.difflogic.formats.made import automaton, life, words
 
 Dct = Callable[..., Any]
 
-LIFE = automaton(life(), name="life")
+# Simplifying larger ones takes seconds.
+EDGES = automaton(LogicCircuit([Op.XOR], [3], [5], [9], (0,)), name="edges")
 
 
 @pytest.fixture(autouse=True)
 def folder(dct: Dct) -> None:
     """A circuit in the directory of the test."""
-    Path("life.json").write_text(circuit_json.render(LIFE))
+    Path("edges.json").write_text(circuit_json.render(EDGES))
 
 
 def save(circuit: LogicCircuit, **changes: Any) -> str:
@@ -56,23 +57,23 @@ def test_a_model_by_way_of_logicars(dct: Dct, tiny: list[str], options: list[str
 
 
 def test_our_own_format_there_and_back(dct: Dct) -> None:
-    first = dct("export", "life.json", "--format", "json", "--unsimplified")
-    assert first.stdout == circuit_json.render(LIFE)
-    assert dct("import", "life.json").stdout == first.stdout
+    first = dct("export", "edges.json", "--format", "json", "--unsimplified")
+    assert first.stdout == circuit_json.render(EDGES)
+    assert dct("import", "edges.json").stdout == first.stdout
 
 
 def test_digitaljs(dct: Dct) -> None:
-    assert dct("export", "life.json", "-o", "life.digitaljs.json").exit_code == 0
-    data = json.loads(Path("life.digitaljs.json").read_text())
-    assert data["devices"]["NW0"]["type"] == "Button"
+    assert dct("export", "edges.json", "-o", "edges.digitaljs.json").exit_code == 0
+    data = json.loads(Path("edges.digitaljs.json").read_text())
+    assert data["devices"]["W0"]["type"] == "Button"
 
 
 def test_golly(dct: Dct) -> None:
-    result = dct("export", "life.json", "-o", "Conway.rule")
+    result = dct("export", "edges.json", "-o", "Conway.rule")
     assert result.exit_code == 0
     lines = Path("Conway.rule").read_text().splitlines()
     assert lines[0] == "@RULE Conway"
-    assert dct("export", "life.json", "-f", "golly").stdout.startswith("@RULE Life\n")
+    assert dct("export", "edges.json", "-f", "golly").stdout.startswith("@RULE Edges\n")
 
 
 def born() -> LogicCircuit:
@@ -90,7 +91,7 @@ class TestBadExports:
         [
             (crossed(), "x.rule", "2 channels matter to what is visible, and a rule for Golly has"),
             (born(), "x.rule", "Golly does not compute regions that are empty"),
-            (life(), "a b.rule", 'the name of no rule for Golly: name the file by letters'),
+            (EDGES.circuit, "a b.rule", 'the name of no rule for Golly: name the file by letters'),
         ],
     )  # fmt: skip
     def test_golly(self, dct: Dct, circuit: LogicCircuit, file: str, says: str) -> None:
@@ -98,34 +99,35 @@ class TestBadExports:
         result = dct("export", source, "-o", file)
         assert result.exit_code == 2
         assert says in result.stderr
-        assert (result.stdout, set(os.listdir())) == ("", {"life.json", "other.json"})
+        assert (result.stdout, set(os.listdir())) == ("", {"edges.json", "other.json"})
 
     def test_logicars(self, dct: Dct) -> None:
         source = save(life(channels=129))
         result = dct("export", source, "-o", "x.logicars.json", "--unsimplified")
         assert result.exit_code == 2
         assert "129 channels are more than the 128 that logicars has" in result.stderr
-        assert set(os.listdir()) == {"life.json", "other.json"}
+        assert set(os.listdir()) == {"edges.json", "other.json"}
 
-    @pytest.mark.parametrize("content", ["{", "", "[]", circuit_json.render(LIFE)[:-9]])
+    @pytest.mark.parametrize("content", ["{", "", "[]", circuit_json.render(EDGES)[:-9]])
     def test_bad_sources(self, dct: Dct, content: str) -> None:
         Path("other.json").write_text(content)
         result = dct("export", "other.json", "-o", "x.digitaljs.json")
         assert result.exit_code == 2
         assert result.stderr.startswith("error: other.json: ")
-        assert set(os.listdir()) == {"life.json", "other.json"}
+        assert set(os.listdir()) == {"edges.json", "other.json"}
 
     def test_a_source_of_logicars(self, dct: Dct) -> None:
-        assert dct("export", "life.json", "-o", "x.logicars.json").exit_code == 0
+        assert dct("export", "edges.json", "-o", "x.logicars.json").exit_code == 0
         result = dct("export", "x.logicars.json", "-f", "json")
         assert result.exit_code == 2
         assert "it looks like one of logicars, which dct import turns into one" in result.stderr
 
 
 def test_simplifying_may_leave_one_channel_for_golly(dct: Dct) -> None:
-    made = automaton(life(channels=2, channel=1), visible=(1,))
+    # Channel 1 does what the one channel of EDGES does, and channel 0 copies it.
+    made = automaton(LogicCircuit([Op.XOR], [7], [11], [18, 18], (0, 1)), visible=(1,))
     Path("two.json").write_text(circuit_json.render(replace(made, name="two")))
-    assert dct("export", "two.json", "-o", "Two.rule").exit_code == 0
-    assert dct("export", "life.json", "-o", "Life.rule").exit_code == 0
-    trees = [Path(f"{name}.rule").read_text().split("@TREE")[1] for name in ("Two", "Life")]
+    for name, source in (("Two", "two.json"), ("One", "edges.json")):
+        assert dct("export", source, "-o", f"{name}.rule").exit_code == 0
+    trees = [Path(f"{name}.rule").read_text().split("@TREE")[1] for name in ("Two", "One")]
     assert trees[0] == trees[1]
