@@ -92,6 +92,13 @@ def test_layers(outputs, sizes):
     assert found == sizes
 
 
+def test_a_gate_that_is_the_next_state_of_two_channels_is_there_once():
+    circuit = LogicCircuit([Op.XOR], [0], [1], [18, 18], (0, 1))
+    data = json.loads(logicars_layers.render(automaton(circuit)))
+    assert [len(layer["gates"]) for layer in data["update"]["layers"]] == [1, 2]
+    assert naive_logicars.active_gates(data) == 1
+
+
 @pytest.mark.parametrize("overrides", [ONE, SOME, DISTINCT, DEEP])
 def test_a_model_there_and_back(overrides):
     made = from_model(model(overrides))
