@@ -97,8 +97,9 @@ def export(
     if file is not None:
         check_output(file, force)
     result = export(
-        load(source), format, unsimplified=unsimplified, comparable=comparable, array=size
-    )
+        load(source), format, unsimplified=unsimplified, comparable=comparable, array=size,
+        file=file,
+    )  # fmt: skip
     if file is not None:
         write_whole(file, lambda out: out.write(result.data))
     circuit = result.automaton.circuit

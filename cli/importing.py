@@ -81,6 +81,7 @@ def import_(
     nothing of the grid, so what is not given is assumed, and noted.
     """
     from difflogic.errors import ConfigError
+    from difflogic.files import check_output, write_whole
     from difflogic.formats import circuit_json, importing
 
     if as_json and to is None:
@@ -89,13 +90,15 @@ def import_(
         "name": name, "boundary": boundary, "height": height, "width": width, "steps": steps,
         "fire_rate": fire_rate, "start": start, "visible": tuple(visible) if visible else None,
     }  # fmt: skip
+    if to is not None:
+        check_output(to, force)
     given = {key: value for key, value in options.items() if value is not None}
     imported = importing.read(file, format_, given)
     text = circuit_json.render(imported.automaton)
     if to is None:
         typer.echo(text, nl=False)
     else:
-        output.save(to, text, force)
+        write_whole(to, lambda out: out.write(text.encode()))
     _note(imported)
     if as_json:
         output.show_json({"file": str(file), "output": str(to), **_summary(imported)})

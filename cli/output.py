@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -31,17 +29,6 @@ def _finite(data: Any) -> Any:
     if isinstance(data, float) and not math.isfinite(data):
         return str(data)
     return data
-
-
-def save(path: Path, content: str | bytes, force: bool) -> None:
-    """Write a result to a file, whole or not at all; replace an earlier file only by `force`."""
-    from difflogic.errors import RunDirectoryError
-    from difflogic.files import write_whole
-
-    if not force and os.path.lexists(path):
-        raise RunDirectoryError(f"{path}: is there already: choose another name, or add --force")
-    data = content.encode() if isinstance(content, str) else content
-    write_whole(path, lambda file: file.write(data))
 
 
 def new_table(*columns: str, texts: int = 1) -> Table:

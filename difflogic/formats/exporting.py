@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from difflogic.formats import Format
@@ -26,13 +27,14 @@ def export(
     unsimplified: bool = False,
     comparable: bool = False,
     array: tuple[int, int] | None = None,
+    file: Path | None = None,
 ) -> Export:
     """Render an automaton.
 
     With `comparable`, the simplified and the unsimplified file have the same inputs and outputs:
     all inputs of the automaton as it is, and the channels that simplifying keeps. `array` is the
-    default height and width of a Verilog grid. Raises ConfigError if the format has no such
-    option.
+    default height and width of a Verilog grid. `file` is where the result will stand, for the
+    formats whose files say their own name. Raises ConfigError if the format has no such option.
     """
     chosen = automaton if unsimplified else simplify(automaton).automaton
     options: dict[str, Any] = {}
@@ -41,5 +43,7 @@ def export(
         options["interface"] = common_interface(automaton.circuit, kept)
     if array is not None:
         options["array"] = array
+    if file is not None and "rule" in format.options:
+        options["rule"] = file.stem
     rendered = format.render(chosen, options)
     return Export(rendered if isinstance(rendered, bytes) else rendered.encode(), chosen)

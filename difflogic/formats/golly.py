@@ -88,8 +88,8 @@ def _next_states(automaton: Automaton) -> npt.NDArray[np.bool_]:
     if len(live) > 1:
         raise CircuitError(
             f"{len(live)} channels matter to what is visible, and a rule for Golly has one: "
-            "simplify the circuit, which may drop channels, or export another format, such as c "
-            "or verilog"
+            "simplify the circuit, which may drop channels, or else export another format, such "
+            "as c or verilog"
         )
     numbers = np.arange(2**NEIGHBORHOOD)
     inputs = np.zeros((circuit.inputs, len(numbers)), np.bool_)

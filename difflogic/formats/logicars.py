@@ -7,12 +7,15 @@ Its file is what serde makes of the structs in rplsmn/logicars, src/circuit.rs:
      "update": {"layers": …, "input_size": …, "output_size": C}, "channels": C}
 
 All keys are required, others are ignored, and each number is one without sign. `op` is an index
-into `BinaryOp::ALL` of src/phase_0_1.rs (later src/gates.rs), which is our order of ops; the
-enum's own numbers, its truth tables, are not what is written. Wires count the outputs of the
-layer before. Each kernel sees the 9 cells of one channel, row by row, and is applied to every
-channel; the update circuit reads [the centre's C channels] ++ [perception, ordered by channel,
-then output bit, then kernel], as ours does. The file says nothing of grids; logicars runs it with
-zeros beyond the edge (`HardCircuit::step`).
+into `BinaryOp::ALL` of src/phase_0_1.rs (later src/gates.rs), which is our order of ops. The first
+version wrote the enum's own numbers, its truth tables, and read them as indices all the same; so
+do we, as such files cannot be told from others. The two circuits in logicars' repository,
+checkerboard_model.json and checkerboard_async.json, hold indices.
+
+Wires count the outputs of the layer before. Each kernel sees the 9 cells of one channel, row by
+row, and is applied to every channel; the update circuit reads [the centre's C channels] ++
+[perception, ordered by channel, then output bit, then kernel], as ours does. The file says nothing
+of grids; logicars runs it with zeros beyond the edge (`HardCircuit::step`).
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class TestSuccess:
         Path("out.json").write_text("precious")
         result = dct("import", "own.json", "-o", "out.json")
         assert result.exit_code == 2
-        assert "out.json: is there already: choose another name, or add --force" in result.stderr
+        assert "out.json: exists already: give --force to overwrite it" in result.stderr
         assert Path("out.json").read_text() == "precious"
         assert dct("import", "own.json", "-o", "out.json", "--force").exit_code == 0
         assert Path("out.json").read_text() == OWN
@@ -172,7 +172,7 @@ class TestBadInput:
             (["own.json", "--name", "a b"], '"name": string should match pattern'),
             (["own.json", "--json"], "name that one with --output"),
             (["own.json", "-o", "no/where.json"], "create the directory first, or write elsewhere"),
-            (["own.json", "-o", "."], "is there already"),
+            (["own.json", "-o", "."], "is no regular file: choose another path"),
         ],
     )
     def test_arguments(self, dct: Dct, arguments: list[str], says: str) -> None:

@@ -2,6 +2,7 @@ import dataclasses
 import json
 import os
 import struct
+import threading
 import zipfile
 from pathlib import Path
 
@@ -239,6 +240,16 @@ def test_path_that_no_file_can_have(tmp_path):
 def test_endless_file():
     with pytest.raises(ModelFileError, match="no plain file"):
         Model.load("/dev/zero")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    caught = []
+    reader = threading.Thread(target=lambda: caught.append(error(tmp_path / "pipe")), daemon=True)
+    reader.start()
+    reader.join(20)
+    assert "no plain file: copy what it gives to a file first" in caught[0]
 
 
 def test_larger_than_any_model(tmp_path):

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from difflogic.config import load_config
 from difflogic.errors import CircuitError
 from difflogic.formats import logicars, logicars_layers, strict_json
+from difflogic.gates import Op
 from difflogic.logic.automaton import from_model
+from difflogic.logic.circuit import LogicCircuit
 from difflogic.model import Model
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import all_neighborhoods, automaton, circuits, life, words
@@ -69,6 +71,32 @@ def test_any_circuit_is_written_as_one_of_logicars(circuit):
     read = parse(data)
     inputs = words(circuit.inputs, np.random.default_rng(1))
     np.testing.assert_array_equal(read.next_state(inputs), circuit.next_state(inputs))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "sizes"),
+    [
+        ([19, 20], [3, 2]),  # the deepest gates, in any order: the last layer
+        ([20, 19], [3, 2]),
+        ([20, 20], [3, 2, 2]),  # once they are not each one channel's, a layer takes them on
+        ([19, 18], [3, 3, 2]),
+        ([0, 17], [4, 4, 2]),
+    ],
+)
+def test_layers(outputs, sizes):
+    """Row 18 is in the first layer, which hands rows 2 and 17 on; 19 and 20 are in the second."""
+    circuit = LogicCircuit([Op.AND, Op.OR, Op.XOR], [0, 18, 18], [1, 2, 17], outputs, (0, 1))
+    data = json.loads(logicars_layers.render(automaton(circuit)))
+    found = [len(layer["gates"]) for layer in data["update"]["layers"]]
+    assert naive_logicars.active_gates(data) == 3
+    assert found == sizes
+
+
+def test_a_gate_that_is_the_next_state_of_two_channels_is_there_once():
+    circuit = LogicCircuit([Op.XOR], [0], [1], [18, 18], (0, 1))
+    data = json.loads(logicars_layers.render(automaton(circuit)))
+    assert [len(layer["gates"]) for layer in data["update"]["layers"]] == [1, 2]
+    assert naive_logicars.active_gates(data) == 1
 
 
 @pytest.mark.parametrize("overrides", [ONE, SOME, DISTINCT, DEEP])

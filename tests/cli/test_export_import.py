@@ -1,0 +1,136 @@
+"""From `dct export` to `dct import` and back, and exports that cannot be."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from difflogic.config import load_config
+from difflogic.formats import circuit_json, loading
+from difflogic.gates import Op
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.model import Model
+from tests.difflogic.formats.made import automaton, life, words
+
+Dct = Callable[..., Any]
+
+# Simplifying larger ones takes seconds.
+EDGES = automaton(LogicCircuit([Op.XOR], [3], [5], [9], (0,)), name="edges")
+
+
+@pytest.fixture(autouse=True)
+def folder(dct: Dct) -> None:
+    """A circuit in the directory of the test."""
+    Path("edges.json").write_text(circuit_json.render(EDGES))
+
+
+def save(circuit: LogicCircuit, **changes: Any) -> str:
+    made = automaton(circuit, name="other", **changes)
+    Path("other.json").write_text(circuit_json.render(made))
+    return "other.json"
+
+
+@pytest.mark.parametrize("options", [[], ["--unsimplified"]])
+def test_a_model_by_way_of_logicars(dct: Dct, tiny: list[str], options: list[str]) -> None:
+    model = Model.create(load_config("checkerboard-small", tiny))
+    # As after training: most gates hand on an input, and some do more.
+    rng = np.random.default_rng(0)
+    some = rng.integers(0, len(model.logits), 12)
+    model.logits[some, rng.integers(0, 16, 12)] = 99
+    model.save("model.npz")
+    assert dct("export", "model.npz", "-o", "x.logicars.json", *options).exit_code == 0
+    made = loading.load(Path("model.npz"))
+    assert dct("import", "x.logicars.json", "-o", "back.json", "--name", made.name).exit_code == 0
+    back = loading.load(Path("back.json"))
+    assert dct("export", "model.npz", "-o", "kept.json", *options).exit_code == 0
+    kept = loading.load(Path("kept.json"))
+    inputs = words(kept.circuit.inputs, np.random.default_rng(1))
+    np.testing.assert_array_equal(back.circuit.next_state(inputs), kept.circuit.next_state(inputs))
+    if options:
+        np.testing.assert_array_equal(
+            back.circuit.next_state(inputs), made.circuit.next_state(inputs)
+        )
+
+
+def test_our_own_format_there_and_back(dct: Dct) -> None:
+    first = dct("export", "edges.json", "--format", "json", "--unsimplified")
+    assert first.stdout == circuit_json.render(EDGES)
+    assert dct("import", "edges.json").stdout == first.stdout
+
+
+def test_digitaljs(dct: Dct) -> None:
+    assert dct("export", "edges.json", "-o", "edges.digitaljs.json").exit_code == 0
+    data = json.loads(Path("edges.digitaljs.json").read_text())
+    assert data["devices"]["W0"]["type"] == "Button"
+
+
+def test_golly(dct: Dct) -> None:
+    result = dct("export", "edges.json", "-o", "Conway.rule")
+    assert result.exit_code == 0
+    lines = Path("Conway.rule").read_text().splitlines()
+    assert lines[0] == "@RULE Conway"
+    assert dct("export", "edges.json", "-f", "golly").stdout.startswith("@RULE Edges\n")
+
+
+def born() -> LogicCircuit:
+    return LogicCircuit([Op.NOR], [0], [1], [9], (0,))
+
+
+def crossed() -> LogicCircuit:
+    """Two channels that become one another: both matter."""
+    return LogicCircuit([], [], [], [4 * 2 + 1, 4 * 2], (0, 1))
+
+
+class TestBadExports:
+    @pytest.mark.parametrize(
+        ("circuit", "file", "says"),
+        [
+            (crossed(), "x.rule", "2 channels matter to what is visible, and a rule for Golly has"),
+            (born(), "x.rule", "Golly does not compute regions that are empty"),
+            (EDGES.circuit, "a b.rule", 'the name of no rule for Golly: name the file by letters'),
+        ],
+    )  # fmt: skip
+    def test_golly(self, dct: Dct, circuit: LogicCircuit, file: str, says: str) -> None:
+        source = save(circuit, visible=(0,))
+        result = dct("export", source, "-o", file)
+        assert result.exit_code == 2
+        assert says in result.stderr
+        assert (result.stdout, set(os.listdir())) == ("", {"edges.json", "other.json"})
+
+    def test_logicars(self, dct: Dct) -> None:
+        source = save(life(channels=129))
+        result = dct("export", source, "-o", "x.logicars.json", "--unsimplified")
+        assert result.exit_code == 2
+        assert "129 channels are more than the 128 that logicars has" in result.stderr
+        assert set(os.listdir()) == {"edges.json", "other.json"}
+
+    @pytest.mark.parametrize("content", ["{", "", "[]", circuit_json.render(EDGES)[:-9]])
+    def test_bad_sources(self, dct: Dct, content: str) -> None:
+        Path("other.json").write_text(content)
+        result = dct("export", "other.json", "-o", "x.digitaljs.json")
+        assert result.exit_code == 2
+        assert result.stderr.startswith("error: other.json: ")
+        assert set(os.listdir()) == {"edges.json", "other.json"}
+
+    def test_a_source_of_logicars(self, dct: Dct) -> None:
+        assert dct("export", "edges.json", "-o", "x.logicars.json").exit_code == 0
+        result = dct("export", "x.logicars.json", "-f", "json")
+        assert result.exit_code == 2
+        assert "it looks like one of logicars, which dct import turns into one" in result.stderr
+
+
+def test_simplifying_may_leave_one_channel_for_golly(dct: Dct) -> None:
+    # Channel 1 does what the one channel of EDGES does, and channel 0 copies it.
+    made = automaton(LogicCircuit([Op.XOR], [7], [11], [18, 18], (0, 1)), visible=(1,))
+    Path("two.json").write_text(circuit_json.render(replace(made, name="two")))
+    for name, source in (("Two", "two.json"), ("One", "edges.json")):
+        assert dct("export", source, "-o", f"{name}.rule").exit_code == 0
+    trees = [Path(f"{name}.rule").read_text().split("@TREE")[1] for name in ("Two", "One")]
+    assert trees[0] == trees[1]
