@@ -3,8 +3,8 @@
 #   make demo   sets up .venv and trains a small checkerboard automaton
 #   make test   sets up .venv with the development tools and runs every check
 #
-# On Debian and Ubuntu, `make tools` as root installs what exported circuits are tried in; without
-# them `make test` skips those tests and says so.
+# On Debian and Ubuntu, `make tools` as root (with npm) installs what exported circuits are tried
+# in; without them `make test` skips those tests and says so.
 #
 # PYTHON=/path/to/python chooses the interpreter; without it the first that fits is taken.
 
@@ -12,7 +12,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-TOOLS := berkeley-abc g++ gcc graphviz iverilog yosys
+# Debian's packages, and one of npm's, whose place Node.js is told.
+TOOLS := berkeley-abc g++ gcc golly graphviz iverilog yosys
+DIGITALJS := digitaljs@0.14.2
+export NODE_PATH := $(CURDIR)/.tools/node_modules
 
 # An interpreter fits if it runs (a version manager's shim may not), is new enough, and can make
 # environments (some distributions package that apart).
@@ -37,6 +40,7 @@ test: $(VENV)/.installed-dev
 tools:
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(TOOLS)
+	npm install --prefix .tools --no-audit --no-fund --silent $(DIGITALJS)
 
 # Compiled code is invisible to the coverage tool, so the kernels run as plain Python here; that
 # is slow. The cache of its own keeps the two modes apart.
@@ -68,4 +72,4 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt $(BIN)/python
 	@touch $(VENV)/.installed $@
 
 clean:
-	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .tools build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
