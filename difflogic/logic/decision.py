@@ -66,19 +66,24 @@ def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
     nodes = cone(xag, asked)
     if any(_values(xag, nodes, _random_inputs(xag), literal).any() for literal in asked):
         return Decision("no", "simulation")
-    methods = set()
-    solved = None
+    methods, large = set(), []
     for literal in asked:
         own = cone(xag, [literal])
         inputs = [node for node in own if node <= xag.inputs]
-        if len(inputs) <= EXHAUSTIVE_INPUTS:
-            decision = _try_all(xag, own, inputs, literal, deadline)
-        else:
-            solved = solved or Cnf(xag, nodes)
-            decision = solved.decide(literal, deadline)
+        if len(inputs) > EXHAUSTIVE_INPUTS:
+            large.append(literal)
+            continue
+        decision = _try_all(xag, own, inputs, literal, deadline)
         if decision.answer != "yes":
             return decision
         methods.add(decision.method)
+    if large:
+        with Cnf(xag, nodes) as clauses:
+            for literal in large:
+                decision = clauses.decide(literal, deadline)
+                if decision.answer != "yes":
+                    return decision
+                methods.add(decision.method)
     return Decision("yes", " and ".join(sorted(methods)))
 
 
@@ -173,7 +178,10 @@ def _try_all(
 
 
 class Cnf:
-    """Nodes of a Xag as clauses of a SAT solver (Tseitin 1968); node n is variable n."""
+    """Nodes of a Xag as clauses of a SAT solver (Tseitin 1968); node n is variable n.
+
+    Use it in a `with`: the solver's memory is not Python's.
+    """
 
     def __init__(self, xag: Xag, nodes: Sequence[int]) -> None:
         from pysat.solvers import Solver
@@ -184,6 +192,12 @@ class Cnf:
             if node > xag.inputs:
                 gate = node - xag.first_gate
                 self._add_gate(node, xag.kind[gate], signed(xag.x[gate]), signed(xag.y[gate]))
+
+    def __enter__(self) -> Cnf:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._solver.delete()
 
     def _add_gate(self, out: int, kind: Kind, x: int, y: int) -> None:
         if kind is Kind.AND:
@@ -215,7 +229,8 @@ class Cnf:
         """Return whether the clauses can be fulfilled, or None when time is up."""
         while not deadline.passed:
             self._solver.conf_budget(CONFLICTS)
-            found = self._solver.solve_limited(assumptions=list(assumptions))
+            # Else Ctrl-C would leave it by an error of its own, and the solver unusable.
+            found = self._solver.solve_limited(list(assumptions), expect_interrupt=True)
             if found is not None:
                 return bool(found)
         return None

@@ -48,16 +48,16 @@ def find(automaton: Automaton, bound: int, seconds: float, most: int = MOST) -> 
     found: dict[bytes, Picture] = {}
     sizes = [(p, q) for p in range(1, bound + 1) for q in range(1, bound + 1)]
     for height, width in sorted(sizes, key=lambda size: (size[0] * size[1], size)):
-        torus = _Torus(automaton, height, width)
-        torus.exclude(found.values())
-        while (bits := torus.next(deadline)) is not None:
-            picture = canonical(bits)
-            found[_key(picture)] = picture
-            torus.exclude([picture])
-            if len(found) > most:
-                return FixedPoints(tuple(found.values())[:most], bound, f"more than {most}")
-        if torus.undecided:
-            return FixedPoints(tuple(found.values()), bound, "time limit")
+        with _Torus(automaton, height, width) as torus:
+            torus.exclude(found.values())
+            while (bits := torus.next(deadline)) is not None:
+                picture = canonical(bits)
+                found[_key(picture)] = picture
+                torus.exclude([picture])
+                if len(found) > most:
+                    return FixedPoints(tuple(found.values())[:most], bound, f"more than {most}")
+            if torus.undecided:
+                return FixedPoints(tuple(found.values()), bound, "time limit")
     return FixedPoints(tuple(found.values()), bound, None)
 
 
@@ -104,6 +104,12 @@ class _Torus:
             self._solver.add([-signed(literal)])
         self.undecided = False
         """Whether time was up before the last answer was found."""
+
+    def __enter__(self) -> _Torus:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._solver.__exit__(*raised)
 
     def next(self, deadline: Deadline) -> Bits | None:
         """Return the visible bits (channels, height, width) of a fixed point that is left."""
