@@ -240,9 +240,13 @@ def _pictures(pictures: Sequence[Picture]) -> list[str]:
 
 
 def _settling(found: Inspection) -> list[str]:
+    from difflogic.logic.inspection import MOST_CELLS
+
     settling, automaton = found.settling, found.automaton
     if settling is None:
-        return ["run from its start: not decided: the time limit, or too large a grid"]
+        large = automaton.height * automaton.width > MOST_CELLS
+        reason = f"a grid of more than {MOST_CELLS} cells" if large else "time limit"
+        return [f"run from its start: not decided ({reason})"]
     if settling.starts == 1:
         starts = "from its start"
     elif automaton.start == "random":

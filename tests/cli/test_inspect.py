@@ -150,7 +150,13 @@ class TestText:
 
     def test_no_time(self, dct: Dct, life: str) -> None:
         text = dct("inspect", life, "--time-limit", "0.001").stdout
-        assert "time limit" in text
+        assert "at least " in text
+        assert "run from its start: not decided (time limit)\n" in text
+
+    def test_a_huge_grid_is_not_run(self, dct: Dct, tmp_path: Path) -> None:
+        path = save(automaton(life_like("3", "23"), height=513, width=512), tmp_path / "huge.json")
+        text = dct("inspect", path, "--periods", "1").stdout
+        assert text.endswith("run from its start: not decided (a grid of more than 262144 cells)\n")
 
 
 class TestJson:
