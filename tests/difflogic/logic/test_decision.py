@@ -11,7 +11,7 @@ from hypothesis import given
 
 from difflogic.logic import decision
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.decision import Cnf, Deadline, cone, never
+from difflogic.logic.decision import Clauses, Deadline, cone, never
 from difflogic.logic.xag import Xag, from_circuit
 from tests.difflogic.logic.rules import all_cases, circuits
 
@@ -32,7 +32,7 @@ def test_sat_alone_agrees_with_all_cases(circuit: LogicCircuit) -> None:
     xag, (output,) = from_circuit(circuit)
     if output > 1:
         ever = bool(circuit.next_state(all_cases(9))[0].any())
-        with Cnf(xag, cone(xag, [output])) as solver:
+        with Clauses(xag, cone(xag, [output])) as solver:
             assert solver.decide(output, soon()).answer == ("no" if ever else "yes")
 
 
@@ -102,11 +102,12 @@ def test_ctrl_c_ends_a_search() -> None:
     """Random clauses of three literals, 4.3 for each variable, are hard for their number."""
     rng = np.random.default_rng(0)
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-    with Cnf(Xag(400), []) as solver:
+    xag = Xag(400)
+    with Clauses(xag, range(1, 401)) as clauses:
         for _ in range(1720):
-            variables = rng.choice(400, 3, replace=False) + 1
-            solver.add((variables * rng.choice([-1, 1], 3)).tolist())
+            nodes = rng.choice(400, 3, replace=False) + 1
+            clauses.demand(*(2 * nodes + rng.integers(0, 2, 3)).tolist())
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            solver.solve(soon())
+            clauses.solve(soon())
         timer.join()
