@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.counter import Counter
+from cli.simplify import simplified
 from cli.sources import Source
 
 
@@ -66,16 +67,23 @@ def inspect(
     circuit is simplified first, and channels that the visible ones do not depend on are dropped.
     """
     from cli import inspection, inspection_data, output
+    from difflogic.errors import CircuitError
     from difflogic.formats.loading import load
     from difflogic.logic.equations import equations
     from difflogic.logic.inspection import Limits, channel_number
     from difflogic.logic.inspection import inspect as examine
-    from difflogic.logic.simplification import simplify
 
     trained = load(source)
-    automaton = trained if unsimplified else simplify(trained).automaton
+    if channel is not None:
+        channel_number(trained.circuit, channel)  # an error before the wait
+    automaton = trained if unsimplified else simplified(trained)
     signs = inspection.Signs(as_ascii or not inspection.shows_signs())
     if channel is not None:
+        if channel not in automaton.circuit.labels:
+            raise CircuitError(
+                f"channel {channel} is dropped, as no visible one depends on it: see it with "
+                "--unsimplified"
+            )
         chosen = equations(automaton.circuit, [channel_number(automaton.circuit, channel)])
         if as_json:
             output.show_json({"equations": inspection_data.equations_data(chosen, signs)})

@@ -206,18 +206,13 @@ def _fixed_points(fixed: FixedPoints) -> list[str]:
     stopped = f" ({fixed.stopped})" if fixed.stopped else ""
     more = len(fixed.pictures) - PICTURES
     periods = Counter(picture.period for picture in fixed.pictures)
-    ordered = sorted(periods.items(), key=lambda item: (_area(item[0]), str(item[0])))
     return [
         f"fixed points of the plane with periods of up to {fixed.bound}×{fixed.bound} cells: "
         f"{count}{stopped}, counted by what the visible channels show, up to translation",
-        *(f"  {count} of period {_period(period)}" for period, count in ordered),
-        *_pictures(sorted(fixed.pictures, key=lambda picture: _area(picture.period))[:PICTURES]),
+        *(f"  {count} of period {_period(period)}" for period, count in periods.items()),
+        *_pictures(fixed.pictures[:PICTURES]),
         *([f"  … and {more} more pictures: --json has all."] if more > 0 else []),
     ]
-
-
-def _area(period: Period) -> int:
-    return period.height * period.width
 
 
 def _pictures(pictures: Sequence[Picture]) -> list[str]:
@@ -240,9 +235,13 @@ def _pictures(pictures: Sequence[Picture]) -> list[str]:
 
 
 def _settling(found: Inspection) -> list[str]:
+    from difflogic.logic.inspection import MOST_CELLS
+
     settling, automaton = found.settling, found.automaton
     if settling is None:
-        return ["run from its start: not decided: the time limit, or too large a grid"]
+        large = automaton.height * automaton.width > MOST_CELLS
+        reason = f"a grid of more than {MOST_CELLS} cells" if large else "time limit"
+        return [f"run from its start: not decided ({reason})"]
     if settling.starts == 1:
         starts = "from its start"
     elif automaton.start == "random":

@@ -6,23 +6,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.gates import Op
+from difflogic.logic.satisfiability import Formula
 from difflogic.logic.xag import Kind, Xag
-
-if TYPE_CHECKING:
-    from pysat.solvers import Solver
 
 Answer = Literal["yes", "no", "not decided"]
 
 EXHAUSTIVE_INPUTS = 20
 """Up to so many inputs all cases are computed."""
-
-CONFLICTS = 2000
-"""Of the SAT solver between two looks at the clock and at Ctrl-C."""
 
 _BLOCK = 1024  # words of 64 cases that are computed at once
 _RANDOM_WORDS = 48
@@ -33,14 +29,15 @@ class Deadline:
     """A point in time after which questions stay undecided."""
 
     at: float
+    """Of `time.monotonic`."""
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
-        return cls(time.perf_counter() + seconds)
+        return cls(time.monotonic() + seconds)
 
     @property
     def passed(self) -> bool:
-        return time.perf_counter() >= self.at
+        return time.monotonic() >= self.at
 
 
 @dataclass(frozen=True)
@@ -66,19 +63,24 @@ def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
     nodes = cone(xag, asked)
     if any(_values(xag, nodes, _random_inputs(xag), literal).any() for literal in asked):
         return Decision("no", "simulation")
-    methods = set()
-    solved = None
+    methods, large = set(), []
     for literal in asked:
         own = cone(xag, [literal])
         inputs = [node for node in own if node <= xag.inputs]
-        if len(inputs) <= EXHAUSTIVE_INPUTS:
-            decision = _try_all(xag, own, inputs, literal, deadline)
-        else:
-            solved = solved or Cnf(xag, nodes)
-            decision = solved.decide(literal, deadline)
+        if len(inputs) > EXHAUSTIVE_INPUTS:
+            large.append(literal)
+            continue
+        decision = _try_all(xag, own, inputs, literal, deadline)
         if decision.answer != "yes":
             return decision
         methods.add(decision.method)
+    if large:
+        with Clauses(xag, nodes) as clauses:
+            for literal in large:
+                decision = clauses.decide(literal, deadline)
+                if decision.answer != "yes":
+                    return decision
+                methods.add(decision.method)
     return Decision("yes", " and ".join(sorted(methods)))
 
 
@@ -172,55 +174,57 @@ def _try_all(
     return Decision("yes", "all cases")
 
 
-class Cnf:
-    """Nodes of a Xag as clauses of a SAT solver (Tseitin 1968); node n is variable n."""
+class Clauses:
+    """Nodes of a Xag as a formula. Use it in a `with`, as the formula."""
 
     def __init__(self, xag: Xag, nodes: Sequence[int]) -> None:
-        from pysat.solvers import Solver
-
-        # MiniSat's family alone can stop after so many conflicts.
-        self._solver: Solver = Solver(name="glucose4")
+        self._formula = Formula()
+        self._literals: dict[int, int] = {}
         for node in nodes:
-            if node > xag.inputs:
-                gate = node - xag.first_gate
-                self._add_gate(node, xag.kind[gate], signed(xag.x[gate]), signed(xag.y[gate]))
+            self._literals[node] = self._add(xag, node)
 
-    def _add_gate(self, out: int, kind: Kind, x: int, y: int) -> None:
-        if kind is Kind.AND:
-            clauses = [[-out, x], [-out, y], [out, -x, -y]]
-        else:
-            clauses = [[-out, x, y], [-out, -x, -y], [out, -x, y], [out, x, -y]]
-        for clause in clauses:
-            self.add(clause)
+    def __enter__(self) -> Clauses:
+        self._formula.__enter__()
+        return self
 
-    def add(self, clause: Sequence[int]) -> None:
-        """Demand that one of the solver's literals is true."""
-        self._solver.add_clause(list(clause))
+    def __exit__(self, *raised: Any) -> None:
+        self._formula.__exit__(*raised)
 
-    def true_among(self, variables: Sequence[int]) -> list[int]:
-        """Return which variables are true in the case that `solve` found."""
-        true = set(self._solver.get_model())
-        return [variable for variable in variables if variable in true]
+    def _add(self, xag: Xag, node: int) -> int:
+        gate = node - xag.first_gate
+        if gate < 0:
+            return self._formula.variable()
+        x, y = self._of(xag.x[gate]), self._of(xag.y[gate])
+        if xag.kind[gate] is Kind.XOR:
+            return self._formula.gate(Op.XOR, x, y)
+        literal = self._formula.gate(Op.AND, x, y)
+        for term in (x, y):  # which follows at once, where a clause per corner needs two steps
+            self._formula.add([-literal, term])
+        return literal
+
+    def _of(self, literal: int) -> int:
+        """Return the formula's literal of one of the Xag, which is no constant."""
+        found = self._literals[literal >> 1]
+        return -found if literal & 1 else found
+
+    def demand(self, *literals: int) -> None:
+        """Demand that one of the literals is 1."""
+        self._formula.add([self._of(literal) for literal in literals])
+
+    def solve(self, deadline: Deadline, *literals: int) -> bool | None:
+        """Return whether all that is demanded, and these literals, can be; None if time is up."""
+        return self._formula.solve([self._of(literal) for literal in literals], deadline.at)
+
+    def true_among(self, nodes: Sequence[int]) -> set[int]:
+        """Return which nodes are 1 in the case that `solve` found."""
+        true = self._formula.true_literals()
+        return {node for node in nodes if self._literals[node] in true}
 
     def decide(self, literal: int, deadline: Deadline) -> Decision:
         """Decide whether a literal that is no constant is 0 for all inputs."""
-        found = self.solve(deadline, [signed(literal)])
+        found = self.solve(deadline, literal)
         if found is None:
             return Decision("not decided", "time limit")
         if not found:
-            self.add([-signed(literal)])  # helps with the next ones
+            self.demand(literal ^ 1)  # helps with the next ones
         return Decision("no" if found else "yes", "SAT")
-
-    def solve(self, deadline: Deadline, assumptions: Sequence[int] = ()) -> bool | None:
-        """Return whether the clauses can be fulfilled, or None when time is up."""
-        while not deadline.passed:
-            self._solver.conf_budget(CONFLICTS)
-            found = self._solver.solve_limited(assumptions=list(assumptions))
-            if found is not None:
-                return bool(found)
-        return None
-
-
-def signed(literal: int) -> int:
-    """Return a literal of a Xag, which is no constant, as one of the SAT solver."""
-    return -(literal >> 1) if literal & 1 else literal >> 1

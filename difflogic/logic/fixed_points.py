@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from difflogic.grid import neighbors
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.decision import Cnf, Deadline, cone, signed
+from difflogic.logic.decision import Clauses, Deadline, cone
 from difflogic.logic.periods import Bits, Period, on_torus
 from difflogic.logic.symmetry import instantiate
 from difflogic.logic.xag import FALSE, TRUE, Xag
@@ -48,17 +49,28 @@ def find(automaton: Automaton, bound: int, seconds: float, most: int = MOST) -> 
     found: dict[bytes, Picture] = {}
     sizes = [(p, q) for p in range(1, bound + 1) for q in range(1, bound + 1)]
     for height, width in sorted(sizes, key=lambda size: (size[0] * size[1], size)):
-        torus = _Torus(automaton, height, width)
-        torus.exclude(found.values())
-        while (bits := torus.next(deadline)) is not None:
-            picture = canonical(bits)
-            found[_key(picture)] = picture
-            torus.exclude([picture])
-            if len(found) > most:
-                return FixedPoints(tuple(found.values())[:most], bound, f"more than {most}")
-        if torus.undecided:
-            return FixedPoints(tuple(found.values()), bound, "time limit")
-    return FixedPoints(tuple(found.values()), bound, None)
+        with _Torus(automaton, height, width) as torus:
+            torus.exclude(found.values())
+            while (bits := torus.next(deadline)) is not None:
+                picture = canonical(bits)
+                found[_key(picture)] = picture
+                torus.exclude([picture])
+                if len(found) > most:
+                    return _sorted(list(found.values())[:most], bound, f"more than {most}")
+            if torus.undecided:
+                return _sorted(found.values(), bound, "time limit")
+    return _sorted(found.values(), bound, None)
+
+
+def _sorted(pictures: Iterable[Picture], bound: int, stopped: str | None) -> FixedPoints:
+    """Put the pictures in an order that does not depend on the solver."""
+
+    def place(picture: Picture) -> tuple[int, int, tuple[int, int], bytes]:
+        height, width = picture.period.height, picture.period.width
+        diagonal = picture.period.diagonal or (0, 0)
+        return height * width, height, diagonal, picture.bits.tobytes()
+
+    return FixedPoints(tuple(sorted(pictures, key=place)), bound, stopped)
 
 
 def canonical(bits: Bits) -> Picture:
@@ -98,23 +110,34 @@ class _Torus:
         self._visible = np.array(
             [[1 + row * cells + cell for cell in range(cells)] for row in automaton.visible_rows]
         )
-        self._solver = Cnf(xag, cone(xag, differences))
+        nodes = set(self._visible.ravel().tolist()).union(cone(xag, differences))
+        self._clauses = Clauses(xag, sorted(nodes))
         self._impossible = TRUE in differences
         for literal in sorted(set(differences) - {FALSE, TRUE}):
-            self._solver.add([-signed(literal)])
+            self._clauses.demand(literal ^ 1)
         self.undecided = False
         """Whether time was up before the last answer was found."""
+
+    def __enter__(self) -> _Torus:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._clauses.__exit__(*raised)
 
     def next(self, deadline: Deadline) -> Bits | None:
         """Return the visible bits (channels, height, width) of a fixed point that is left."""
         if self._impossible:
             return None
-        found = self._solver.solve(deadline)
+        found = self._clauses.solve(deadline)
         self.undecided = found is None
         if not found:
             return None
-        true = self._solver.true_among(self._visible.ravel().tolist())
-        return np.isin(self._visible, true).astype(np.uint8).reshape(-1, self._height, self._width)
+        true = self._clauses.true_among(self._visible.ravel().tolist())
+        return (
+            np.isin(self._visible, list(true))
+            .astype(np.uint8)
+            .reshape(-1, self._height, self._width)
+        )
 
     def exclude(self, pictures: Iterable[Picture]) -> None:
         """Leave out the states that show these pictures, however shifted."""
@@ -125,4 +148,5 @@ class _Torus:
             copies = (1, self._height // rows, self._width // columns)
             for shown in {shifted.tobytes(): shifted for shifted in _shifts(picture.bits)}.values():
                 bits = np.tile(shown, copies).reshape(self._visible.shape)
-                self._solver.add(np.where(bits, -self._visible, self._visible).ravel().tolist())
+                # A literal is twice a node's number, and one more if it is inverted.
+                self._clauses.demand(*(2 * self._visible + bits).ravel().tolist())

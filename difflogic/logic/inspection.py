@@ -17,6 +17,7 @@ from difflogic.logic.equations import Equations, equations
 from difflogic.logic.fixed_points import FixedPoints
 from difflogic.logic.settling import Settling
 from difflogic.logic.symmetry import Rule
+from difflogic.logic.xag import from_circuit, to_circuit
 
 MOST_CELLS = 2**18
 """Of the largest grid on which an automaton is run to see where it settles."""
@@ -62,13 +63,17 @@ def inspect(
 ) -> Inspection:
     """Find out everything. `progress` is told how many parts are done, and what comes next."""
     circuit = automaton.circuit
+    # The same functions of the same inputs, without what passes through and is constant.
+    folded = automaton.with_circuit(
+        to_circuit(*from_circuit(circuit), circuit.labels, range(circuit.channels))
+    )
     progress(0, "symmetries")
-    rule = symmetry.examine(circuit, limits.seconds)
+    rule = symmetry.examine(folded.circuit, limits.seconds)
     progress(1, "fixed points")
-    fixed = fixed_points.find(automaton, limits.periods, limits.seconds)
+    fixed = fixed_points.find(folded, limits.periods, limits.seconds)
     progress(2, "the run from its start")
     small = automaton.height * automaton.width <= MOST_CELLS
-    settled = settling.settle(automaton, limits.seed, limits.seconds) if small else None
+    settled = settling.settle(folded, limits.seed, limits.seconds) if small else None
     return Inspection(
         automaton, circuit.op_counts(), wires(circuit), equations(circuit), rule, fixed, settled
     )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 Bits = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Period:
     """The shifts that leave a picture as it is.
 

@@ -36,8 +36,23 @@ def place(layering: Layering, heights: Sequence[float], gap: float) -> list[floa
             del sides[1 - turn % 2]
         for number in order:
             _pull(layering, layering.layers[number], sides, y, heights, gap)
-    least = min(y[point] - heights[point] / 2 for point in range(len(y)))
-    return [value - least for value in y]
+    return _without_bands(y, heights, 2 * gap)
+
+
+def _without_bands(y: Sequence[float], heights: Sequence[float], most: float) -> list[float]:
+    """Return places from 0 on in which no band across all layers is empty and higher than `most`.
+
+    Parts of a circuit that are not joined push each other away; nothing else pulls them back.
+    """
+    placed = list(y)
+    tops = [middle - height / 2 for middle, height in zip(y, heights, strict=True)]
+    bottom = moved = min(tops)
+    for point in sorted(range(len(y)), key=tops.__getitem__):
+        top = tops[point]
+        moved += max(0.0, top - bottom - most)
+        placed[point] = y[point] - moved
+        bottom = max(bottom, y[point] + heights[point] / 2)
+    return placed
 
 
 def _pull(

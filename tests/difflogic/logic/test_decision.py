@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
 
 from difflogic.logic import decision
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.decision import Cnf, Deadline, cone, never
+from difflogic.logic.decision import Clauses, Deadline, cone, never
 from difflogic.logic.xag import Xag, from_circuit
 from tests.difflogic.logic.rules import all_cases, circuits
 
@@ -28,9 +31,9 @@ def test_agrees_with_all_cases(circuit: LogicCircuit) -> None:
 def test_sat_alone_agrees_with_all_cases(circuit: LogicCircuit) -> None:
     xag, (output,) = from_circuit(circuit)
     if output > 1:
-        solver = Cnf(xag, cone(xag, [output]))
         ever = bool(circuit.next_state(all_cases(9))[0].any())
-        assert solver.decide(output, soon()).answer == ("no" if ever else "yes")
+        with Clauses(xag, cone(xag, [output])) as solver:
+            assert solver.decide(output, soon()).answer == ("no" if ever else "yes")
 
 
 def conjunctions(inputs: int) -> tuple[Xag, int, int]:
@@ -93,3 +96,18 @@ def test_no_time_is_no_answer() -> None:
 def test_an_answer_is_no_truth_value() -> None:
     with pytest.raises(TypeError, match="three answers"):
         bool(never(Xag(1), [0], soon()))
+
+
+def test_ctrl_c_ends_a_search() -> None:
+    """Random clauses of three literals, 4.3 for each variable, are hard for their number."""
+    rng = np.random.default_rng(0)
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    xag = Xag(400)
+    with Clauses(xag, range(1, 401)) as clauses:
+        for _ in range(1720):
+            nodes = rng.choice(400, 3, replace=False) + 1
+            clauses.demand(*(2 * nodes + rng.integers(0, 2, 3)).tolist())
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            clauses.solve(soon())
+        timer.join()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from difflogic.formats.diagram.graph import Diagram, Family, diagram
 from difflogic.formats.diagram.layers import Layering, arrange, crossings
 from difflogic.formats.diagram.placement import isotonic, place
+from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
 from tests.difflogic.logic.rules import automaton, circuits, random_circuit
 
@@ -86,6 +87,23 @@ def test_points_keep_their_distance(circuit: LogicCircuit) -> None:
     for layer in layering.layers:
         for upper, lower in pairwise(layer):
             assert y[lower] - y[upper] >= (heights[upper] + heights[lower]) / 2 + 8 - 1e-6
+
+
+def test_parts_that_are_not_joined_stand_close() -> None:
+    rng = np.random.default_rng(0)
+    parts = [9 * 6 + np.arange(6) + 6 * step for step in range(4)]
+    circuit = LogicCircuit(
+        np.full(24, Op.AND), np.concatenate([np.arange(6), *parts[:3]]),
+        np.concatenate([rng.permutation(48)[:24] + 6]), parts[3], tuple(range(6)),
+    )  # fmt: skip
+    layering = arrange(diagram(automaton(circuit)))
+    heights = [4.0 if point.passes else 26.0 for point in layering.points]
+    y = place(layering, heights, 8.0)
+    ends = sorted((y[n] - heights[n] / 2, y[n] + heights[n] / 2) for n in range(len(y)))
+    bottom = 0.0
+    for top, end in ends:
+        assert top - bottom <= 16 + 1e-6
+        bottom = max(bottom, end)
 
 
 def test_a_row_of_gates_is_straight() -> None:
