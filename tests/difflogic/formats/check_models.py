@@ -17,6 +17,7 @@ import numpy as np
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.formats import FORMATS
+from difflogic.formats.common import common_interface
 from difflogic.formats.exporting import export
 from difflogic.formats.loading import load
 from difflogic.logic.circuit import LogicCircuit
@@ -57,11 +58,9 @@ def broken(automaton):
     return automaton.with_circuit(LogicCircuit(op, whole.a, whole.b, whole.outputs, whole.labels))
 
 
-def checks(path):
+def checks(path, whole, small):
     """Yield what each check of one model is, and do it when asked for the next."""
     model = Model.load(saved_model(path))
-    whole = load(path)
-    small = simplify(whole).automaton
     run, size = by_simulator(model), (max(small.height, 8), max(small.width, 9))
 
     def folder():
@@ -73,7 +72,7 @@ def checks(path):
             return lambda: f"{test_verilog.check_cells(automata, folder(), count=CASES, most=MOST)}"
 
         def cec(suffix):
-            pairs = [test_gate_lists.against_simplified(whole)]
+            pairs = [(small, whole, common_interface(whole.circuit, small.circuit.labels))]
             pairs.append((broken(small), *pairs[0][1:]))
             return test_gate_lists.verdicts(pairs, suffix, folder())
 
@@ -110,15 +109,13 @@ def checks(path):
 def main(paths):
     for path in paths:
         whole = load(path)
+        small = simplify(whole).automaton
         print(f"\n{whole.name}")
         for name, format in FORMATS.items():
             if name in ("json", "verilog", "blif", "aiger", "aiger-binary", "c", "python"):
-                sizes = [
-                    len(export(whole, format, unsimplified=unsimplified).data)
-                    for unsimplified in (False, True)
-                ]
+                sizes = [len(export(automaton, format)) for automaton in (small, whole)]
                 print(f"  {name}: {sizes[0]} bytes, unsimplified {sizes[1]}")
-        for what, check in checks(path):
+        for what, check in checks(path, whole, small):
             started = time.perf_counter()
             said = check()
             print(f"  {what}: {said or 'equal'}: {time.perf_counter() - started:.2f} s", flush=True)
