@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli import output
-from cli.errors import note
+from cli import output, proving
+from cli.errors import FAILURE, note
+from cli.simplify import EffortName, simplified
 from cli.sources import Source
 
 if TYPE_CHECKING:
     from difflogic.formats import Format
+    from difflogic.logic.automaton import Automaton
 
 MAX_SIDE = 65536
 
@@ -52,6 +54,10 @@ def export(
     unsimplified: Annotated[
         bool, typer.Option("--unsimplified", help="Write the netlist with every gate and channel.")
     ] = False,
+    effort: Annotated[
+        EffortName, typer.Option(help="How long to simplify, as for dct simplify.")
+    ] = EffortName.normal,
+    time_limit: proving.TimeLimit = proving.SECONDS,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite FILE if it exists already.")
     ] = False,
@@ -81,7 +87,7 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Write a trained circuit for other tools, simplified.
+    """Write a trained circuit for other tools, simplified and proved equal.
 
     The simplified circuit has only the channels that the visible ones depend on; channels keep
     the numbers that they had in training.
@@ -89,36 +95,53 @@ def export(
     Try: dct export last -o circuit.v
     """
     from difflogic.files import check_output, write_whole
+    from difflogic.formats.common import common_interface
     from difflogic.formats.exporting import export
     from difflogic.formats.loading import load
 
     format = _choose(name, file, as_json)
     size = None if array is None else _parse_size(array)
+    format.require(*(["interface"] if comparable else []), *(["array"] if size else []))
     if file is not None:
         check_output(file, force)
-    result = export(
-        load(source), format, unsimplified=unsimplified, comparable=comparable, array=size,
-        file=file,
-    )  # fmt: skip
+    automaton, interface = load(source), None
+    if comparable or not unsimplified:
+        whole, small = automaton, _simplify(automaton, effort, time_limit)
+        automaton = whole if unsimplified else small
+        if comparable:
+            interface = common_interface(whole.circuit, small.circuit.labels)
+    data = export(automaton, format, interface=interface, array=size, file=file)
     if file is not None:
-        write_whole(file, lambda out: out.write(result.data))
-    circuit = result.automaton.circuit
+        write_whole(file, lambda out: out.write(data))
+    circuit = automaton.circuit
     facts = {
         "format": format.name, "file": None if file is None else str(file),
-        "bytes": len(result.data), "simplified": not unsimplified, "gates": circuit.gates,
+        "bytes": len(data), "simplified": not unsimplified, "gates": circuit.gates,
         "depth": circuit.depth, "inputs": len(circuit.read_inputs),
-        "channels": list(circuit.labels), "visible": list(result.automaton.visible),
+        "channels": list(circuit.labels), "visible": list(automaton.visible),
     }  # fmt: skip
     if as_json:
         output.show_json(facts)
         return
     if file is None:
-        _print(result.data)
+        _print(data)
     note(
-        f"{result.automaton.name} as {format.name}: gates {circuit.gates} · "
+        f"{automaton.name} as {format.name}: gates {circuit.gates} · "
         f"depth {circuit.depth} · inputs {facts['inputs']} · channels {circuit.channels} · "
-        f"{len(result.data)} bytes" + (f": {file}" if file is not None else "")
+        f"{len(data)} bytes" + (f": {file}" if file is not None else "")
     )
+
+
+def _simplify(automaton: Automaton, effort: EffortName, time_limit: float) -> Automaton:
+    """Return a simplified automaton that is proved to do the same; else exit 1, and say why."""
+    small = simplified(automaton, effort)
+    proof = proving.prove(automaton, small.circuit, time_limit)
+    if not proof.equal:
+        for line in proving.lines(proof):
+            note(line)
+        note("nothing was written: the simplified circuit is not proved equal")
+        raise typer.Exit(FAILURE)
+    return small
 
 
 def _choose(name: str | None, file: Path | None, as_json: bool) -> Format:

@@ -33,16 +33,20 @@ class Format:
     options: tuple[str, ...] = ()
     """What else `render` accepts, by keyword; it does without."""
 
-    def render(self, automaton: Automaton, options: Mapping[str, Any] | None = None) -> str | bytes:
-        """Return the file. Raises ConfigError if an option is none of this format."""
-        given = dict(options or {})
-        for name in given:
+    def require(self, *options: str) -> None:
+        """Raise ConfigError if one of these options is none of this format."""
+        for name in options:
             if name not in self.options:
                 takers = [format.name for format in FORMATS.values() if name in format.options]
                 raise ConfigError(
                     f"{FLAGS[name]} means nothing to the format {self.name}, only to "
                     f"{', '.join(takers)}"
                 )
+
+    def render(self, automaton: Automaton, options: Mapping[str, Any] | None = None) -> str | bytes:
+        """Return the file. Raises ConfigError if an option is none of this format."""
+        given = dict(options or {})
+        self.require(*given)
         return importlib.import_module(self.module).render(automaton, **given)
 
 

@@ -173,3 +173,29 @@ def test_bytes_are_for_files_and_pipes(
     assert terminal.buffer.getvalue() == b""  # type: ignore[attr-defined]
     export._print(b"text\n")
     assert terminal.buffer.getvalue() == b"text\n"  # type: ignore[attr-defined]
+
+
+def test_a_simplified_circuit_that_is_not_equal_is_never_written(
+    dct: Any, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The simplifier is made to give a circuit that inverts what the right one hands on."""
+    wrong = examples.circuit([(12, 7, 7)], [9])
+    monkeypatch.setattr(export, "simplified", lambda whole, effort: whole.with_circuit(wrong))
+    result = dct("export", source, "-o", "x.v")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "nothing was written: the simplified circuit is not proved equal" in result.stderr
+    assert not Path("x.v").exists()
+    assert dct("export", source, "-o", "x.v", "--unsimplified").exit_code == 0
+
+
+def test_effort_is_handed_on(dct: Any, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    efforts = []
+
+    def simplified(whole: Any, effort: Any) -> Any:
+        efforts.append(str(effort))
+        return whole
+
+    monkeypatch.setattr(export, "simplified", simplified)
+    for arguments in ([], ["--effort", "low"]):
+        assert dct("export", source, "-f", "c", *arguments).exit_code == 0
+    assert efforts == ["normal", "low"]

@@ -135,12 +135,17 @@ def run(automaton, state, fires):
     return np.array(states)
 
 
-def cases(automaton, count, seed=0):
-    """Inputs (9·C, cases): all there are if they are few, else random ones."""
-    inputs = automaton.circuit.inputs
-    if inputs <= 9:
-        return (np.arange(2**inputs) >> np.arange(inputs)[:, None] & 1).astype(bool)
-    return np.random.default_rng(seed).integers(0, 2, (inputs, count)).astype(bool)
+def cases(automaton, count, most=9, seed=0):
+    """Inputs (9·C, cases): `count` random ones, or all there are of `most` that are read."""
+    circuit = automaton.circuit
+    reads = circuit.read_inputs
+    few = len(reads) <= most
+    bits = np.random.default_rng(seed).integers(
+        0, 2, (circuit.inputs, 2 ** len(reads) if few else count)
+    )
+    if few:
+        bits[reads] = np.arange(2 ** len(reads)) >> np.arange(len(reads))[:, None] & 1
+    return bits.astype(bool)
 
 
 def mutants(automaton):

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from difflogic.errors import CircuitError
 from difflogic.formats import aiger, aiger_binary, blif
 from difflogic.formats.common import Interface, common_interface, identifier, used_interface
-from difflogic.logic.simplification import simplify
+from difflogic.logic.simplification import EFFORTS, simplify
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import ABC, call, compare_cells, needs
 
@@ -70,7 +70,7 @@ def verdicts(pairs, suffix, folder):
 
 def against_simplified(automaton):
     """An automaton, its simplification, and what both can be given."""
-    small = simplify(automaton).automaton
+    small = simplify(automaton, EFFORTS["low"]).automaton
     return small, automaton, common_interface(automaton.circuit, small.circuit.labels)
 
 

@@ -41,7 +41,7 @@ np.savez("out.npz", **results)
 """
 
 
-def check(automata, folder, sizes=SIZES, steps=STEPS):
+def check(automata, folder, sizes=SIZES, steps=STEPS, run=examples.run):
     rng = np.random.default_rng(2)
     arrays, expected = {}, []
     for number, (automaton, (height, width)) in enumerate(zip(automata, sizes, strict=True)):
@@ -50,7 +50,7 @@ def check(automata, folder, sizes=SIZES, steps=STEPS):
         fires = (rng.random((steps, height, width)) < automaton.fire_rate).astype(np.uint8)
         dtype = (np.uint8, np.bool_, np.float32)[number % 3]
         arrays |= {f"state{number}": state.astype(dtype), f"fire{number}": fires}
-        expected.append((dtype, examples.run(automaton, state, fires)))
+        expected.append((dtype, run(automaton, state, fires)))
     np.savez(folder / "in.npz", **arrays)
     # -I: no environment, no directory of ours on the path.
     call(sys.executable, "-I", "-c", RUN, len(automata), cwd=folder)

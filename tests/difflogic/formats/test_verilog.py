@@ -20,11 +20,11 @@ def write(automata, folder):
     return [f"{number}.v" for number in range(len(automata))]
 
 
-def check_cells(automata, folder):
-    compare_cells(
+def check_cells(automata, folder, **cases):
+    return compare_cells(
         automata, [used_interface(automaton.circuit) for automaton in automata],
         [f"{identifier(automaton)}_cell" for automaton in automata],
-        write(automata, folder), folder,
+        write(automata, folder), folder, **cases,
     )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def as_line(bits):
     return "".join("01"[bit] for bit in bits.ravel()[::-1])
 
 
-def check_arrays(automata, sizes, folder):
+def check_arrays(automata, sizes, folder, run=examples.run):
     rng = np.random.default_rng(1)
     expected, parts = [], []
     for number, (automaton, (height, width)) in enumerate(zip(automata, sizes, strict=True)):
@@ -81,7 +81,7 @@ def check_arrays(automata, sizes, folder):
         fires = (rng.random((STEPS, height, width)) < automaton.fire_rate).astype(np.uint8)
         (folder / f"s{number}.txt").write_text(as_line(state) + "\n")
         (folder / f"f{number}.txt").write_text("\n".join(map(as_line, fires)) + "\n")
-        expected += [state, state, *examples.run(automaton, state, fires)]
+        expected += [state, state, *run(automaton, state, fires)]
         parts.append(bench(number, automaton, height, width))
     (folder / "bench.v").write_text("module bench; integer i;" + "".join(parts) + "\nendmodule\n")
     sources = write(automata, folder)

@@ -8,6 +8,8 @@ import subprocess
 import numpy as np
 import pytest
 
+from tests.difflogic.formats.examples import cases
+
 ABC = shutil.which("berkeley-abc") or shutil.which("abc") or "berkeley-abc"
 
 
@@ -69,15 +71,16 @@ def simulate(modules, inputs, outputs, vectors, sources, folder):
     ]
 
 
-def compare_cells(automata, interfaces, modules, sources, folder, count=2000):
-    """Compare modules of one cell with the circuits' plain interpreter, on `cases`."""
-    from tests.difflogic.formats.examples import cases
+def compare_cells(automata, interfaces, modules, sources, folder, count=2000, most=9):
+    """Compare modules of one cell with the circuits' plain interpreter, on `cases`.
 
+    Return how many cases there were.
+    """
     vectors, expected = [], []
     for automaton, interface in zip(automata, interfaces, strict=True):
         circuit = automaton.circuit
         names = [circuit.input_name(row) for row in range(circuit.inputs)]
-        bits = cases(automaton, count)
+        bits = cases(automaton, count, most)
         vectors.append(bits[[names.index(name) for name in interface.inputs]])
         expected.append(circuit.next_state(bits))
     found = simulate(
@@ -87,3 +90,4 @@ def compare_cells(automata, interfaces, modules, sources, folder, count=2000):
     )  # fmt: skip
     for right, seen in zip(expected, found, strict=True):
         np.testing.assert_array_equal(seen, right)
+    return [bits.shape[1] for bits in vectors]
