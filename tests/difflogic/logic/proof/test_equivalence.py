@@ -28,7 +28,7 @@ from tests.difflogic.logic.circuits import (
 
 ALL_CASES, SAT = Limits(exhaustive=20), Limits(exhaustive=-1)
 methods = pytest.mark.parametrize("limits", [ALL_CASES, SAT], ids=["cases", "sat"])
-QUICK = Effort(2, (6,), 10, 0, 0, 0, 0)
+QUICK = Effort(2, (6,), 10, 0, 0, 0)
 
 
 def shown_true(found: Counterexample, before: LogicCircuit, after: LogicCircuit) -> bool:

@@ -21,7 +21,7 @@ from tests.difflogic.logic.circuits import (
     same_next_states,
 )  # fmt: skip
 
-BRIEF = Effort(2, (4, 6), 10, 9, 300, 1, 1)
+BRIEF = Effort(2, (4, 6), 10, 9, 300, 1)
 """Every stage, none of it long."""
 
 
@@ -51,7 +51,7 @@ class TestSimplify:
     @settings(max_examples=10)
     @given(circuits(channels=3, fewest=10, most=60))
     def test_many_inputs_go_through_windows(self, circuit: LogicCircuit) -> None:
-        effort = Effort(1, (3,), 10, 0, 0, 0, 0)
+        effort = Effort(1, (3,), 10, 0, 0, 0)
         found = simplify(automaton_of(circuit, (0, 1)), effort).circuit
         rng = np.random.default_rng(2)
         cases = rng.integers(0, 2**64, (27, 50), np.uint64)
@@ -92,7 +92,7 @@ class TestSimplify:
         """No published count is claimed: this is what the search reached, with some room."""
         expanded = next(iter(starts([LIFE_TABLE], 9)))
         circuit = to_circuit(expanded.xag, expanded.outputs, (0,), [0])
-        effort = Effort(1, (), 0, 9, 20_000, 1, 1)
+        effort = Effort(1, (), 0, 9, 10_000, 1)
         found = simplify(automaton_of(circuit), effort).circuit
         assert same_next_states(circuit, found)
         assert found.gates <= 28 < circuit.gates
