@@ -93,7 +93,7 @@ def _confirmed(
     on it: then the proof has a fault.
     """
     places = list(case)
-    bits = np.array([[case[place]] for place in places])
+    bits = np.array([case[place] for place in places], np.bool_)[:, None]
     while True:
         ones = np.flatnonzero(bits[:, 0])
         tried = np.repeat(bits, len(ones) + 1, axis=1)

@@ -112,6 +112,12 @@ class TestVerdict:
         if limits is ALL_CASES:
             assert proof.outputs[0].cases == proof.cases == 2**20
 
+    @methods
+    def test_constants(self, limits: Limits) -> None:
+        before = circuit_of([(Op.TRUE, 0, 0)], [9])
+        found = self.check(before, circuit_of([(Op.FALSE, 0, 0)], [9]), limits).counterexample
+        assert found == Counterexample(0, True, False, {})
+
     def test_ones_that_do_not_matter_are_cleared(self) -> None:
         before = circuit_of([(Op.OR, 0, 1), (Op.OR, 9, 2)], [10])
         after = circuit_of([(Op.OR, 0, 1), (Op.NOR, 9, 2)], [10])

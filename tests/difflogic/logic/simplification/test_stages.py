@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from difflogic.engine.kernels import JIT
 from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.simplification import EFFORTS, Effort, active_gates, simplify
+from difflogic.logic.proof import prove
+from difflogic.logic.simplification import EFFORTS, Effort, active_gates, simplify, windows
+from difflogic.logic.simplification.kernels import Net, invert_a
 from difflogic.logic.simplification.merging import merge_equal
 from difflogic.logic.simplification.resynthesis import starts
 from difflogic.logic.simplification.stages import drop_unread_channels
+from difflogic.logic.simplification.walking import Walk
 from difflogic.logic.xag import to_circuit
 from tests.difflogic.logic.circuits import (
     LIFE_TABLE,
@@ -21,8 +25,10 @@ from tests.difflogic.logic.circuits import (
     same_next_states,
 )  # fmt: skip
 
-BRIEF = Effort(2, (4, 6), 10, 9, 300, 1)
+BRIEF = Effort(2, (4, 6), 10, 9, 300, 1) if JIT else Effort(1, (4,), 1, 9, 3, 1)
 """Every stage, none of it long."""
+
+compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 
 class TestSimplify:
@@ -59,6 +65,7 @@ class TestSimplify:
         rows = [3 * neighbor + channel for neighbor in range(9) for channel in kept]
         assert (circuit.next_state(cases)[kept] == found.next_state(cases[rows])).all()
 
+    @compiled
     @pytest.mark.parametrize(
         ("gates", "most"),
         [
@@ -88,6 +95,7 @@ class TestSimplify:
         circuit = circuit_of(gates, [9 + len(gates) - 1])
         assert simplify(automaton_of(circuit), EFFORTS["normal"]).circuit.gates == most
 
+    @compiled
     def test_life_from_a_poor_start(self) -> None:
         """No published count is claimed: this is what the search reached, with some room."""
         expanded = next(iter(starts([LIFE_TABLE], 9)))
@@ -96,6 +104,27 @@ class TestSimplify:
         found = simplify(automaton_of(circuit), effort).circuit
         assert same_next_states(circuit, found)
         assert found.gates <= 28 < circuit.gates
+
+
+class TestFaults:
+    def test_a_search_that_goes_wrong_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Every net that the search returns has an op inverted at one input."""
+        shrink = windows.shrink
+
+        def wrong(net: Net, walk: Walk) -> Net:
+            found = shrink(net, walk)
+            last = int(found.size[0]) - 1
+            if last > found.inputs:
+                found.op[last] = invert_a(int(found.op[last]))
+            return found
+
+        monkeypatch.setattr(windows, "shrink", wrong)
+        circuit = circuit_of(
+            [(Op.AND, 0, 1), (Op.AND, 0, 2), (Op.OR, 9, 10), (Op.XOR, 11, 3)], [12]
+        )
+        found = simplify(automaton_of(circuit), Effort(1, (), 0, 0, 0, 0)).circuit
+        assert found.gates < circuit.gates
+        assert prove(circuit, found, (0,)).counterexample is not None
 
 
 class TestChannels:
