@@ -26,7 +26,7 @@ class Effort:
 
 EFFORTS = {
     "low": Effort(2, (), 0, 0, 0, 0),
-    "normal": Effort(8, (8, 10, 10), 20, 10, 20_000, 4),
+    "normal": Effort(8, (8, 10), 20, 10, 20_000, 4),
     "high": Effort(8, (8, 10, 12, 10, 12), 300, 12, 300_000, 12),
 }
 """By the names that users give."""
