@@ -10,7 +10,15 @@ from difflogic.engine.kernels import JIT
 from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.proof import prove
-from difflogic.logic.simplification import EFFORTS, Effort, active_gates, simplify, windows
+from difflogic.logic.simplification import (
+    EFFORTS,
+    Effort,
+    active_gates,
+    merging,
+    nets,
+    simplify,
+    windows,
+)
 from difflogic.logic.simplification.kernels import Net, invert_a
 from difflogic.logic.simplification.merging import merge_equal
 from difflogic.logic.simplification.resynthesis import starts
@@ -104,6 +112,28 @@ class TestSimplify:
         found = simplify(automaton_of(circuit), effort).circuit
         assert same_next_states(circuit, found)
         assert found.gates <= 28 < circuit.gates
+
+
+class TestBounds:
+    def test_windows_of_a_large_net(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Only the last gates get a window where each would take too long."""
+        laws = [(Op.OR, 0, 1), (Op.AND, 0, 9), (Op.OR, 2, 3), (Op.AND, 2, 11), (Op.XOR, 10, 12)]
+        circuit = circuit_of(laws, [13])
+        net = nets.from_circuit(circuit)
+        sizes = []
+        for visits in (0, 3 * int(net.size[0]), 10**8):
+            monkeypatch.setattr(windows, "MOST_VISITS", visits)
+            found = windows.rewrite(net, 4, 0, 0)
+            assert same_next_states(circuit, nets.back_to_circuit(found, (0,)))
+            sizes.append(nets.gates(found))
+        assert sizes[0] == 5
+        assert sizes[-1] == 1
+        assert sizes == sorted(sizes, reverse=True)
+
+    def test_merging_stops_at_its_conflicts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(merging, "ALL_CONFLICTS", -1)
+        circuit = circuit_of([(Op.AND, 0, 1), (Op.AND, 1, 0)], [19, 18])
+        assert merge_equal(circuit).op.tolist() == [Op.AND, Op.AND]
 
 
 class TestFaults:
