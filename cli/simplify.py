@@ -12,6 +12,7 @@ import typer
 from cli import output, proving
 from cli.counter import Counter
 from cli.errors import FAILURE, note
+from cli.interrupt import Interruption
 from cli.sources import Source
 from cli.warming import announce_search
 
@@ -114,12 +115,14 @@ def _simplify(automaton: Automaton, effort: EffortName) -> tuple[Simplification,
     announce_search()
     began = time.perf_counter()
     steps = 0
-    with Counter("simplifying, steps done:") as counter:
+    # Ctrl-C can get lost while a kernel is compiled: then the next step notices.
+    with Interruption(at_once=True) as interruption, Counter("simplifying, steps done:") as counter:
 
         def progress() -> None:
             nonlocal steps
             steps += 1
             counter.update(steps)
+            interruption.check()
 
         found = simplification.simplify(automaton, simplification.EFFORTS[effort.value], progress)
     return found, time.perf_counter() - began

@@ -16,6 +16,7 @@ from difflogic.gates import Op
 from difflogic.logic import xag
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.proof import equivalence
+from difflogic.logic.simplification import EFFORTS, Effort
 from difflogic.model import Model
 from tests.difflogic.logic.circuits import automaton_of, circuit_of, same_next_states
 
@@ -25,6 +26,12 @@ Dct = Callable[..., Any]
 def save(circuit: LogicCircuit, path: Path, visible: tuple[int, ...] = (0,)) -> str:
     path.write_text(circuit_json.render(automaton_of(circuit, visible)))
     return str(path)
+
+
+@pytest.fixture(autouse=True)
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no search be long."""
+    monkeypatch.setitem(EFFORTS, "normal", Effort(2, (4,), 1, 9, 5, 1))
 
 
 @pytest.fixture

@@ -70,12 +70,13 @@ def _compare(
     cases = conflicts = 0
     case: dict[Place, bool] | None = None
     by_cases = inputs <= limits.exhaustive
-    if began > deadline:
-        verdict = Verdict.unknown
-    elif by_cases:
-        case, _ = exhaustive.first_difference(before, after)
-        verdict = Verdict.equal if case is None else Verdict.different
-        cases = 1 << inputs
+    if by_cases:
+        try:
+            case = exhaustive.first_difference(before, after, deadline)
+            verdict = Verdict.equal if case is None else Verdict.different
+            cases = 1 << inputs
+        except TimeoutError:
+            verdict = Verdict.unknown
     else:
         verdict, case, conflicts = miter.compare(before, after, deadline)
     return OutputProof(
@@ -93,7 +94,7 @@ def _confirmed(
     on it: then the proof has a fault.
     """
     places = list(case)
-    bits = np.array([[case[place]] for place in places])
+    bits = np.array([case[place] for place in places], np.bool_)[:, None]
     while True:
         ones = np.flatnonzero(bits[:, 0])
         tried = np.repeat(bits, len(ones) + 1, axis=1)

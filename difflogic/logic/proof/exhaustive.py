@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,8 +12,10 @@ from difflogic.logic.proof.cones import Cone, Place
 WORD_INPUTS = 6
 """2^6 = 64 cases are the bits of a word."""
 
-CHUNK_INPUTS = 17
-"""2^17 cases at a time: 16 KiB per row, few enough for the cache."""
+CHUNK_WORDS = 2**11
+"""Words at a time: 16 KiB per row, few enough for the cache."""
+CHUNK_ROWS = 2**23
+"""Words at a time over all rows: 64 MiB. Of a circuit with more gates fewer cases are taken."""
 
 _IN_WORD = (
     0xAAAAAAAAAAAAAAAA, 0xCCCCCCCCCCCCCCCC, 0xF0F0F0F0F0F0F0F0,
@@ -29,16 +33,21 @@ def words(number: int, first: int, count: int) -> npt.NDArray[np.uint64]:
     return np.uint64(0) - bit
 
 
-def first_difference(before: Cone, after: Cone) -> tuple[dict[Place, bool] | None, int]:
-    """Return the first case in which two outputs differ, if any, and how many inputs it has.
+def first_difference(
+    before: Cone, after: Cone, deadline: float = float("inf")
+) -> dict[Place, bool] | None:
+    """Return the first of all 2^inputs cases in which two outputs differ, if any.
 
-    Takes 2^inputs cases, and the memory of one chunk of them.
+    Raises TimeoutError if `deadline` (of `time.monotonic`) passes before all were tried.
     """
     places = sorted(before.inputs.keys() | after.inputs.keys())
     total = 1 << max(len(places) - WORD_INPUTS, 0)
-    chunk = min(total, 1 << (CHUNK_INPUTS - WORD_INPUTS))
+    fitting = max(1, CHUNK_ROWS // (len(before.gates) + len(after.gates) + 1))
+    chunk = min(total, CHUNK_WORDS, 1 << (fitting.bit_length() - 1))
     # Fewer than six inputs repeat their cases within the word; that finds the same differences.
     for first in range(0, total, chunk):
+        if time.monotonic() > deadline:
+            raise TimeoutError
         given = {place: words(number, first, chunk) for number, place in enumerate(places)}
         given[-1, -1] = np.zeros(chunk, np.uint64)  # so that constants have a shape
         differs = before.evaluate(given)[before.output] ^ after.evaluate(given)[after.output]
@@ -46,5 +55,5 @@ def first_difference(before: Cone, after: Cone) -> tuple[dict[Place, bool] | Non
             word = int(np.flatnonzero(differs)[0])
             value = int(differs[word])
             case = ((first + word) << WORD_INPUTS) + (value & -value).bit_length() - 1
-            return {place: bool(case >> n & 1) for n, place in enumerate(places)}, len(places)
-    return None, len(places)
+            return {place: bool(case >> n & 1) for n, place in enumerate(places)}
+    return None

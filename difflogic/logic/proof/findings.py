@@ -96,8 +96,9 @@ class Proof:
         return sum(output.conflicts for output in self.outputs)
 
     def count(self, method: Method) -> int:
-        """Return how many outputs were compared that way."""
-        return sum(output.method == method for output in self.outputs)
+        """Return how many outputs were decided that way."""
+        decided = [output for output in self.outputs if output.verdict is not Verdict.unknown]
+        return sum(output.method == method for output in decided)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values."""

@@ -18,16 +18,15 @@ class Effort:
     whole_inputs: int
     """Inputs up to which the whole circuit is one window, and is built anew too."""
     whole_moves: int
-    """Moves of a walk through the whole circuit."""
-    whole_walks: int
-    """Walks from each circuit that the search begins with."""
+    """Moves of a walk from each circuit that the search begins with; then the better half of
+    them walk twice as far, and so on."""
     last_walks: int
-    """Walks from the best that these found."""
+    """Walks from the best circuit, as far as the longest before."""
 
 
 EFFORTS = {
-    "low": Effort(2, (), 0, 0, 0, 0, 0),
-    "normal": Effort(8, (8, 10, 10), 20, 10, 50_000, 2, 4),
-    "high": Effort(8, (8, 10, 12, 10, 12), 300, 12, 500_000, 6, 12),
+    "low": Effort(2, (), 0, 0, 0, 0),
+    "normal": Effort(8, (8, 10), 20, 10, 20_000, 4),
+    "high": Effort(8, (8, 10, 12, 10, 12), 300, 12, 300_000, 12),
 }
 """By the names that users give."""

@@ -23,6 +23,8 @@ ONE = np.uint64(1)
 
 VIRTUAL = 24
 """Gates that do not exist, drawn anew for each move: with them a move may add two gates."""
+TRIES = 8
+"""Of a sweep at each gate, each with other virtual gates."""
 VIRTUAL_OPS = (1, 2, 4, 7, 6, 6)
 """They are drawn from the ops that differ by more than inverters; XOR has no such variants."""
 
@@ -357,16 +359,19 @@ def copy(source, target):
 
 @kernel
 def sweep(net, spare, tried, work):
-    """Try each gate once, from the outputs to the inputs; keep what makes the net no larger."""
+    """Try each gate some times, from the outputs to the inputs; keep what is no larger."""
     target = net.size[0] - 1
     simulate(net, work.table)
     while target > net.inputs:
-        copy(net, spare)
-        if substitute(spare, work, target):
-            clean(spare, tried, work)
-            if tried.size[0] <= net.size[0]:
-                copy(tried, net)
-                simulate(net, work.table)
+        for _ in range(TRIES):
+            if target >= net.size[0]:
+                break
+            copy(net, spare)
+            if substitute(spare, work, target):
+                clean(spare, tried, work)
+                if tried.size[0] <= net.size[0]:
+                    copy(tried, net)
+                    simulate(net, work.table)
         target = min(target, net.size[0]) - 1
 
 

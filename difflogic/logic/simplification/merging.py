@@ -17,6 +17,8 @@ WORDS = 32
 """Words of random cases."""
 MOST_CONFLICTS = 500
 """Spent on one pair: those that take longer stay apart."""
+ALL_CONFLICTS = 50_000
+"""Spent on all pairs of a circuit: half a minute at most."""
 
 
 def merge_equal(circuit: LogicCircuit) -> LogicCircuit:
@@ -40,7 +42,7 @@ def merge_equal(circuit: LogicCircuit) -> LogicCircuit:
         for gate in range(circuit.gates):
             row = circuit.inputs + gate
             first = known.setdefault(words[row].tobytes(), row)
-            if first == row:
+            if first == row or formula.conflicts > ALL_CONFLICTS:
                 continue
             inverse = bool(inverted[row]) != (first >= 0 and bool(inverted[first]))
             same = -literals[first] if inverse else literals[first]

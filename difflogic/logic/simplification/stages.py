@@ -13,7 +13,7 @@ from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.simplification.effort import EFFORTS, Effort
 from difflogic.logic.xag import from_circuit, to_circuit
 
-SMALL_WINDOW, LARGE_WINDOW = 4, 10
+SMALL_WINDOW, LARGE_WINDOW = 4, 12
 """Leaves of windows that are swept. Four cover the known laws of a few gates."""
 
 

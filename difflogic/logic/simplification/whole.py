@@ -34,23 +34,24 @@ def search(net: Net, effort: Effort, progress: Callable[[], None] = lambda: None
         return net
     part, leaves = _without_other_inputs(net, inputs)
     moves = min(effort.whole_moves, MOVES_PER_GATE * gates(part))
-    best = part
-    for start in (part, *_built_anew(part)):
-        for walk in range(effort.whole_walks):
-            best = _better(shrink(start, Walk(moves, walk)), best)
+    found = [part, *_built_anew(part)]
+    while True:
+        for place, start in enumerate(found):
+            found[place] = shrink(start, Walk(moves, place))
             progress()
-    origin = best
-    for walk in range(effort.last_walks):
-        best = _better(shrink(origin, Walk(moves, effort.whole_walks + walk)), best)
+        found.sort(key=gates)
+        if len(found) == 1:
+            break
+        found, moves = found[: len(found) // 2], 2 * moves
+    best = found[0]
+    for seed in range(effort.last_walks):
+        best = min(best, shrink(found[0], Walk(moves, 1 + seed)), key=gates)
         progress()
     if gates(best) >= gates(net):
         return net
-    k.put_back(net := cleaned(net, room=gates(best)), leaves, len(inputs), best)
+    net = cleaned(net, room=gates(best))
+    k.put_back(net, leaves, len(inputs), best)
     return cleaned(net)
-
-
-def _better(found: Net, best: Net) -> Net:
-    return found if gates(found) < gates(best) else best
 
 
 def _without_other_inputs(net: Net, inputs: np.ndarray) -> tuple[Net, np.ndarray]:

@@ -22,6 +22,9 @@ FEWEST_GATES = 2
 """Of a window that is worth a look."""
 MOST_GATES = 160
 """The time of a move grows with the square of the gates."""
+MOST_VISITS = 10**8
+"""Nodes that all windows of a pass look at together: each looks at the whole net. Some ten
+thousand gates get a window each, of a larger net only the last ones do."""
 
 
 def rewrite(
@@ -38,7 +41,8 @@ def rewrite(
     net = cleaned(net, room=MOST_GATES)
     root = int(net.size[0]) - 1
     seen: set[bytes] = set()
-    while root > net.inputs:
+    last = root - MOST_VISITS // int(net.size[0])
+    while root > max(net.inputs, last):
         better = _rewrite_at(net, root, leaves, moves_per_gate, seed + root, seen)
         if better is not None:
             net = better

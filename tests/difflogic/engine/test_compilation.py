@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from difflogic.engine import kernels as k
-from difflogic.engine.compilation import is_cached, is_hard_cached
+from difflogic.engine.compilation import is_cached, is_compiled, is_hard_cached
 
 
 def dispatcher(load):
@@ -28,12 +28,14 @@ def test_an_index_names_what_is_compiled(compiled):
     assert is_cached("float32")
     assert not is_cached("float64")
     assert is_hard_cached()
+    assert is_compiled(k.train)
 
 
 def test_an_empty_cache(compiled):
     compiled(dict)
     assert not is_cached("float32")
     assert not is_hard_cached()
+    assert not is_compiled(k.train)
 
 
 def test_an_unreadable_cache_is_none(compiled):

@@ -82,7 +82,7 @@ def test_its_result_is_folded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 @pytest.mark.skipif(not installed(), reason="ABC is not installed")
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(circuits(fewest=8))
 def test_abc_itself(monkeypatch: pytest.MonkeyPatch, circuit: LogicCircuit) -> None:
     monkeypatch.setattr(rivals, "_SCRIPT", rivals._SCRIPT.replace("-T 10", "-T 1"))

@@ -28,7 +28,7 @@ from tests.difflogic.logic.circuits import (
 
 ALL_CASES, SAT = Limits(exhaustive=20), Limits(exhaustive=-1)
 methods = pytest.mark.parametrize("limits", [ALL_CASES, SAT], ids=["cases", "sat"])
-QUICK = Effort(2, (6,), 10, 0, 0, 0, 0)
+QUICK = Effort(2, (6,), 10, 0, 0, 0)
 
 
 def shown_true(found: Counterexample, before: LogicCircuit, after: LogicCircuit) -> bool:
@@ -111,6 +111,20 @@ class TestVerdict:
         assert len(proof.counterexample.bits) == 20
         if limits is ALL_CASES:
             assert proof.outputs[0].cases == proof.cases == 2**20
+
+    @methods
+    def test_constants(self, limits: Limits) -> None:
+        before = circuit_of([(Op.TRUE, 0, 0)], [9])
+        found = self.check(before, circuit_of([(Op.FALSE, 0, 0)], [9]), limits).counterexample
+        assert found == Counterexample(0, True, False, {})
+
+    def test_few_cases_at_a_time_are_all_cases(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("difflogic.logic.proof.exhaustive.CHUNK_ROWS", 40)
+        gates = [(Op.AND, 0, 1), *((Op.AND, 7 + row, row) for row in range(2, 9))]
+        before, after = circuit_of(gates, [16]), circuit_of([(Op.FALSE, 0, 0)], [9])
+        found = self.check(before, after, ALL_CASES).counterexample
+        assert found is not None
+        assert all(found.bits.values())
 
     def test_ones_that_do_not_matter_are_cleared(self) -> None:
         before = circuit_of([(Op.OR, 0, 1), (Op.OR, 9, 2)], [10])
@@ -218,7 +232,7 @@ class TestLimits:
     def test_a_false_counterexample_is_not_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
         circuit = circuit_of([(Op.XOR, 0, 1)], [9])
         monkeypatch.setattr(
-            proof_module.exhaustive, "first_difference", lambda *cones: ({(0, 0): True}, 1)
+            proof_module.exhaustive, "first_difference", lambda *given: {(0, 0): True}
         )
         with pytest.raises(RuntimeError, match="the circuits agree"):
             prove(circuit, circuit, (0,))

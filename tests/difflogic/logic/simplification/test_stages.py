@@ -6,12 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from difflogic.engine.kernels import JIT
 from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.simplification import EFFORTS, Effort, active_gates, simplify
+from difflogic.logic.proof import prove
+from difflogic.logic.simplification import (
+    EFFORTS,
+    Effort,
+    active_gates,
+    merging,
+    nets,
+    simplify,
+    windows,
+)
+from difflogic.logic.simplification.kernels import Net, invert_a
 from difflogic.logic.simplification.merging import merge_equal
 from difflogic.logic.simplification.resynthesis import starts
 from difflogic.logic.simplification.stages import drop_unread_channels
+from difflogic.logic.simplification.walking import Walk
 from difflogic.logic.xag import to_circuit
 from tests.difflogic.logic.circuits import (
     LIFE_TABLE,
@@ -21,8 +33,10 @@ from tests.difflogic.logic.circuits import (
     same_next_states,
 )  # fmt: skip
 
-BRIEF = Effort(2, (4, 6), 10, 9, 300, 1, 1)
+BRIEF = Effort(2, (4, 6), 10, 9, 300, 1) if JIT else Effort(1, (4,), 1, 9, 3, 1)
 """Every stage, none of it long."""
+
+compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 
 class TestSimplify:
@@ -51,7 +65,7 @@ class TestSimplify:
     @settings(max_examples=10)
     @given(circuits(channels=3, fewest=10, most=60))
     def test_many_inputs_go_through_windows(self, circuit: LogicCircuit) -> None:
-        effort = Effort(1, (3,), 10, 0, 0, 0, 0)
+        effort = Effort(1, (3,), 10, 0, 0, 0)
         found = simplify(automaton_of(circuit, (0, 1)), effort).circuit
         rng = np.random.default_rng(2)
         cases = rng.integers(0, 2**64, (27, 50), np.uint64)
@@ -59,6 +73,7 @@ class TestSimplify:
         rows = [3 * neighbor + channel for neighbor in range(9) for channel in kept]
         assert (circuit.next_state(cases)[kept] == found.next_state(cases[rows])).all()
 
+    @compiled
     @pytest.mark.parametrize(
         ("gates", "most"),
         [
@@ -88,14 +103,58 @@ class TestSimplify:
         circuit = circuit_of(gates, [9 + len(gates) - 1])
         assert simplify(automaton_of(circuit), EFFORTS["normal"]).circuit.gates == most
 
+    @compiled
     def test_life_from_a_poor_start(self) -> None:
         """No published count is claimed: this is what the search reached, with some room."""
         expanded = next(iter(starts([LIFE_TABLE], 9)))
         circuit = to_circuit(expanded.xag, expanded.outputs, (0,), [0])
-        effort = Effort(1, (), 0, 9, 20_000, 1, 1)
+        effort = Effort(1, (), 0, 9, 10_000, 1)
         found = simplify(automaton_of(circuit), effort).circuit
         assert same_next_states(circuit, found)
         assert found.gates <= 28 < circuit.gates
+
+
+class TestBounds:
+    def test_windows_of_a_large_net(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Only the last gates get a window where each would take too long."""
+        laws = [(Op.OR, 0, 1), (Op.AND, 0, 9), (Op.OR, 2, 3), (Op.AND, 2, 11), (Op.XOR, 10, 12)]
+        circuit = circuit_of(laws, [13])
+        net = nets.from_circuit(circuit)
+        sizes = []
+        for visits in (0, 3 * int(net.size[0]), 10**8):
+            monkeypatch.setattr(windows, "MOST_VISITS", visits)
+            found = windows.rewrite(net, 4, 0, 0)
+            assert same_next_states(circuit, nets.back_to_circuit(found, (0,)))
+            sizes.append(nets.gates(found))
+        assert sizes[0] == 5
+        assert sizes[-1] == 1
+        assert sizes == sorted(sizes, reverse=True)
+
+    def test_merging_stops_at_its_conflicts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(merging, "ALL_CONFLICTS", -1)
+        circuit = circuit_of([(Op.AND, 0, 1), (Op.AND, 1, 0)], [19, 18])
+        assert merge_equal(circuit).op.tolist() == [Op.AND, Op.AND]
+
+
+class TestFaults:
+    def test_a_search_that_goes_wrong_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Every net that the search returns has an op inverted at one input."""
+        shrink = windows.shrink
+
+        def wrong(net: Net, walk: Walk) -> Net:
+            found = shrink(net, walk)
+            last = int(found.size[0]) - 1
+            if last > found.inputs:
+                found.op[last] = invert_a(int(found.op[last]))
+            return found
+
+        monkeypatch.setattr(windows, "shrink", wrong)
+        circuit = circuit_of(
+            [(Op.AND, 0, 1), (Op.AND, 0, 2), (Op.OR, 9, 10), (Op.XOR, 11, 3)], [12]
+        )
+        found = simplify(automaton_of(circuit), Effort(1, (), 0, 0, 0, 0)).circuit
+        assert found.gates < circuit.gates
+        assert prove(circuit, found, (0,)).counterexample is not None
 
 
 class TestChannels:
