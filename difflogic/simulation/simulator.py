@@ -1,0 +1,159 @@
+"""Runs one automaton on one grid of any size, by either engine, on any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.simulation.bit_grid import BitGrid, Geometry
+from difflogic.simulation.damage import Damage
+from difflogic.simulation.interpreter import Interpreter
+from difflogic.simulation.random_bits import (
+    Fire,
+    Use,
+    bernoulli,
+    child_keys,
+    stream_key,
+    threshold,
+)
+from difflogic.simulation.schedule import schedule
+
+if TYPE_CHECKING:
+    from difflogic.simulation.compiled import Compiled
+
+Engine = Literal["interpreter", "compiled"]
+
+SMALL_WORK = 2**30
+"""Cells times gates times steps up to which compiling does not pay: the interpreter needs 0.1 to
+0.2 s for it, and compiling a circuit of some hundred gates 0.1 to 0.3 s."""
+
+
+FIRE_GATES = 100
+"""What a mask of firing cells costs, in gates: ten digits of a random number, of ten operations."""
+
+WORKER_WORK = 2**24
+"""Cells times gates of a step from which a second thread gains something: some 10 µs."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a simulation is, apart from its circuit: where and how cells are updated.
+
+    `seed`, in [0, 2**64), names the random bits of start states and of fire masks.
+    """
+
+    geometry: Geometry
+    fire_rate: float = 1.0
+    seed: int = 0
+
+
+class Simulator:
+    """Holds the state of one grid and takes it through steps. Use it in a `with`.
+
+    `workers` threads share the compiled engine's steps; the bits are the same for any number.
+    Raises ValueError for a fire rate outside (0, 1], or fewer than one worker.
+    """
+
+    def __init__(
+        self,
+        circuit: LogicCircuit,
+        conditions: Conditions,
+        engine: Engine = "compiled",
+        workers: int = 1,
+    ) -> None:
+        if not 0 < conditions.fire_rate <= 1 or workers < 1:
+            raise ValueError("the fire rate must be in (0, 1], and there must be a worker")
+        if conditions.geometry.channels != circuit.channels:
+            raise ValueError("the grid needs the channels of the circuit")
+        self.circuit, self.conditions = circuit, conditions
+        self.step = 0
+        """Steps taken so far."""
+        self._grids = (BitGrid(conditions.geometry), BitGrid(conditions.geometry))
+        self._fire = None
+        if conditions.fire_rate < 1:
+            key = stream_key(conditions.seed, Use.FIRE)
+            self._fire = Fire(key, threshold(conditions.fire_rate))
+        self._engine: Interpreter | Compiled
+        if engine == "interpreter":
+            self._engine = Interpreter(circuit)
+        else:
+            from difflogic.simulation.compiled import Compiled
+
+            self._engine = Compiled(circuit, conditions.geometry, workers)
+
+    def __enter__(self) -> Simulator:
+        self._engine.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._engine.__exit__(*raised)
+
+    @property
+    def grid(self) -> BitGrid:
+        """The state now."""
+        return self._grids[0]
+
+    def randomize(self, density: float = 0.5) -> None:
+        """Draw each cell of each channel: 1 with probability `density`.
+
+        A channel's bits depend on its label, not on which other channels there are.
+        """
+        geometry = self.conditions.geometry
+        key, limit = stream_key(self.conditions.seed, Use.START), threshold(density)
+        keys = child_keys(key, self.circuit.labels)
+        for rows in geometry.bands():
+            numbers = np.arange(rows.start, rows.stop)
+            for channel, own in enumerate(keys.tolist()):
+                packed = bernoulli(child_keys(own, numbers), geometry.words, limit)
+                self.grid.words[rows, channel, self.grid.columns()] = packed
+            self.grid.refresh_ends(rows)
+
+    def run(
+        self,
+        steps: int,
+        damage: Sequence[Damage] = (),
+        progress: Callable[[int], None] = lambda done: None,
+    ) -> None:
+        """Take `steps` steps; zero what each `damage` says after each of its steps.
+
+        `progress` is called with the steps taken since here, several times a second, also amid
+        steps that take long. It may raise to stop: the state is then the one after those steps.
+        """
+        first, end = self.step, self.step + steps
+
+        def report() -> None:
+            progress(self.step - first)
+
+        while self.step < end:
+            stop = min([end, *(each.next_after(self.step) for each in damage)])
+            self._take(stop - self.step, report)
+            for each in damage:
+                each.apply(self.grid, self.step)
+            report()
+
+    def _take(self, most: int, pause: Callable[[], None]) -> None:
+        """Take at least one step and at most so many."""
+        taken, blocks = self._engine.take(*self._grids, self.step, most, self._fire, pause)
+        self.step += taken
+        if blocks % 2:
+            self._grids = (self._grids[1], self._grids[0])
+
+
+def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> Engine:
+    """Return the engine that is done first with so many steps."""
+    work = _work_per_step(circuit, conditions) * steps
+    return "interpreter" if work <= SMALL_WORK else "compiled"
+
+
+def useful_workers(circuit: LogicCircuit, conditions: Conditions, cores: int) -> int:
+    """Return how many of the cores' threads gain more than it costs to wake them."""
+    return max(1, min(cores, _work_per_step(circuit, conditions) // WORKER_WORK))
+
+
+def _work_per_step(circuit: LogicCircuit, conditions: Conditions) -> int:
+    gates = schedule(circuit).gates + (FIRE_GATES if conditions.fire_rate < 1 else 0)
+    return conditions.geometry.cells * max(1, gates)
