@@ -12,6 +12,7 @@ from cli import output
 from cli.counter import Counter
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
+from cli.simplifying import simplified
 from cli.simulation_options import parse_size, worker_count
 from cli.sources import SOURCE
 from difflogic import machine
@@ -41,7 +42,9 @@ def bench_simulate(
         bool, typer.Option("--json", help="Print the results as one JSON object.")
     ] = False,
 ) -> None:
-    """Measure the simulation of a circuit, simplified, from a random start.
+    """Measure the simulation of a circuit from a random start.
+
+    That of a run or a model is simplified first.
 
     Without a source: the Game of Life, as a circuit built from its rule and not trained. Exits 1
     unless all engines compute the same bits.
@@ -78,10 +81,9 @@ def _automaton(source: Path | None) -> Automaton:
         from difflogic.simulation.life import life_automaton
 
         return life_automaton()
-    from cli.simplify import simplified
     from difflogic.formats.loading import load
 
-    return simplified(load(source))
+    return simplified(source, load(source))
 
 
 def _show(report: Report) -> None:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli import output, proving
-from cli.errors import FAILURE, note
-from cli.simplify import EffortName, simplified
+from cli.errors import note
+from cli.simplifying import EffortName, simplified
 from cli.sources import Source
 
 if TYPE_CHECKING:
     from difflogic.formats import Format
-    from difflogic.logic.automaton import Automaton
 
 MAX_SIDE = 65536
 
@@ -87,10 +86,11 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Write a trained circuit for other tools, simplified and proved equal.
+    """Write a circuit for other tools.
 
-    The simplified circuit has only the channels that the visible ones depend on; channels keep
-    the numbers that they had in training.
+    That of a run or a model is simplified and proved equal: it has only the channels that the
+    visible ones depend on, which keep the numbers that they had in training. A circuit's own file
+    is taken as it is.
 
     Try: dct export last -o circuit.v
     """
@@ -106,7 +106,7 @@ def export(
         check_output(file, force)
     automaton, interface = load(source), None
     if comparable or not unsimplified:
-        whole, small = automaton, _simplify(automaton, effort, time_limit)
+        whole, small = automaton, simplified(source, automaton, effort, time_limit)
         automaton = whole if unsimplified else small
         if comparable:
             interface = common_interface(whole.circuit, small.circuit.labels)
@@ -116,7 +116,7 @@ def export(
     circuit = automaton.circuit
     facts = {
         "format": format.name, "file": None if file is None else str(file),
-        "bytes": len(data), "simplified": not unsimplified, "gates": circuit.gates,
+        "bytes": len(data), "gates": circuit.gates,
         "depth": circuit.depth, "inputs": len(circuit.read_inputs),
         "channels": list(circuit.labels), "visible": list(automaton.visible),
     }  # fmt: skip
@@ -130,18 +130,6 @@ def export(
         f"depth {circuit.depth} · inputs {facts['inputs']} · channels {circuit.channels} · "
         f"{len(data)} bytes" + (f": {file}" if file is not None else "")
     )
-
-
-def _simplify(automaton: Automaton, effort: EffortName, time_limit: float) -> Automaton:
-    """Return a simplified automaton that is proved to do the same; else exit 1, and say why."""
-    small = simplified(automaton, effort)
-    proof = proving.prove(automaton, small.circuit, time_limit)
-    if not proof.equal:
-        for line in proving.lines(proof):
-            note(line)
-        note("nothing was written: the simplified circuit is not proved equal")
-        raise typer.Exit(FAILURE)
-    return small
 
 
 def _choose(name: str | None, file: Path | None, as_json: bool) -> Format:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.counter import Counter
-from cli.simplify import simplified
+from cli.simplifying import simplified
 from cli.sources import Source
 
 
@@ -64,7 +64,8 @@ def inspect(
     """Print a circuit as equations, and what holds of its rule.
 
     n0' is the next state of channel 0; NW0 N0 NE0 W0 C0 E0 SW0 S0 SE0 are its nine cells. The
-    circuit is simplified first, and channels that the visible ones do not depend on are dropped.
+    circuit of a run or a model is simplified first, and channels that the visible ones do not
+    depend on are dropped; a circuit's own file is taken as it is.
     """
     from cli import inspection, inspection_data, output
     from difflogic.errors import CircuitError
@@ -76,7 +77,7 @@ def inspect(
     trained = load(source)
     if channel is not None:
         channel_number(trained.circuit, channel)  # an error before the wait
-    automaton = trained if unsimplified else simplified(trained)
+    automaton = trained if unsimplified else simplified(source, trained)
     signs = inspection.Signs(as_ascii or not inspection.shows_signs())
     if channel is not None:
         if channel not in automaton.circuit.labels:

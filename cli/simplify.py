@@ -9,26 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli import output, proving
-from cli.counter import Counter
+from cli import output, proving, simplifying
 from cli.errors import FAILURE, note
-from cli.interrupt import Interruption
+from cli.simplifying import EffortName
 from cli.sources import Source
-from cli.warming import announce_search
 
 if TYPE_CHECKING:
     from difflogic.logic.automaton import Automaton
     from difflogic.logic.circuit import LogicCircuit
     from difflogic.logic.proof import Proof
     from difflogic.logic.simplification import Simplification
-
-
-class EffortName(StrEnum):
-    """How long the search goes on."""
-
-    low = "low"
-    normal = "normal"
-    high = "high"
 
 
 class Rival(StrEnum):
@@ -62,15 +52,16 @@ def simplify(
     Every channel that stays has the same next state as before, for every state. Exits 1, and
     saves nothing, if that cannot be proved.
     """
+    from difflogic.files import check_output
     from difflogic.formats.loading import load
     from difflogic.logic import rivals
 
     if to is not None:
-        require_absent(to, force)
+        check_output(to, force)
     if compare is not None:
         rivals.find_abc()
     automaton = load(source)
-    found, seconds = _simplify(automaton, effort)
+    found, seconds = simplifying.simplify(automaton, effort)
     proof = proving.prove(automaton, found.circuit, time_limit)
     rival = _rival(compare, automaton, found, time_limit) if compare and proof.equal else None
     if proof.equal and to is not None:
@@ -92,40 +83,6 @@ def simplify(
         if to is not None:
             note(f"{to} was not written: the simplified circuit is not proved equal")
         raise typer.Exit(FAILURE)
-
-
-def simplified(automaton: Automaton, effort: EffortName = EffortName.normal) -> Automaton:
-    """Return a simplified automaton, with what it takes to wait for it on stderr. Not proved."""
-    return _simplify(automaton, effort)[0].automaton
-
-
-def require_absent(path: Path, force: bool) -> None:
-    """Raise RunDirectoryError if `path` exists and is not to be replaced."""
-    from difflogic.errors import RunDirectoryError
-
-    if path.is_dir():
-        raise RunDirectoryError(f"{path}: is a directory: name a file")
-    if path.exists() and not force:
-        raise RunDirectoryError(f"{path}: exists already: choose another name, or give --force")
-
-
-def _simplify(automaton: Automaton, effort: EffortName) -> tuple[Simplification, float]:
-    from difflogic.logic import simplification
-
-    announce_search()
-    began = time.perf_counter()
-    steps = 0
-    # Ctrl-C can get lost while a kernel is compiled: then the next step notices.
-    with Interruption(at_once=True) as interruption, Counter("simplifying, steps done:") as counter:
-
-        def progress() -> None:
-            nonlocal steps
-            steps += 1
-            counter.update(steps)
-            interruption.check()
-
-        found = simplification.simplify(automaton, simplification.EFFORTS[effort.value], progress)
-    return found, time.perf_counter() - began
 
 
 def _rival(

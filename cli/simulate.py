@@ -16,6 +16,7 @@ from cli import output
 from cli.counter import Counter
 from cli.errors import note
 from cli.interrupt import Interruption
+from cli.simplifying import EffortName, simplified
 from cli.simulation_options import parse_size, worker_count
 from cli.sources import Source
 
@@ -101,7 +102,8 @@ def simulate(
 ) -> None:
     """Simulate a trained circuit on a grid of any size.
 
-    It is simplified first, quickly; to have it smaller, run what dct simplify saves.
+    That of a run or a model is simplified first, quickly; to have it smaller, simulate the file
+    that dct simplify saves.
 
     Prints how many cells of each visible channel are 1 in the end, and a hash of them, which is
     the same with any engine and any number of workers, simplified or not.
@@ -110,7 +112,8 @@ def simulate(
     from difflogic.simulation.bit_grid import Geometry
     from difflogic.simulation.memory import require_memory
 
-    _require_new((picture, ".png"), (save, ".npz"), force=force)
+    _require_new(picture, ".png", force)
+    _require_new(save, ".npz", force)
     plan = _plan(source, unsimplified, size, fire_rate, boundary)
     automaton = plan.automaton
     circuit = automaton.circuit
@@ -180,6 +183,9 @@ def _plan(
     from difflogic.formats.loading import load
 
     automaton = load(source)
+    if not unsimplified:
+        # To search longer takes longer than most simulations.
+        automaton = simplified(source, automaton, EffortName.low)
     height, width = (automaton.height, automaton.width) if size is None else parse_size(size)
     if fire_rate is not None:
         if not 0 < fire_rate <= 1:
@@ -187,25 +193,18 @@ def _plan(
         automaton = replace(automaton, fire_rate=fire_rate)
     if boundary is not None:
         automaton = replace(automaton, boundary=boundary.value)
-    if not unsimplified:
-        from cli.simplify import EffortName, simplified
-
-        automaton = simplified(automaton, EffortName.low)
     return _Plan(automaton, height, width)
 
 
-def _require_new(*files: tuple[Path | None, str], force: bool) -> None:
+def _require_new(path: Path | None, suffix: str, force: bool) -> None:
     from difflogic.errors import ConfigError
+    from difflogic.files import check_output
 
-    for path, suffix in files:
-        if path is None:
-            continue
-        if path.suffix != suffix:
-            raise ConfigError(f"{path}: what is written is {suffix}: give the file that name")
-        if path.exists() and not force:
-            raise ConfigError(f"{path}: exists already: choose another name, or add --force")
-        if not path.absolute().parent.is_dir():
-            raise ConfigError(f"{path}: its directory does not exist: create it first")
+    if path is None:
+        return
+    if path.suffix != suffix:
+        raise ConfigError(f"{path}: what is written is {suffix}: give the file that name")
+    check_output(path, force)
 
 
 def _parse_damage(text: str, height: int, width: int) -> Damage:

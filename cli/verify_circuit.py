@@ -9,7 +9,7 @@ import typer
 
 from cli import output, proving
 from cli.errors import FAILURE
-from cli.simplify import simplified
+from cli.simplifying import simplify
 from cli.sources import Source
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def circuit(
     from difflogic.logic.proof import differences
 
     automaton = load(source)
-    other = simplified(automaton) if against is None else load(against)
+    other = simplify(automaton)[0].automaton if against is None else load(against)
     surroundings = differences(automaton, other)
     proof = proving.prove(automaton, other.circuit, time_limit)
     if as_json:

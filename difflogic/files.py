@@ -73,10 +73,14 @@ def check_output(path: Path, force: bool = False) -> None:
 
     An earlier file is only replaced with `force`, and what is no regular file never is.
     """
+    if path.is_dir():
+        raise RunDirectoryError(f"{path}: is a directory: name a file")
     if path.exists() and not path.is_file():
         raise RunDirectoryError(f"{path}: is no regular file: choose another path")
     if path.exists() and not force:
         raise RunDirectoryError(f"{path}: exists already: give --force to overwrite it")
+    if not path.absolute().parent.is_dir():
+        raise refused(path, "written", OSError(errno.ENOENT, os.strerror(errno.ENOENT)))
 
 
 def _make_names_last(directory: Path) -> None:

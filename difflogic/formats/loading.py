@@ -29,6 +29,11 @@ def load(path: Path) -> Automaton:
     return circuit_json.read(path)
 
 
+def is_trained(path: Path) -> bool:
+    """Return whether `path` means a run or a model, as against a circuit's own file."""
+    return is_archive(saved_model(path))
+
+
 def is_archive(path: Path) -> bool:
     """Return whether a file begins as a model does."""
     try:

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.app import app
+from difflogic.formats import loading
 
 TINY = (
     "task.height=4", "task.width=4", "automaton.channels=2", "automaton.steps=2",
@@ -71,3 +72,9 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(trainer, "Trainer", StagedTrainer)
     return StagedTrainer
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a circuit's own file, which is small and quick, be simplified as a model is."""
+    monkeypatch.setattr(loading, "is_trained", lambda path: True)

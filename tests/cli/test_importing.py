@@ -172,7 +172,7 @@ class TestBadInput:
             (["own.json", "--name", "a b"], '"name": string should match pattern'),
             (["own.json", "--json"], "name that one with --output"),
             (["own.json", "-o", "no/where.json"], "create the directory first, or write elsewhere"),
-            (["own.json", "-o", "."], "is no regular file: choose another path"),
+            (["own.json", "-o", "."], "is a directory: name a file"),
         ],
     )
     def test_arguments(self, dct: Dct, arguments: list[str], says: str) -> None:

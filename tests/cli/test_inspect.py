@@ -52,7 +52,7 @@ def pair(tmp_path: Path) -> str:
 
 
 class TestText:
-    def test_a_small_circuit(self, dct: Dct, pair: str) -> None:
+    def test_a_small_circuit(self, dct: Dct, pair: str, trained: None) -> None:
         result = dct("inspect", pair)
         assert result.exit_code == 0
         lines = result.stdout.splitlines()
@@ -227,7 +227,7 @@ class TestSources:
         assert message in result.stderr
         assert result.stdout == ""
 
-    def test_a_dropped_channel(self, dct: Dct, pair: str) -> None:
+    def test_a_dropped_channel(self, dct: Dct, pair: str, trained: None) -> None:
         result = dct("inspect", pair, "--channel", "3")
         assert result.exit_code == 2
         assert "error: channel 3 is dropped, as no visible one depends on it" in result.stderr
