@@ -1,0 +1,192 @@
+"""A grid of cells as bits: where each lies, and what lies around them.
+
+The words are an array (height + 1, channels, stride): each row of each channel is `words` words
+of 64 cells, cell x in bit x mod 64 of word x // 64. A guard of one cache line stands before each
+row, and the row after the last is all zeros: the one beyond a zero boundary. Left and right of
+a row's cells stands one ghost bit each, the cell that the boundary puts there, so that a
+neighbour is a shift, whatever the boundary and the width.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.grid import Boundary
+
+Words = npt.NDArray[np.uint64]
+Bits = npt.NDArray[np.uint8]
+
+WORD = 64
+LINE = 8
+"""Words of a cache line, and of the widest vector."""
+_BAND_BYTES = 2**20
+_ALL = ~np.uint64(0)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Sizes of a grid. Raises ValueError if there is no cell, or no channel."""
+
+    channels: int
+    height: int
+    width: int
+    boundary: Boundary
+
+    def __post_init__(self) -> None:
+        if min(self.channels, self.height, self.width) < 1:
+            raise ValueError("a grid needs at least one channel, one row and one column")
+
+    @property
+    def cells(self) -> int:
+        return self.height * self.width
+
+    @property
+    def words(self) -> int:
+        """Words that hold a channel's row."""
+        return -(-self.width // WORD)
+
+    @property
+    def stride(self) -> int:
+        """Words from a channel's row to the next channel's, its guard included."""
+        return LINE * (1 + -(-self.words // LINE))
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return self.height + 1, self.channels, self.stride
+
+    @property
+    def bytes(self) -> int:
+        """Memory of one grid."""
+        return 8 * (self.shape[0] * self.shape[1] * self.shape[2] + LINE)
+
+    @property
+    def last_bit(self) -> int:
+        """Place of a row's last cell in its last word."""
+        return (self.width - 1) % WORD
+
+    @property
+    def last_mask(self) -> int:
+        """The bits of a row's last word that are cells."""
+        return (1 << self.last_bit + 1) - 1
+
+    @property
+    def above(self) -> int:
+        """The row that lies above row 0."""
+        return self.height - 1 if self.boundary == "periodic" else self.height
+
+    @property
+    def below(self) -> int:
+        """The row that lies below the last."""
+        return 0 if self.boundary == "periodic" else self.height
+
+    def bands(self) -> Iterator[slice]:
+        """Cut the rows into bands of about a megabyte."""
+        rows = max(1, _BAND_BYTES // (8 * self.channels * self.stride))
+        for first in range(0, self.height, rows):
+            yield slice(first, min(first + rows, self.height))
+
+
+class BitGrid:
+    """The state of all channels; starts as zeros, which take no memory until they are written."""
+
+    def __init__(self, geometry: Geometry) -> None:
+        self.geometry = geometry
+        # Each row also shows the first word of the next one's guard, where its right ghost may
+        # stand; behind the last row there is such a guard, too.
+        rows, channels, stride = geometry.shape
+        self.words: Words = np.lib.stride_tricks.as_strided(
+            aligned(geometry.bytes // 8), (rows, channels, stride + 1), (8 * channels * stride, 8 * stride, 8)
+        )
+        """Shape (height + 1, channels, stride + 1): the last column is the next row's first."""
+
+    @property
+    def address(self) -> int:
+        """Where the words begin, at a cache line."""
+        return self.words.ctypes.data
+
+    def columns(self, shift: int = 0) -> slice:
+        """Return the columns of `words` that hold a row's cells, moved by `shift` words."""
+        first = LINE + shift
+        return slice(first, first + self.geometry.words)
+
+    def load(self, rows: slice, packed: Words) -> None:
+        """Set rows of all channels from words (rows, channels, words); bits beyond are ignored."""
+        self.words[rows, :, self.columns()] = packed
+        self.refresh_ends(rows)
+
+    def refresh_ends(self, rows: slice) -> None:
+        """Set what lies beyond both ends of `rows`, after their cells have changed."""
+        g = self.geometry
+        band = self.words[rows]
+        first, last = LINE, LINE + g.words - 1
+        band[..., last] &= np.uint64(g.last_mask)
+        left, right = 0, 0
+        if g.boundary == "periodic":
+            left = (band[..., last] >> np.uint64(g.last_bit) & np.uint64(1)) << np.uint64(63)
+            right = band[..., first] & np.uint64(1)
+        band[..., first - 1] = left
+        if g.width % WORD:
+            band[..., last] |= right << np.uint64(g.width % WORD)
+            right = 0
+        band[..., last + 1] = right
+
+    def cells(self, rows: slice) -> Words:
+        """Return the words of rows, shape (rows, channels, words), without what lies beyond."""
+        packed = self.words[rows, :, self.columns()].copy()
+        packed[..., -1] &= np.uint64(self.geometry.last_mask)
+        return packed
+
+    def load_bits(self, bits: npt.NDArray) -> None:
+        """Set the state from 0 and 1, shape (channels, height, width)."""
+        for rows in self.geometry.bands():
+            self.load(rows, pack(bits[:, rows]))
+
+    def bits(self) -> Bits:
+        """Return the state as 0 and 1, shape (channels, height, width)."""
+        g = self.geometry
+        bits = np.empty((g.channels, g.height, g.width), np.uint8)
+        for rows in g.bands():
+            bits[:, rows] = unpack(self.cells(rows), g.width)
+        return bits
+
+    def populations(self) -> list[int]:
+        """Return how many cells of each channel are 1."""
+        total = np.zeros(self.geometry.channels, np.int64)
+        for rows in self.geometry.bands():
+            total += np.bitwise_count(self.cells(rows)).sum(axis=(0, 2), dtype=np.int64)
+        return [int(count) for count in total]
+
+    def digest(self, channels: list[int]) -> str:
+        """Return a SHA-256, in hexadecimal, of the sizes and of these channels' cells."""
+        g = self.geometry
+        found = hashlib.sha256(f"{len(channels)}x{g.height}x{g.width}".encode())
+        for rows in g.bands():
+            found.update(self.cells(rows)[:, channels].astype("<u8", copy=False).tobytes())
+        return found.hexdigest()
+
+
+def aligned(words: int) -> Words:
+    """Return zeros that begin at a cache line."""
+    buffer = np.zeros(words + LINE - 1, np.uint64)
+    start = -(buffer.ctypes.data // 8) % LINE
+    return buffer[start : start + words]
+
+
+def pack(bits: npt.NDArray) -> Words:
+    """Pack 0 and 1, shape (channels, rows, width), into words (rows, channels, words)."""
+    channels, rows, width = bits.shape
+    padded = np.zeros((rows, channels, 8 * -(-width // WORD)), np.uint8)
+    packed = np.packbits(bits.swapaxes(0, 1), axis=2, bitorder="little")
+    padded[:, :, : packed.shape[2]] = packed
+    return padded.view("<u8").astype(np.uint64, copy=False)
+
+
+def unpack(words: Words, width: int) -> Bits:
+    """Undo `pack`: return 0 and 1, shape (channels, rows, width)."""
+    packed = words.astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(packed, axis=2, count=width, bitorder="little").swapaxes(0, 1)

@@ -1,0 +1,103 @@
+"""A circuit run by NumPy, gate by gate over bands of rows: nothing is compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.gates import Op
+from difflogic.grid import OFFSETS
+from difflogic.logic.circuit import LogicCircuit, apply
+from difflogic.simulation.bit_grid import WORD, BitGrid
+from difflogic.simulation.random_bits import bernoulli, child_keys
+from difflogic.simulation.schedule import Schedule, schedule
+
+Words = npt.NDArray[np.uint64]
+
+BAND_WORDS = 2048
+"""Words of a value: 16 KB, where a call of NumPy costs less than its work and caches hold ten."""
+
+
+class Interpreter:
+    """Takes steps of a circuit, with the memory of one band."""
+
+    def __init__(self, circuit: LogicCircuit) -> None:
+        self._channels = circuit.channels
+        self._schedule = schedule(circuit)
+        self._last_use = _last_uses(self._schedule)
+
+    def step(self, source: BitGrid, target: BitGrid, fire: tuple[int, int] | None) -> None:
+        """Write the next state of `source` to `target`.
+
+        `fire` is the key of this step's mask and the threshold below which a cell fires; None
+        means that all do.
+        """
+        geometry = source.geometry
+        rows = max(1, BAND_WORDS // geometry.words)
+        for first in range(0, geometry.height, rows):
+            band = slice(first, min(first + rows, geometry.height))
+            new = self._next(source, band)
+            if fire is not None:
+                key, threshold = fire
+                keys = child_keys(key, np.arange(band.start, band.stop))
+                fires = bernoulli(keys, geometry.words, threshold)
+                old = source.words[band, :, source.columns()]
+                new = old ^ ((old ^ new) & fires[:, None])
+            target.load(band, new)
+
+    def _next(self, source: BitGrid, band: slice) -> Words:
+        """Return the next state of a band of rows, shape (rows, channels, words)."""
+        values = {row: _input(source, band, row, self._channels) for row in self._schedule.inputs}
+        shape = (band.stop - band.start, source.geometry.words)
+        new = np.empty((shape[0], self._channels, shape[1]), np.uint64)
+        for number, step in enumerate(self._schedule.instructions):
+            if step.op in (Op.FALSE, Op.TRUE):
+                value = np.full(shape, 0 if step.op is Op.FALSE else 2**WORD - 1, np.uint64)
+            else:
+                # An operand that the op ignores may be no value any more; the other stands in.
+                first, last = step.reads[0], step.reads[-1]
+                a = values[step.a if step.a in step.reads else last]
+                b = values[step.b if step.b in step.reads else first]
+                value = apply(step.op, a, b)
+            values[step.out] = value
+            for row in self._last_use.get(number, ()):
+                del values[row]
+        for channel, row in enumerate(self._schedule.outputs):
+            new[:, channel] = values[row]
+        return new
+
+
+def _last_uses(schedule: Schedule) -> dict[int, list[int]]:
+    """Return the rows that are needed no more after each instruction, by its number."""
+    kept = set(schedule.outputs)
+    last: dict[int, int] = {}
+    for number, step in enumerate(schedule.instructions):
+        for row in step.reads:
+            last[row] = number
+        last.setdefault(step.out, number)
+    freed: dict[int, list[int]] = {}
+    for row, number in last.items():
+        if row not in kept:
+            freed.setdefault(number, []).append(row)
+    return freed
+
+
+def _input(source: BitGrid, band: slice, row: int, channels: int) -> Words:
+    """Return a neighbour's channel for a band of cells, shape (rows, words)."""
+    geometry = source.geometry
+    neighbor, channel = divmod(row, channels)
+    dy, dx = OFFSETS[neighbor]
+    places = np.arange(band.start + dy, band.stop + dy)
+    places[places == -1] = geometry.above
+    places[places == geometry.height] = geometry.below
+    words = source.words[places, channel]
+    here = words[:, source.columns()]
+    if dx == 0:
+        return here
+    beside = words[:, source.columns(dx)]
+    one, rest = np.uint64(1), np.uint64(WORD - 1)
+    if dx < 0:  # the cell to the left is one bit lower
+        return (here << one) | (beside >> rest)
+    return (here >> one) | (beside << rest)
+
+

@@ -1,0 +1,51 @@
+"""The Game of Life and rules like it as a circuit, built from the rule and not trained."""
+
+from __future__ import annotations
+
+from difflogic.grid import OFFSETS, Boundary
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.xag import FALSE, Xag, to_circuit
+from difflogic.wiring import CENTER
+
+
+def life_automaton(rule: str = "B3/S23", boundary: Boundary = "periodic") -> Automaton:
+    """Return an automaton of one channel that follows a rule in Golly's B/S notation.
+
+    Eight neighbours are counted by full adders, and the count's four bits decide.
+    """
+    born, survive = (part[1:] for part in rule.split("/"))
+    xag = Xag(len(OFFSETS))
+    places: list[list[int]] = [[xag.input(n) for n in range(len(OFFSETS)) if n != CENTER], [], []]
+    count = []
+    for weight in range(3):
+        column = places[weight]
+        while len(column) > 1:
+            x, y = column.pop(), column.pop()
+            z = column.pop() if column else FALSE
+            partial = xag.xor_(x, y)
+            column.insert(0, xag.xor_(partial, z))
+            carry = xag.or_(xag.and_(x, y), xag.and_(partial, z))
+            if weight + 1 < len(places):
+                places[weight + 1].append(carry)
+            else:
+                places.append([carry])
+        count.append(column[0])
+    count.append(places[3][0])
+
+    def any_of(digits: str) -> int:
+        found = FALSE
+        for digit in map(int, digits):
+            equal = 1
+            for weight, bit in enumerate(count):
+                equal = xag.and_(equal, bit if digit >> weight & 1 else bit ^ 1)
+            found = xag.or_(found, equal)
+        return found
+
+    alive = xag.input(CENTER)
+    following = xag.or_(
+        xag.and_(alive, any_of(survive)), xag.and_(alive ^ 1, any_of(born))
+    )
+    circuit = to_circuit(xag, [following], (0,), [0])
+    return Automaton(
+        f"life-{rule.replace('/', '')}", circuit, (0,), boundary, 64, 64, 100, 1.0, "random"
+    )

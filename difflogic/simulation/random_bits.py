@@ -1,0 +1,79 @@
+"""Random bits 64 at a time, each a function of a key and its place, never of who asks or when.
+
+A word of random bits is the hash of its key plus its number in a counter; the hash is the output
+function of SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
+generators"). Bits that are 1 with probability p come from comparing, in all 64 places at once, a
+random number's binary digits with those of p, most significant first, until all places have
+decided: about 11 digits for 512 places. All digits that p has as a 64-bit fraction count, so the
+probability is exact to 2**-64.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+Words = npt.NDArray[np.uint64]
+
+GOLDEN = 0x9E3779B97F4A7C15
+FIRST_FACTOR = 0xBF58476D1CE4E5B9
+SECOND_FACTOR = 0x94D049BB133111EB
+
+WORD = 64
+_ALL = 2**64 - 1
+
+
+class Use(IntEnum):
+    """What random bits are for. The numbers are part of every result: never change one."""
+
+    START = 0
+    FIRE = 1
+
+
+def mix(x: Words) -> Words:
+    """Return a hash of each word."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(SECOND_FACTOR)
+    return x ^ (x >> np.uint64(31))
+
+
+def child_keys(key: int, numbers: npt.ArrayLike) -> Words:
+    """Return the keys of the streams with these numbers below the stream of `key`."""
+    counted = np.asarray(numbers, np.uint64) + np.uint64(1)
+    return mix(np.uint64(key) + np.uint64(GOLDEN) * counted)
+
+
+def stream_key(seed: int, use: Use) -> int:
+    """Return the key of all random bits of one use; `seed` is in [0, 2**64)."""
+    root = int(child_keys(0, [seed])[0])
+    return int(child_keys(root, [use])[0])
+
+
+def threshold(probability: float) -> int:
+    """Return the digits of a probability from 0 to 1 as a 64-bit fraction, at most 2**64 - 1."""
+    return min(round(probability * 2**64), _ALL)
+
+
+def digits(threshold: int) -> int:
+    """Return how many digits there are up to the last 1."""
+    return WORD - ((threshold & -threshold).bit_length() - 1) if threshold else 0
+
+
+def bernoulli(keys: Words, words: int, threshold: int) -> Words:
+    """Return words (keys, words) whose bits are 1 with probability threshold · 2**-64."""
+    place = np.arange(words, dtype=np.uint64) * np.uint64(WORD * GOLDEN & _ALL)
+    counter = keys[:, None] + place
+    result = np.zeros_like(counter)
+    undecided = np.full_like(counter, _ALL)
+    for digit in range(digits(threshold)):
+        bits = mix(counter)
+        counter += np.uint64(GOLDEN)
+        theirs = np.uint64(_ALL if threshold >> (WORD - 1 - digit) & 1 else 0)
+        differs = undecided & (bits ^ theirs)
+        result |= differs & theirs
+        undecided ^= differs
+        if not undecided.any():
+            break
+    return result
