@@ -10,7 +10,7 @@ neighbour is a shift, whatever the boundary and the width.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,7 +100,9 @@ class BitGrid:
         # stand; behind the last row there is such a guard, too.
         rows, channels, stride = geometry.shape
         self.words: Words = np.lib.stride_tricks.as_strided(
-            aligned(geometry.bytes // 8), (rows, channels, stride + 1), (8 * channels * stride, 8 * stride, 8)
+            aligned(geometry.bytes // 8),
+            (rows, channels, stride + 1),
+            (8 * channels * stride, 8 * stride, 8),
         )
         """Shape (height + 1, channels, stride + 1): the last column is the next row's first."""
 
@@ -125,19 +127,22 @@ class BitGrid:
         band = self.words[rows]
         first, last = LINE, LINE + g.words - 1
         band[..., last] &= np.uint64(g.last_mask)
-        left, right = 0, 0
+        left, right = (np.zeros(band.shape[:2], np.uint64) for _ in range(2))
         if g.boundary == "periodic":
             left = (band[..., last] >> np.uint64(g.last_bit) & np.uint64(1)) << np.uint64(63)
             right = band[..., first] & np.uint64(1)
         band[..., first - 1] = left
         if g.width % WORD:
             band[..., last] |= right << np.uint64(g.width % WORD)
-            right = 0
+            right = np.zeros_like(right)
         band[..., last + 1] = right
 
-    def cells(self, rows: slice) -> Words:
-        """Return the words of rows, shape (rows, channels, words), without what lies beyond."""
-        packed = self.words[rows, :, self.columns()].copy()
+    def cells(self, rows: slice, channel: int | slice = slice(None)) -> Words:
+        """Return the words of rows, without what lies beyond their cells.
+
+        Shape (rows, channels, words), or (rows, words) for one channel.
+        """
+        packed = self.words[rows, channel, self.columns()].copy()
         packed[..., -1] &= np.uint64(self.geometry.last_mask)
         return packed
 
@@ -161,12 +166,12 @@ class BitGrid:
             total += np.bitwise_count(self.cells(rows)).sum(axis=(0, 2), dtype=np.int64)
         return [int(count) for count in total]
 
-    def digest(self, channels: list[int]) -> str:
+    def digest(self, channels: Sequence[int]) -> str:
         """Return a SHA-256, in hexadecimal, of the sizes and of these channels' cells."""
         g = self.geometry
         found = hashlib.sha256(f"{len(channels)}x{g.height}x{g.width}".encode())
         for rows in g.bands():
-            found.update(self.cells(rows)[:, channels].astype("<u8", copy=False).tobytes())
+            found.update(self.cells(rows)[:, list(channels)].astype("<u8", copy=False).tobytes())
         return found.hexdigest()
 
 

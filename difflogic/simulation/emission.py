@@ -28,6 +28,7 @@ from difflogic.simulation.schedule import Schedule
 WORD = 64
 GUARD = 8
 """Words before each row of a channel: the last holds the cell left of the first."""
+LINE_BYTES = 64
 SPINS = 200
 """Looks at a neighbouring band before the core is offered to others."""
 DIGITS_AT_ONCE = 4
@@ -178,6 +179,9 @@ def _emit_row(module: ir.Module, schedule: Schedule, channels: int, words: int) 
     function = ir.Function(module, kind, "row")
     function.linkage = "internal"
     function.attributes.add("noinline")
+    # Without it LLVM finds out too late that values do not fit into registers, and stores them
+    # across cache lines.
+    function.attributes.alignstack = LINE_BYTES
     *rows, target, stride, vectors, fire = function.args
     target.attributes.add("noalias")
     b = _Builder(function, words)
@@ -198,15 +202,17 @@ def _emit_cells(
     b: _Builder, schedule: Schedule, channels: int, places: Any, stride: Any, vector: Any
 ) -> None:
     """Emit the update of one vector of cells in all channels."""
-    rows, target, fires = places
     word = b.ir.mul(vector, _I64(b.words))
+    # Moved once per vector, so that a channel's place is the same for all of them.
+    rows = [b.at(row, word) for row in places[0]]
+    target, fires = b.at(places[1], word), places[2]
     offsets: dict[int, Any] = {}
     values: dict[int, Any] = {}
     seen: dict[tuple[int, int, int], Any] = {}
 
     def offset(channel: int) -> Any:
         if channel not in offsets:
-            offsets[channel] = b.ir.add(word, b.ir.mul(stride, _I64(channel)))
+            offsets[channel] = b.ir.mul(stride, _I64(channel))
         return offsets[channel]
 
     def words_at(row: int, channel: int, shift: int) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,7 +11,7 @@ from difflogic.gates import Op
 from difflogic.grid import OFFSETS
 from difflogic.logic.circuit import LogicCircuit, apply
 from difflogic.simulation.bit_grid import WORD, BitGrid
-from difflogic.simulation.random_bits import bernoulli, child_keys
+from difflogic.simulation.random_bits import Fire, bernoulli, child_keys
 from difflogic.simulation.schedule import Schedule, schedule
 
 Words = npt.NDArray[np.uint64]
@@ -26,24 +28,32 @@ class Interpreter:
         self._schedule = schedule(circuit)
         self._last_use = _last_uses(self._schedule)
 
-    def step(self, source: BitGrid, target: BitGrid, fire: tuple[int, int] | None) -> None:
-        """Write the next state of `source` to `target`.
+    def __enter__(self) -> Interpreter:
+        return self
 
-        `fire` is the key of this step's mask and the threshold below which a cell fires; None
-        means that all do.
+    def __exit__(self, *raised: Any) -> None:
+        """Nothing is held."""
+
+    def take(
+        self, source: BitGrid, target: BitGrid, step: int, most: int, fire: Fire | None
+    ) -> tuple[int, int]:
+        """Write the state after the step that follows `step` steps from `source` to `target`.
+
+        Returns the steps taken, and how often the grids have changed places: 1 and 1.
         """
+        mask_key = None if fire is None else int(child_keys(fire.key, [step])[0])
         geometry = source.geometry
         rows = max(1, BAND_WORDS // geometry.words)
         for first in range(0, geometry.height, rows):
             band = slice(first, min(first + rows, geometry.height))
             new = self._next(source, band)
-            if fire is not None:
-                key, threshold = fire
-                keys = child_keys(key, np.arange(band.start, band.stop))
-                fires = bernoulli(keys, geometry.words, threshold)
+            if fire is not None and mask_key is not None:
+                keys = child_keys(mask_key, np.arange(band.start, band.stop))
+                fires = bernoulli(keys, geometry.words, fire.threshold)
                 old = source.words[band, :, source.columns()]
                 new = old ^ ((old ^ new) & fires[:, None])
             target.load(band, new)
+        return 1, 1
 
     def _next(self, source: BitGrid, band: slice) -> Words:
         """Return the next state of a band of rows, shape (rows, channels, words)."""
@@ -99,5 +109,3 @@ def _input(source: BitGrid, band: slice, row: int, channels: int) -> Words:
     if dx < 0:  # the cell to the left is one bit lower
         return (here << one) | (beside >> rest)
     return (here >> one) | (beside << rest)
-
-

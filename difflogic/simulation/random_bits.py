@@ -11,6 +11,7 @@ probability is exact to 2**-64.
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,13 @@ class Use(IntEnum):
 
     START = 0
     FIRE = 1
+
+
+class Fire(NamedTuple):
+    """Where the masks of cells that take their new state come from."""
+
+    key: int
+    threshold: int
 
 
 def mix(x: Words) -> Words:

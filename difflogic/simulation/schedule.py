@@ -55,7 +55,8 @@ def schedule(circuit: LogicCircuit) -> Schedule:
     expressions", whose rule is exact for trees and a good guess for circuits that share gates).
     """
     source = list(range(circuit.rows))
-    ops, reads = circuit.op.tolist(), [[] for _ in range(circuit.rows)]
+    ops = circuit.op.tolist()
+    reads: list[list[int]] = [[] for _ in range(circuit.rows)]
     need = [1] * circuit.rows
     for gate, (op, a, b) in enumerate(
         zip(ops, circuit.a.tolist(), circuit.b.tolist(), strict=True)

@@ -1,0 +1,144 @@
+"""A circuit run by machine code on threads: grids cut into bands, steps taken in blocks."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.simulation import native
+from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words, aligned
+from difflogic.simulation.fields import Field
+from difflogic.simulation.random_bits import Fire, digits
+from difflogic.simulation.schedule import schedule
+
+if TYPE_CHECKING:
+    from difflogic.engine.workers import Workers
+
+CALL_SECONDS = 0.2
+"""Aimed-at length of one call, as Ctrl-C has to wait for its end."""
+
+BANDS_PER_WORKER = 4
+"""Bands of rows that a grid is cut into, so that nobody waits long for a slow neighbour."""
+
+RING_BYTES = 2**20
+"""What a worker may keep of the steps within a block: half of a usual second-level cache."""
+
+MAX_DEPTH = 8
+"""Steps of a block; more did not help where all fits into the cache."""
+
+BLOCK_WORK = 10**11
+"""Cells times gates times steps of a block at most: 0.4 s at the lowest rate that was measured."""
+
+ROWS_PER_STEP = 16
+"""Rows of a band per step of a block, at least: two neighbours compute so many rows less than
+twice."""
+
+
+@dataclass
+class _Pace:
+    """How many steps fit into one call, learned from the calls before."""
+
+    seconds_per_step: float | None = None
+
+    def steps(self, most: int) -> int:
+        if self.seconds_per_step is None:
+            return 1
+        return max(1, min(most, int(CALL_SECONDS / max(self.seconds_per_step, 1e-9))))
+
+    def learn(self, steps: int, seconds: float) -> None:
+        self.seconds_per_step = seconds / steps
+
+
+class Compiled:
+    """Takes steps of a circuit by machine code; threads take bands of rows, one after the other."""
+
+    def __init__(self, circuit: LogicCircuit, geometry: Geometry, workers: int) -> None:
+        self._native = native.native(circuit)
+        self._yield = native.yield_address()
+        self._geometry = geometry
+        self._bands, self._depth = plan(geometry, schedule(circuit).gates, workers)
+        self._pace = _Pace()
+        self._count = workers
+        self._workers: Workers | None = None
+        self._vectors = -(-geometry.words // self._native.vector_words)
+        self._ring = LINE * -(-self._vectors * self._native.vector_words // LINE)
+        size = self._ring + (self._depth - 1) * 3 * geometry.channels * geometry.stride + LINE
+        self._scratch = [aligned(size) for _ in range(workers)]
+
+    def __enter__(self) -> Compiled:
+        if self._count > 1:
+            from difflogic.engine.workers import Workers
+
+            self._workers = Workers(self._count)
+            self._workers.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        if self._workers is not None:
+            self._workers.__exit__(*raised)
+            self._workers = None
+
+    def take(
+        self, source: BitGrid, target: BitGrid, step: int, most: int, fire: Fire | None
+    ) -> tuple[int, int]:
+        """Take at least one step and at most `most`, for about CALL_SECONDS, from `source` on.
+
+        Returns the steps taken, and how often the grids have changed places.
+        """
+        depth = min(self._depth, most)
+        blocks = max(1, self._pace.steps(most) // depth)
+        # Behind the bands' own lines comes the next ticket's.
+        done = aligned((self._bands + 1) * LINE)
+        parameters = self._parameters(source, target, step, fire, done)
+        parameters[Field.DEPTH], parameters[Field.TICKETS] = depth, blocks * self._bands
+        started = time.perf_counter()
+        calls = [(parameters.ctypes.data, scratch.ctypes.data) for scratch in self._scratch]
+        if self._workers is None:
+            self._native.run(*calls[0])
+        else:
+            self._workers.run(self._native.run, calls)
+        self._pace.learn(blocks * depth, time.perf_counter() - started)
+        return blocks * depth, blocks
+
+    def _parameters(
+        self, source: BitGrid, target: BitGrid, step: int, fire: Fire | None, done: Words
+    ) -> Words:
+        g = self._geometry
+        seed, limit = fire or (0, 0)
+        periodic = g.boundary == "periodic"
+        full_rows = g.width % (64 * self._native.vector_words) == 0
+        fields = {
+            Field.SOURCE: source.address, Field.TARGET: target.address,
+            Field.TICKET: done.ctypes.data + 8 * LINE * self._bands, Field.DONE: done.ctypes.data,
+            Field.TICKETS: 0, Field.BANDS: self._bands, Field.DEPTH: 1, Field.HEIGHT: g.height,
+            Field.WRAP: g.height * -(-self._depth // g.height),
+            Field.ROW_STRIDE: g.channels * g.stride, Field.CHANNEL_STRIDE: g.stride,
+            Field.VECTORS: self._vectors, Field.RING: self._ring,
+            Field.LAST_WORD: g.words - 1, Field.LAST_MASK: g.last_mask, Field.LAST_BIT: g.last_bit,
+            Field.GHOST_WORD: g.width // 64, Field.GHOST_BIT: g.width % 64,
+            Field.PERIODIC: periodic, Field.ENDS: periodic or not full_rows,
+            Field.ASYNCHRONOUS: fire is not None, Field.SEED: seed, Field.FIRST_STEP: step,
+            Field.THRESHOLD: limit, Field.DIGITS: digits(limit), Field.YIELD: self._yield,
+        }  # fmt: skip
+        return np.array([fields[field] for field in Field], np.uint64)
+
+
+def plan(geometry: Geometry, gates: int, workers: int) -> tuple[int, int]:
+    """Return how many bands a grid is cut into, and how many steps a block has.
+
+    Bands are high enough for the rows that two of them compute to be few, what is kept of a
+    block's steps fits into the cache, and a block ends soon enough for Ctrl-C.
+    """
+    bands = 1 if workers == 1 else min(geometry.height, BANDS_PER_WORKER * workers)
+    row = 8 * geometry.channels * geometry.stride
+    depth = min(
+        MAX_DEPTH,
+        1 + RING_BYTES // (3 * row),
+        geometry.height // bands // ROWS_PER_STEP,
+        BLOCK_WORK // (geometry.cells * max(1, gates)),
+    )
+    return bands, max(1, depth)

@@ -1,0 +1,49 @@
+"""How much memory a simulation takes, and refusing one that cannot fit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from difflogic.errors import ConfigError
+from difflogic.simulation.bit_grid import Geometry
+
+MARGIN = 2**26
+"""Bytes for everything but the two grids: the interpreter's bands and the workers' rows."""
+
+
+def needed_memory(geometry: Geometry) -> int:
+    """Return the bytes of a simulator's two grids."""
+    return 2 * geometry.bytes
+
+
+def available_memory() -> int | None:
+    """Return the bytes that can be had without swapping; None where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found = dict(line.split(":", 1) for line in lines)
+        return int(found["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def require_memory(geometry: Geometry) -> None:
+    """Raise ConfigError if the grids do not fit into the memory that is available."""
+    needed, available = needed_memory(geometry) + MARGIN, available_memory()
+    if available is None or needed <= available:
+        return
+    raise ConfigError(
+        f"{geometry.height}×{geometry.width} cells of {geometry.channels} "
+        f"channel{'' if geometry.channels == 1 else 's'} need {gigabytes(needed)}, and "
+        f"{gigabytes(available)} are available: choose a smaller grid, or simplify the circuit, "
+        "which drops channels"
+    )
+
+
+def gigabytes(size: int) -> str:
+    """Format bytes in billions."""
+    return f"{size / 1e9:,.1f} GB"

@@ -1,0 +1,126 @@
+"""Start states: random, one cell in the middle, nothing, or what a file holds.
+
+A picture (text as in `difflogic.pictures`, or an image) and a pattern in Golly's run-length
+encoding go to the middle of the visible channels; all other channels are 0. A state that
+`dct simulate` saved is continued in all channels, on a grid of its size.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.errors import ConfigError, DctError
+from difflogic.images import image_bits
+from difflogic.logic.automaton import Automaton
+from difflogic.pictures import parse_picture
+from difflogic.simulation import state_file
+from difflogic.simulation.bit_grid import BitGrid, pack
+from difflogic.simulation.simulator import Simulator
+
+NAMES = ("random", "center", "zeros")
+
+MAX_BYTES = 2**26
+"""Of a picture's file."""
+MAX_PATTERN_CELLS = 2**26
+IMAGE_SIDE = 512
+"""Cells that an image is scaled to at most, as a picture for training is."""
+
+Bits = npt.NDArray[np.uint8]
+
+
+def prepare(simulator: Simulator, automaton: Automaton, start: str, density: float) -> None:
+    """Put a start state, one of NAMES or a file's, into a simulator that has zeros.
+
+    Raises ConfigError if the file holds none, or one that does not fit.
+    """
+    grid = simulator.grid
+    geometry = grid.geometry
+    if start == "random":
+        simulator.randomize(density)
+    elif start == "center":
+        middle = slice(geometry.height // 2, geometry.height // 2 + 1)
+        cell = np.zeros((geometry.channels, 1, geometry.width), np.uint8)
+        cell[:, 0, geometry.width // 2] = 1
+        grid.load(middle, pack(cell))
+    elif start != "zeros":
+        path = Path(start)
+        try:
+            if path.suffix == ".npz":
+                state_file.load(path, simulator)
+            else:
+                _place(grid, _picture(path, automaton, geometry.height, geometry.width), automaton)
+        except DctError as error:
+            raise ConfigError(f"{path}: {error}") from None
+
+
+def _picture(path: Path, automaton: Automaton, height: int, width: int) -> Bits:
+    """Return the bits that a file draws, shape (visible channels, rows, columns)."""
+    channels = len(automaton.visible)
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(
+            f"cannot be read: {reason.lower()}; a start is {', '.join(NAMES)} or a file"
+        ) from None
+    if len(content) > MAX_BYTES:
+        raise ConfigError(f"is larger than any start ({MAX_BYTES} bytes)")
+    if path.suffix == ".rle":
+        pattern = parse_rle(content.decode("ascii", "replace"))
+        return np.repeat(pattern[None], channels, axis=0)
+    if path.suffix == ".txt":
+        return parse_picture(content.decode("utf-8", "replace"), channels)
+    if channels not in (1, 3):
+        raise ConfigError(
+            f"an image gives 1 channel or 3, and {channels} are visible: draw it as text"
+        )
+    return image_bits(content, channels, min(height, IMAGE_SIDE), min(width, IMAGE_SIDE))
+
+
+def _place(grid: BitGrid, bits: Bits, automaton: Automaton) -> None:
+    """Put bits (visible channels, rows, columns) in the middle of a grid of zeros."""
+    geometry = grid.geometry
+    _, rows, columns = bits.shape
+    if rows > geometry.height or columns > geometry.width:
+        raise ConfigError(
+            f"has {rows}×{columns} cells, and the grid {geometry.height}×{geometry.width}: give a "
+            "larger --size"
+        )
+    top, left = geometry.height // 2 - rows // 2, geometry.width // 2 - columns // 2
+    band = np.zeros((geometry.channels, rows, geometry.width), np.uint8)
+    band[list(automaton.visible_rows), :, left : left + columns] = bits
+    grid.load(slice(top, top + rows), pack(band))
+
+
+def parse_rle(text: str) -> Bits:
+    """Return the cells (rows, columns) of a pattern of two states in run-length encoding.
+
+    Raises ConfigError for what is none. The rule in its first line is not looked at.
+    """
+    lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
+    head = re.fullmatch(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b.*", lines[0] if lines else "")
+    if head is None:
+        raise ConfigError('is no run-length encoded pattern: "x = …, y = …" is missing')
+    columns, rows = (int(number) for number in head.groups())
+    if not 0 < rows * columns <= MAX_PATTERN_CELLS:
+        raise ConfigError(f"{rows}×{columns} cells are none, or more than {MAX_PATTERN_CELLS}")
+    cells = np.zeros((rows, columns), np.uint8)
+    y = x = 0
+    body, _, _ = "".join(lines[1:]).partition("!")
+    for count, sign in re.findall(r"(\d{0,9})(.)", body.replace(" ", "")):
+        run = int(count or 1)
+        if sign == "$":
+            y, x = y + run, 0
+        elif sign in "bo." or sign == "A":
+            if y >= rows or x + run > columns:
+                raise ConfigError(f"row {y + 1} is outside the {rows}×{columns} cells it declares")
+            cells[y, x : x + run] = sign in "oA"
+            x += run
+        else:
+            raise ConfigError(f'"{sign}" is no sign of a pattern of two states: b, o, $ and ! are')
+    return cells
