@@ -89,7 +89,8 @@ class Root(LazyGroup):
         "inspect": Entry(
             "cli.inspect", "inspect", "Print a circuit as equations, and what holds of its rule."
         ),
-        "bench": Entry("cli.bench", "bench", "Measure training steps, phase by phase."),
+        "simulate": Entry("cli.simulate", "simulate", "Run a trained circuit on any grid."),
+        "bench": Entry("cli.bench", "app", "Measure training steps, or simulation."),
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),
     }

@@ -1,14 +1,18 @@
-"""`dct bench`: measures training steps, and shows times, rates, memory and noise."""
+"""`dct bench`: measures training steps, and shows times, rates, memory and noise.
+
+By itself it is a command with options; `dct bench simulate` is a command of its own below it.
+"""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from cli import config as config_command
 from cli import output
+from cli.app import PLAIN, Entry, LazyGroup
 from cli.counter import Counter
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
@@ -35,7 +39,22 @@ class Comparison(StrEnum):
     oracle = "oracle"
 
 
+class Bench(LazyGroup):
+    """`dct bench`."""
+
+    entries: ClassVar[dict[str, Entry]] = {
+        "simulate": Entry(
+            "cli.bench_simulate", "bench_simulate", "Measure how fast a circuit is simulated."
+        ),
+    }
+
+
+app = typer.Typer(cls=Bench, **PLAIN)
+
+
+@app.callback(invoke_without_command=True)
 def bench(
+    context: typer.Context,
     small: Annotated[bool, config_command.SMALL] = False,
     config: Annotated[str | None, config_command.CONFIG] = None,
     overrides: Annotated[list[str] | None, config_command.SET] = None,
@@ -66,6 +85,9 @@ def bench(
     A step is all of an epoch: samples, rollout, gradients, hard evaluation and optimizer. Exits 1
     if the compared paths do not compute the same.
     """
+    if context.invoked_subcommand is not None:
+        _refuse_options(context)
+        return
     from difflogic.config import load_config
 
     given = [] if workers is None else [f"parallel.workers={workers}"]
@@ -83,6 +105,17 @@ def bench(
         _show(report, settings)
     if report.agreement is not None and not report.agreement.equal:
         _refuse(report, report.agreement)
+
+
+def _refuse_options(context: typer.Context) -> None:
+    """Fail if options stand before a sub-command, which would not know of them."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            context.fail(
+                f"options of dct bench say nothing to dct bench {context.invoked_subcommand}: give "
+                "its own after it"
+            )
 
 
 def _measure(settings: Config, compare: Comparison | None, asked: int | None) -> Report:

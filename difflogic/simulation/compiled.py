@@ -115,7 +115,6 @@ class Compiled:
             Field.SOURCE: source.address, Field.TARGET: target.address,
             Field.TICKET: done.ctypes.data + 8 * LINE * self._bands, Field.DONE: done.ctypes.data,
             Field.TICKETS: 0, Field.BANDS: self._bands, Field.DEPTH: 1, Field.HEIGHT: g.height,
-            Field.WRAP: g.height * -(-self._depth // g.height),
             Field.ROW_STRIDE: g.channels * g.stride, Field.CHANNEL_STRIDE: g.stride,
             Field.VECTORS: self._vectors, Field.RING: self._ring,
             Field.LAST_WORD: g.words - 1, Field.LAST_MASK: g.last_mask, Field.LAST_BIT: g.last_bit,

@@ -14,7 +14,7 @@ Exported functions, where arguments are addresses and numbers of 64 bits:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,7 +38,7 @@ _I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 _POINTER = _I64.as_pointer()
 
 
-class _Builder:
+class Builder:
     """An IR builder with the few things that all functions here need."""
 
     def __init__(self, function: ir.Function, words: int) -> None:
@@ -104,6 +104,27 @@ class _Builder:
         self.ir.branch(head)
         self.ir.position_at_end(after)
 
+    def repeat(
+        self, starts: Sequence[Any], emit: Callable[[list[Any]], tuple[Sequence[Any], Any]]
+    ) -> list[Any]:
+        """Repeat what `emit` builds, at least once; return the values that it ends with.
+
+        It gets the values of each round, `starts` in the first, and returns those of the next
+        round and whether there is one. It builds no blocks.
+        """
+        before = self.ir.block
+        body, after = (self.function.append_basic_block(name) for name in ("again", "enough"))
+        self.ir.branch(body)
+        self.ir.position_at_end(body)
+        carried = [self.ir.phi(start.type) for start in starts]
+        following, more = emit(carried)
+        for phi, start, value in zip(carried, starts, following, strict=True):
+            phi.add_incoming(start, before)
+            phi.add_incoming(value, body)
+        self.ir.cbranch(more, body, after)
+        self.ir.position_at_end(after)
+        return list(following)
+
     def mix(self, x: Any) -> Any:
         """Hash words, or one word: `random_bits.mix`."""
         build, single = self.ir, x.type is _I64
@@ -127,7 +148,7 @@ def emit(schedule: Schedule, channels: int, words: int) -> ir.Module:
 def _emit_fill(module: ir.Module, words: int) -> ir.Function:
     kind = ir.FunctionType(ir.VoidType(), [_POINTER, _I64, _I64, _I64, _I64])
     function = ir.Function(module, kind, "fill")
-    b = _Builder(function, words)
+    b = Builder(function, words)
     out, vectors, key, threshold, digits = function.args
     lanes = ir.Constant(b.vector, [lane * WORD * GOLDEN % 2**64 for lane in range(words)])
     with b.loop(_I64(0), vectors) as vector:
@@ -139,34 +160,28 @@ def _emit_fill(module: ir.Module, words: int) -> ir.Function:
     return function
 
 
-def _emit_comparison(b: _Builder, counter: Any, threshold: Any, digits: Any) -> Any:
+def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any) -> Any:
     """Emit the comparison of random numbers with the threshold, several digits at a time."""
-    before = b.ir.block
-    body, after = (b.function.append_basic_block(name) for name in ("digits", "decided"))
-    b.ir.branch(body)
-    b.ir.position_at_end(body)
+
+    def some_digits(carried: list[Any]) -> tuple[Sequence[Any], Any]:
+        digit, counter, result, undecided = carried
+        for number in range(DIGITS_AT_ONCE):
+            bits = b.mix(counter)
+            counter = b.ir.add(counter, b.constant(GOLDEN))
+            # Our next digit against theirs: smaller, greater, or equal and still undecided.
+            place = b.ir.sub(_I64(WORD - 1 - number), digit)
+            theirs = b.splat(b.ir.sub(_I64(0), b.ir.and_(b.ir.lshr(threshold, place), _I64(1))))
+            differs = b.ir.and_(undecided, b.ir.xor(bits, theirs))
+            result = b.ir.or_(result, b.ir.and_(differs, theirs))
+            undecided = b.ir.xor(undecided, differs)
+        digit = b.ir.add(digit, _I64(DIGITS_AT_ONCE))
+        left = b.intrinsic(f"llvm.vector.reduce.or.v{b.words}i64", _I64, undecided)
+        more = b.ir.icmp_unsigned("<", digit, digits)
+        more = b.ir.and_(more, b.ir.icmp_unsigned("!=", left, _I64(0)))
+        return (digit, counter, result, undecided), more
+
     starts = (_I64(0), counter, b.constant(0), b.constant(2**64 - 1))
-    carried = [b.ir.phi(start.type) for start in starts]
-    digit, counter, result, undecided = carried
-    for number in range(DIGITS_AT_ONCE):
-        bits = b.mix(counter)
-        counter = b.ir.add(counter, b.constant(GOLDEN))
-        # Our next digit against theirs: smaller, greater, or equal and still undecided.
-        place = b.ir.sub(_I64(WORD - 1 - number), digit)
-        theirs = b.splat(b.ir.sub(_I64(0), b.ir.and_(b.ir.lshr(threshold, place), _I64(1))))
-        differs = b.ir.and_(undecided, b.ir.xor(bits, theirs))
-        result = b.ir.or_(result, b.ir.and_(differs, theirs))
-        undecided = b.ir.xor(undecided, differs)
-    following = (b.ir.add(digit, _I64(DIGITS_AT_ONCE)), counter, result, undecided)
-    for phi, start, end in zip(carried, starts, following, strict=True):
-        phi.add_incoming(start, before)
-        phi.add_incoming(end, body)
-    left = b.intrinsic(f"llvm.vector.reduce.or.v{b.words}i64", _I64, undecided)
-    more = b.ir.icmp_unsigned("<", following[0], digits)
-    again = b.ir.and_(more, b.ir.icmp_unsigned("!=", left, _I64(0)))
-    b.ir.cbranch(again, body, after)
-    b.ir.position_at_end(after)
-    return result
+    return b.repeat(starts, some_digits)[2]
 
 
 def _emit_row(module: ir.Module, schedule: Schedule, channels: int, words: int) -> ir.Function:
@@ -184,7 +199,7 @@ def _emit_row(module: ir.Module, schedule: Schedule, channels: int, words: int) 
     function.attributes.alignstack = LINE_BYTES
     *rows, target, stride, vectors, fire = function.args
     target.attributes.add("noalias")
-    b = _Builder(function, words)
+    b = Builder(function, words)
     synchronous, asynchronous = (
         function.append_basic_block(name) for name in ("synchronous", "asynchronous")
     )
@@ -199,7 +214,7 @@ def _emit_row(module: ir.Module, schedule: Schedule, channels: int, words: int) 
 
 
 def _emit_cells(
-    b: _Builder, schedule: Schedule, channels: int, places: Any, stride: Any, vector: Any
+    b: Builder, schedule: Schedule, channels: int, places: Any, stride: Any, vector: Any
 ) -> None:
     """Emit the update of one vector of cells in all channels."""
     word = b.ir.mul(vector, _I64(b.words))
@@ -249,7 +264,7 @@ def _emit_cells(
         finish(count)
 
 
-def _gate(b: _Builder, op: Op, x: int, y: int, value: Callable[[int], Any]) -> Any:
+def _gate(b: Builder, op: Op, x: int, y: int, value: Callable[[int], Any]) -> Any:
     """Emit one of the 16 ops; asks only for the values that the op reads."""
     build = b.ir
     match op:
@@ -278,7 +293,7 @@ def _emit_run(
 ) -> None:
     kind = ir.FunctionType(ir.VoidType(), [_POINTER, _POINTER])
     function = ir.Function(module, kind, "run")
-    b = _Builder(function, words)
+    b = Builder(function, words)
     parameters, scratch = function.args
     p = {field: b.get(parameters, _I64(field)) for field in Field}
     tickets, done = (b.ir.inttoptr(p[field], _POINTER) for field in (Field.TICKET, Field.DONE))
@@ -328,7 +343,7 @@ def _emit_run(
     b.ir.branch(next_ticket)
 
 
-def _emit_wait(b: _Builder, band: Any, block: Any, done: Any, yield_: Any) -> None:
+def _emit_wait(b: Builder, band: Any, block: Any, done: Any, yield_: Any) -> None:
     """Wait until `band` has done `block` blocks."""
     entry = b.ir.block
     look, offer, retry, ready = (
@@ -354,7 +369,7 @@ def _emit_wait(b: _Builder, band: Any, block: Any, done: Any, yield_: Any) -> No
 class _Rows:
     """Where the rows of each stage of a block lie. Rows count from the grid's first, signed."""
 
-    def __init__(self, b: _Builder, p: Any, source: Any, target: Any, scratch: Any) -> None:
+    def __init__(self, b: Builder, p: Any, source: Any, target: Any, scratch: Any) -> None:
         self.b, self.p = b, p
         self.source, self.target, self.scratch = source, target, scratch
 
@@ -366,8 +381,12 @@ class _Rows:
     def number(self, y: Any) -> Any:
         """Return the row of the grid that `y` is; the row of zeros beyond a zero boundary."""
         build, p = self.b.ir, self.p
-        wrapped = build.urem(build.add(y, p[Field.WRAP]), p[Field.HEIGHT])
-        return build.select(self.exists(y), wrapped, p[Field.HEIGHT])
+        height = p[Field.HEIGHT]
+        high = build.icmp_signed(">=", y, height)
+        low = build.icmp_signed("<", y, _I64(0))
+        wrapped = build.select(high, build.sub(y, height), y)
+        wrapped = build.select(low, build.add(y, height), wrapped)
+        return build.select(self.exists(y), wrapped, height)
 
     def before(self, stage: Any, y: Any) -> Any:
         """Return the first word of row `y` as `stage` reads it."""
@@ -396,7 +415,7 @@ class _Rows:
 
 
 def _emit_one_row(
-    b: _Builder, rows: _Rows, stage: Any, step: Any, y: Any, parts: tuple[Any, Any, int]
+    b: Builder, rows: _Rows, stage: Any, step: Any, y: Any, parts: tuple[Any, Any, int]
 ) -> None:
     """Emit what computes row `y`: fire mask, cells, and what lies beyond the row's two ends."""
     p, (fill, row, channels) = rows.p, parts
@@ -420,7 +439,7 @@ def _emit_one_row(
         _emit_ends(b, p, b.at(target, b.ir.mul(channel, p[Field.CHANNEL_STRIDE])))
 
 
-def _emit_ends(b: _Builder, p: Any, cells: Any) -> None:
+def _emit_ends(b: Builder, p: Any, cells: Any) -> None:
     """Emit what `BitGrid.refresh_ends` does, for one channel's row."""
     last = b.at(cells, p[Field.LAST_WORD])
     value = b.ir.and_(b.ir.load(last), p[Field.LAST_MASK])

@@ -68,7 +68,7 @@ def native(circuit: LogicCircuit) -> Native:
     if code is None:
         code = compile_code(circuit, words)
         _keep(path, code)
-    return _link(code, words)
+    return link(code, words)
 
 
 def is_cached(circuit: LogicCircuit) -> bool:
@@ -100,26 +100,19 @@ def _program() -> str:
 
 def compile_code(circuit: LogicCircuit, words: int) -> bytes:
     """Return the object code of a circuit, with vectors of `words` words."""
-    module, machine = _lower(circuit, words)
-    return machine.emit_object(module)
-
-
-def assembly(circuit: LogicCircuit, words: int) -> str:
-    """Return what `compile_code` compiles as the machine's assembly language."""
-    module, machine = _lower(circuit, words)
-    return machine.emit_assembly(module)
-
-
-def _lower(circuit: LogicCircuit, words: int) -> tuple[Any, Any]:
     from difflogic.simulation.emission import emit
 
+    return lower(emit(schedule(circuit), circuit.channels, words))
+
+
+def lower(module: Any) -> bytes:
+    """Return the object code of a module of llvmlite's."""
     machine = _machine()
-    source = emit(schedule(circuit), circuit.channels, words)
-    source.triple = _triple()
-    source.data_layout = str(machine.target_data)
-    module = llvm.parse_assembly(str(source))
-    module.verify()
-    return module, machine
+    module.triple = _triple()
+    module.data_layout = str(machine.target_data)
+    checked = llvm.parse_assembly(str(module))
+    checked.verify()
+    return machine.emit_object(checked)
 
 
 def _machine() -> Any:
@@ -140,12 +133,19 @@ def _features() -> str:
     return llvm.get_host_cpu_features().flatten()
 
 
-def _link(code: bytes, words: int) -> Native:
+def load(code: bytes) -> Any:
+    """Return an engine that holds object code, which can be called as long as it lives."""
     empty = llvm.parse_assembly("")
     empty.triple = _triple()
     engine = llvm.create_mcjit_compiler(empty, _machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
+    return engine
+
+
+def link(code: bytes, words: int) -> Native:
+    """Return the functions in a circuit's object code."""
+    engine = load(code)
     run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2)(engine.get_function_address("run"))
     fill = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_uint64] * 4)(
         engine.get_function_address("fill")

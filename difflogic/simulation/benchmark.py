@@ -1,0 +1,236 @@
+"""How fast a circuit is simulated here, by each engine, and whether all compute the same.
+
+Measurements of the compiled paths alternate, since the speed of a shared machine drifts. All
+start from the same random state.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from difflogic.benchmark import Spread, peak_memory
+from difflogic.errors import ConfigError
+from difflogic.logic.automaton import Automaton
+from difflogic.simulation import native, peak
+from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.memory import available_memory, gigabytes, needed_memory, require_memory
+from difflogic.simulation.schedule import schedule
+from difflogic.simulation.simulator import Conditions, Engine, Simulator
+
+REPEAT = 10
+PART_SECONDS = 0.25
+"""Of one measurement of a compiled path, unless the steps are given."""
+INTERPRETER_SECONDS = 3.0
+SMALL_HEIGHT, SMALL_WIDTH, SMALL_STEPS = 320, 333, 21
+"""A grid on which all engines are compared over more steps: rows that end within a word."""
+
+
+@dataclass
+class Path:
+    """One way to simulate, and what its measurements of `steps` steps each took."""
+
+    name: str
+    engine: Engine
+    workers: int
+    steps: int = 1
+    seconds: list[float] = field(default_factory=list)
+
+    def rates(self, cells: int) -> Spread:
+        """Return updates of cells per second."""
+        return Spread(tuple(cells * self.steps / seconds for seconds in self.seconds))
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether engines came to the same state."""
+
+    what: str
+    equal: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured. Rates per second, times in seconds, memory in bytes."""
+
+    name: str
+    gates: int
+    instructions: int
+    """Gates that are computed, which are fewer where some only hand an input on."""
+    geometry: Geometry
+    fire_rate: float
+    paths: tuple[Path, ...]
+    checks: tuple[Check, ...]
+    compile_seconds: float
+    load_seconds: float
+    """To find and load the compiled circuit in the cache."""
+    clock: float
+    """Cycles per second of one core."""
+    peak_one_core: float
+    """Two-input operations per second, counted per bit."""
+    peak_all_workers: float
+    grid_bytes: int
+    peak_memory: int | None
+
+    @property
+    def agree(self) -> bool:
+        """Whether all checks passed."""
+        return all(check.equal for check in self.checks)
+
+    def gate_rate(self, path: Path) -> float:
+        """Return gates per second, counted per cell, of the median measurement."""
+        return path.rates(self.geometry.cells).median * self.instructions
+
+    def gates_per_cycle(self, path: Path) -> float:
+        """Return the same per cycle of all workers' cores."""
+        return self.gate_rate(path) / (self.clock * path.workers)
+
+    def share_of_peak(self, path: Path) -> float:
+        """Return gates as part of the machine's two-input operations; ternary logic exceeds 1."""
+        every = path.workers > 1
+        return self.gate_rate(path) / (self.peak_all_workers if every else self.peak_one_core)
+
+    def speedup(self, path: Path) -> float:
+        """Return how many times faster than the first path a path is, by medians."""
+        cells = self.geometry.cells
+        return path.rates(cells).median / self.paths[0].rates(cells).median
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for machines."""
+        g = self.geometry
+        return {
+            "circuit": self.name, "gates": self.gates, "computed_gates": self.instructions,
+            "channels": g.channels, "height": g.height, "width": g.width,
+            "boundary": g.boundary, "fire_rate": self.fire_rate,
+            "paths": [
+                {
+                    "name": path.name, "workers": path.workers, "steps": path.steps,
+                    "repeat": len(path.seconds),
+                    "updates_per_second": path.rates(g.cells).as_dict(),
+                    "speedup": self.speedup(path),
+                    "gates_per_cycle": self.gates_per_cycle(path),
+                    "share_of_peak": self.share_of_peak(path),
+                }
+                for path in self.paths
+            ],
+            "checks": [{"what": check.what, "equal": check.equal} for check in self.checks],
+            "compile_seconds": self.compile_seconds, "load_seconds": self.load_seconds,
+            "cycles_per_second": self.clock,
+            "operations_per_second_one_core": self.peak_one_core,
+            "operations_per_second_all_workers": self.peak_all_workers,
+            "grid_bytes": self.grid_bytes, "peak_memory": self.peak_memory,
+        }  # fmt: skip
+
+
+def run(
+    automaton: Automaton,
+    height: int,
+    width: int,
+    workers: int,
+    steps: int | None = None,
+    repeat: int = REPEAT,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Report:
+    """Measure a circuit on a random start, `repeat` times each path.
+
+    `progress` is called after each measurement, and may raise to stop. Raises ConfigError if the
+    grids of all paths do not fit into memory.
+    """
+    circuit = automaton.circuit
+    geometry = Geometry(circuit.channels, height, width, automaton.boundary)
+    conditions = Conditions(geometry, automaton.fire_rate)
+    paths = [Path("interpreter", "interpreter", 1), Path("compiled, one core", "compiled", 1)]
+    if workers > 1:
+        paths.append(Path(f"compiled, {workers} workers", "compiled", workers))
+    _require_memory(geometry, len(paths))
+    compile_seconds = _timed(lambda: native.compile_code(circuit, native.vector_words()))
+    native.native(circuit)
+    load_seconds = _timed(lambda: native.native(circuit))
+    checks = [_check_small(automaton, workers)]
+    clock, peaks = peak.clock_rate(), [(peak.logic_rate(), peak.logic_rate(workers))]
+    with ExitStack() as stack:
+        simulators = [
+            stack.enter_context(Simulator(circuit, conditions, path.engine, path.workers))
+            for path in paths
+        ]
+        for simulator in simulators:
+            simulator.randomize()
+        _measure_interpreter(paths[0], simulators[0], repeat)
+        progress(1)
+        checks.append(_check_states(simulators, automaton, "interpreter and compiled"))
+        for path, simulator in zip(paths[1:], simulators[1:], strict=True):
+            path.steps = steps or _steps_for(simulator)
+        path_steps = max(path.steps for path in paths[1:])
+        for number in range(repeat):
+            for path, simulator in zip(paths[1:], simulators[1:], strict=True):
+                path.steps = path_steps
+                path.seconds.append(_timed(lambda: simulator.run(path_steps)))  # noqa: B023
+            progress(2 + number)
+        if workers > 1:
+            checks.append(_check_states(simulators[1:], automaton, f"1 and {workers} workers"))
+    clock = max(clock, peak.clock_rate())
+    peaks.append((peak.logic_rate(), peak.logic_rate(workers)))
+    return Report(
+        automaton.name, circuit.gates, schedule(circuit).gates, geometry, automaton.fire_rate,
+        tuple(paths), tuple(checks), compile_seconds, load_seconds, clock,
+        max(one for one, _ in peaks), max(every for _, every in peaks),
+        needed_memory(geometry), peak_memory(),
+    )  # fmt: skip
+
+
+def _require_memory(geometry: Geometry, paths: int) -> None:
+    require_memory(geometry)
+    needed, available = paths * needed_memory(geometry), available_memory()
+    if available is not None and needed > available:
+        raise ConfigError(
+            f"{geometry.height}×{geometry.width} cells need {gigabytes(needed)} for {paths} paths "
+            f"side by side, and {gigabytes(available)} are available: choose a smaller --size"
+        )
+
+
+def _timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def _measure_interpreter(path: Path, simulator: Simulator, repeat: int) -> None:
+    """Measure single steps after a warm-up, as many as time allows and at least one."""
+    simulator.run(1)
+    while len(path.seconds) < repeat and sum(path.seconds) < INTERPRETER_SECONDS:
+        path.seconds.append(_timed(lambda: simulator.run(1)))
+
+
+def _steps_for(simulator: Simulator) -> int:
+    """Warm up; return how many steps a measurement takes."""
+    simulator.run(8)
+    return max(1, round(8 * PART_SECONDS / _timed(lambda: simulator.run(8))))
+
+
+def _check_states(simulators: list[Simulator], automaton: Automaton, who: str) -> Check:
+    """Take all to the step of the furthest, and compare the states."""
+    last = max(simulator.step for simulator in simulators)
+    states = set()
+    for simulator in simulators:
+        simulator.run(last - simulator.step)
+        states.add(simulator.grid.digest(range(automaton.circuit.channels)))
+    geometry = simulators[0].grid.geometry
+    return Check(f"{who}, {geometry.height}×{geometry.width}, step {last}", len(states) == 1)
+
+
+def _check_small(automaton: Automaton, workers: int) -> Check:
+    circuit = automaton.circuit
+    geometry = Geometry(circuit.channels, SMALL_HEIGHT, SMALL_WIDTH, automaton.boundary)
+    conditions = Conditions(geometry, automaton.fire_rate, seed=1)
+    simulators = []
+    with ExitStack() as stack:
+        engines: list[tuple[Engine, int]] = [("interpreter", 1), ("compiled", 1)]
+        for engine, count in [*engines, ("compiled", max(2, workers))]:
+            simulator = stack.enter_context(Simulator(circuit, conditions, engine, count))
+            simulator.randomize()
+            simulators.append(simulator)
+        simulators[0].run(SMALL_STEPS)
+        return _check_states(simulators, automaton, "all")

@@ -1,0 +1,108 @@
+"""The machine's limit for bitwise logic, measured: what simulations are compared with.
+
+The kernel has chains of two-input operations, AND, OR and XOR in turn, on the widest vectors, each
+result read by two others, so that LLVM cannot join them to ternary logic: what is counted is what
+the machine executes. A circuit's gates can be joined where the processor has ternary logic
+(AVX-512), so that its gates may exceed this rate.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Sequence
+from functools import cache, reduce
+from typing import Any
+
+from llvmlite import ir
+
+from difflogic.simulation import native
+from difflogic.simulation.emission import Builder
+
+CHAINS = 12
+ROUNDS_UNROLLED = 4
+SCALAR_OPS = 32
+SECONDS = 0.05
+"""Of one measurement."""
+
+
+@cache
+def _kernels() -> tuple[Callable[[int, int], int], Callable[[int, int], int], Any]:
+    module = ir.Module("peak")
+    word = ir.IntType(64)
+    for name, emit in (("logic", _emit_logic), ("clock", _emit_clock)):
+        function = ir.Function(module, ir.FunctionType(word, [word, word]), name)
+        emit(Builder(function, native.vector_words()), *function.args)
+    engine = native.load(native.lower(module))
+    kind = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
+    logic, clock = (kind(engine.get_function_address(name)) for name in ("logic", "clock"))
+    return logic, clock, engine
+
+
+def _emit_logic(b: Builder, rounds: Any, seed: Any) -> None:
+    def one_round(carried: list[Any]) -> tuple[Sequence[Any], Any]:
+        left, *chains = carried
+        for turn in range(ROUNDS_UNROLLED):
+            for number in range(CHAINS):
+                operation = (b.ir.xor, b.ir.or_, b.ir.xor, b.ir.and_)[(turn + number) % 4]
+                chains[number] = operation(chains[number], chains[(number + 1) % CHAINS])
+        return _count_down(b, left, chains)
+
+    word = seed.type
+    starts = [b.splat(b.ir.add(seed, ir.Constant(word, number))) for number in range(CHAINS)]
+    _, *chains = b.repeat([rounds, *starts], one_round)
+    total = reduce(b.ir.xor, chains)
+    b.ir.ret(b.ir.extract_element(total, ir.Constant(ir.IntType(32), 0)))
+
+
+def _emit_clock(b: Builder, rounds: Any, seed: Any) -> None:
+    """Emit a chain of additions and XORs, each of which takes one cycle and waits for the last."""
+
+    def one_round(carried: list[Any]) -> tuple[Sequence[Any], Any]:
+        left, value = carried
+        for number in range(SCALAR_OPS):
+            value = (b.ir.add, b.ir.xor)[number % 2](value, seed)
+        return _count_down(b, left, [value])
+
+    b.ir.ret(b.repeat([rounds, seed], one_round)[1])
+
+
+def _count_down(b: Builder, left: Any, values: Sequence[Any]) -> tuple[Sequence[Any], Any]:
+    left = b.ir.sub(left, ir.Constant(left.type, 1))
+    return [left, *values], b.ir.icmp_unsigned("!=", left, ir.Constant(left.type, 0))
+
+
+def logic_rate(workers: int = 1) -> float:
+    """Measure two-input operations per second, counted per bit, on all workers together."""
+    logic = _kernels()[0]
+    bits = 64 * native.vector_words() * CHAINS * ROUNDS_UNROLLED
+    if workers == 1:
+        return bits * _rate(lambda rounds: logic(rounds, 1))
+    from difflogic.engine.workers import Workers
+
+    with Workers(workers) as team:
+        return workers * bits * _rate(lambda rounds: team.run(logic, [(rounds, 1)] * workers))
+
+
+def clock_rate() -> float:
+    """Measure the clock of one core, in cycles per second."""
+    clock = _kernels()[1]
+    return SCALAR_OPS * _rate(lambda rounds: clock(rounds, 3))
+
+
+def _rate(run: Callable[[int], object]) -> float:
+    """Return rounds per second of the fastest of three measurements."""
+    rounds = 1000
+    while True:
+        started = time.perf_counter()
+        run(rounds)
+        elapsed = time.perf_counter() - started
+        if elapsed >= SECONDS:
+            break
+        rounds *= 2 if elapsed <= 0 else max(2, round(SECONDS / elapsed))
+    best = elapsed
+    for _ in range(2):
+        started = time.perf_counter()
+        run(rounds)
+        best = min(best, time.perf_counter() - started)
+    return rounds / best
