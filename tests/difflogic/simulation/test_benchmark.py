@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from difflogic.errors import ConfigError
+from difflogic.simulation import benchmark, peak
+from difflogic.simulation.compiled import Compiled
+from tests.difflogic.formats.made import automaton, random_circuit
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(benchmark, "PART_SECONDS", 0.002)
+    monkeypatch.setattr(benchmark, "INTERPRETER_SECONDS", 0.01)
+    monkeypatch.setattr(peak, "clock_rate", lambda: 2e9)
+    monkeypatch.setattr(peak, "logic_rate", lambda workers=1: workers * 1e12)
+
+
+def made(**changes):
+    return automaton(random_circuit(2, 30, np.random.default_rng(0)), **changes)
+
+
+def test_a_report_adds_up():
+    seen = []
+    report = benchmark.run(made(fire_rate=0.5), 64, 100, 2, repeat=3, progress=seen.append)
+    assert seen == [1, 2, 3, 4]
+    assert report.agree
+    assert [path.workers for path in report.paths] == [1, 1, 2]
+    assert len(report.checks) == 3
+    for path in report.paths:
+        rates = path.rates(6400)
+        assert rates.minimum == 6400 * path.steps / max(path.seconds)
+        gates = rates.median * report.instructions
+        assert report.gates_per_cycle(path) == pytest.approx(gates / path.workers / 2e9)
+        assert report.share_of_peak(path) == pytest.approx(gates / path.workers / 1e12)
+    assert report.speedup(report.paths[0]) == 1
+    assert report.as_dict()["paths"][2]["repeat"] == 3
+
+
+def test_one_worker_is_measured_once():
+    report = benchmark.run(made(), 10, 10, 1, steps=4, repeat=2)
+    assert [path.name for path in report.paths] == ["interpreter", "compiled, one core"]
+    assert report.paths[1].steps == 4
+
+
+def test_a_wrong_bit_is_found(monkeypatch):
+    take = Compiled.take
+
+    def wrong(self, source, target, *rest):
+        taken = take(self, source, target, *rest)
+        (target if taken[1] % 2 else source).words[3, 0, 8] ^= np.uint64(1)
+        return taken
+
+    monkeypatch.setattr(Compiled, "take", wrong)
+    report = benchmark.run(made(), 64, 100, 1, steps=4, repeat=2)
+    assert not report.agree
+
+
+def test_too_little_memory_for_all_paths(monkeypatch):
+    monkeypatch.setattr(benchmark, "available_memory", lambda: 10**6)
+    with pytest.raises(ConfigError, match="for 2 paths side by side"):
+        benchmark.run(made(), 1000, 10000, 1)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from difflogic.errors import ConfigError
+from difflogic.simulation import bit_grid, memory
+from difflogic.simulation.bit_grid import BitGrid, Geometry
+
+
+@given(st.integers(1, 3), st.integers(1, 6), st.integers(1, 600), st.booleans())
+def test_what_lies_beyond_the_ends(channels, height, width, wraps):
+    bits = np.random.default_rng(width).integers(0, 2, (channels, height, width), np.uint8)
+    grid = BitGrid(Geometry(channels, height, width, "periodic" if wraps else "zero"))
+    grid.load_bits(bits)
+    np.testing.assert_array_equal(grid.bits(), bits)
+    assert grid.populations() == bits.sum(axis=(1, 2)).tolist()
+    for channel in range(channels):
+        for y in range(height):
+            row = grid.words[y, channel]
+            before = int(row[bit_grid.LINE - 1]) >> 63
+            after = int(row[bit_grid.LINE + width // 64]) >> width % 64 & 1
+            expected = (bits[channel, y, -1], bits[channel, y, 0]) if wraps else (0, 0)
+            assert (before, after) == expected
+
+
+def test_bands_change_nothing(monkeypatch):
+    bits = np.random.default_rng(0).integers(0, 2, (2, 50, 70), np.uint8)
+    found = []
+    for size in (1, 3000, 2**20):
+        monkeypatch.setattr(bit_grid, "_BAND_BYTES", size)
+        grid = BitGrid(Geometry(2, 50, 70, "zero"))
+        grid.load_bits(bits)
+        np.testing.assert_array_equal(grid.bits(), bits)
+        found.append((tuple(grid.populations()), grid.digest([1, 0])))
+    assert len(set(found)) == 1
+    packed = np.zeros((50, 2, 128), np.uint8)
+    packed[..., :70] = bits[[1, 0]].swapaxes(0, 1)
+    content = b"2x50x70" + np.packbits(packed, axis=2, bitorder="little").tobytes()
+    assert found[0][1] == hashlib.sha256(content).hexdigest()
+
+
+def test_grids_beyond_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**9)
+    memory.require_memory(Geometry(1, 4096, 4096, "zero"))
+    with pytest.raises(ConfigError, match=r"need 250\.\d GB, and 1\.0 GB are available"):
+        memory.require_memory(Geometry(1, 10**6, 10**6, "zero"))
+    monkeypatch.setattr(memory, "available_memory", lambda: None)
+    memory.require_memory(Geometry(1, 10**6, 10**6, "zero"))
+
+
+def test_the_available_memory_is_known_here():
+    available = memory.available_memory()
+    assert available is None or available > 10**7

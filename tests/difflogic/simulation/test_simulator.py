@@ -1,0 +1,218 @@
+"""Both engines against simulation cell by cell, and against each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.ndimage import convolve
+
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.layout import Grid
+from difflogic.gates import Op
+from difflogic.logic.automaton import from_model
+from difflogic.simulation import compiled, native
+from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.damage import mask, rectangle
+from difflogic.simulation.life import life_automaton
+from difflogic.simulation.simulator import Conditions, Simulator, choose_engine
+from tests.difflogic.evaluation.naive import random_model
+from tests.difflogic.formats.made import circuits, random_circuit
+from tests.difflogic.simulation import naive
+from tests.difflogic.training.tiny import tiny
+
+ENGINES = [("interpreter", 1), ("compiled", 1), ("compiled", 2), ("compiled", 3)]
+WIDTHS = st.one_of(st.integers(1, 10), st.sampled_from([63, 64, 65, 128, 500, 512, 513, 1029]))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def deep_blocks():
+    """Let blocks of several steps happen on grids of a few rows, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "ROWS_PER_STEP", 1)
+        yield
+
+
+def run(circuit, state, steps, boundary, engine, workers, fire_rate=1.0, seed=0, damage=()):
+    geometry = Geometry(*state.shape, boundary)
+    conditions = Conditions(geometry, fire_rate, seed)
+    with Simulator(circuit, conditions, engine, workers) as simulator:
+        simulator.grid.load_bits(state)
+        simulator.run(steps, damage)
+        assert simulator.step == steps
+        return simulator.grid.bits()
+
+
+def draw_state(channels, height, width, seed=0):
+    return np.random.default_rng(seed).integers(0, 2, (channels, height, width), np.uint8)
+
+
+@given(
+    circuits(), st.integers(1, 9), WIDTHS, st.sampled_from(["zero", "periodic"]),
+    st.integers(1, 7), st.sampled_from([1.0, 0.6, 0.03]), st.integers(0, 2**63),
+)  # fmt: skip
+@settings(max_examples=60)
+def test_all_engines_do_what_the_circuit_says(
+    circuit, height, width, boundary, steps, fire_rate, seed
+):
+    state = draw_state(circuit.channels, height, width, seed)
+    expected = naive.simulate(circuit, state, steps, boundary, fire_rate, seed)
+    for engine, workers in ENGINES:
+        found = run(circuit, state, steps, boundary, engine, workers, fire_rate, seed)
+        np.testing.assert_array_equal(found, expected, f"{engine}, {workers} workers")
+
+
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (2, 2), (1, 200), (200, 1), (50, 70)])
+def test_blocks_of_steps_and_bands_of_rows(height, width, boundary):
+    rng = np.random.default_rng(5)
+    circuit = random_circuit(3, 60, rng)
+    ops = rng.choice([Op.XOR, Op.XNOR, Op.XOR, Op.NAND], circuit.gates)  # so that it stays alive
+    circuit = replace(circuit, op=ops)
+    state = draw_state(3, height, width)
+    expected = naive.simulate(circuit, state, 37, boundary)
+    assert height * width < 100 or 0 < expected.mean() < 1
+    for engine, workers in ENGINES:
+        found = run(circuit, state, 37, boundary, engine, workers)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("words", [2, 4, 8])
+@pytest.mark.parametrize("fire_rate", [1.0, 0.6])
+def test_all_vector_widths(words, fire_rate, monkeypatch):
+    if words > native.vector_words():
+        pytest.skip("LLVM cuts wider vectors, but no machine would be given them")
+    monkeypatch.setattr(native, "vector_words", lambda: words)
+    circuit = random_circuit(2, 50, np.random.default_rng(1))
+    for width in (7, 129, 700):
+        state = draw_state(2, 20, width)
+        expected = naive.simulate(circuit, state, 5, "periodic", fire_rate)
+        found = run(circuit, state, 5, "periodic", "compiled", 1, fire_rate)
+        np.testing.assert_array_equal(found, expected)
+
+
+@given(st.integers(1, 40), st.integers(1, 150), st.data())
+@settings(max_examples=25)
+@example(40, 64, None)
+def test_damage(height, width, data):
+    circuit = random_circuit(2, 40, np.random.default_rng(2))
+    state = draw_state(2, height, width)
+    steps = [2, 3, 9]
+    rows, columns = (0, height), (0, 1)
+    if data is not None:
+        rows, columns = (
+            sorted(data.draw(st.tuples(st.integers(0, size - 1), st.integers(1, size))))
+            for size in (height, width)
+        )
+    cells = np.zeros((height, width), np.uint8)
+    cells[slice(*rows), slice(*columns)] = 1
+    other = (np.random.default_rng(3).random((height, width)) < 0.3).astype(np.uint8)
+    expected = naive.simulate(
+        circuit, state, 11, "periodic", damage={2: cells, 3: cells, 9: cells, 4: other}
+    )
+    both = [rectangle(steps, rows, columns, width), mask([4], other)]
+    for engine, workers in ENGINES:
+        found = run(circuit, state, 11, "periodic", engine, workers, damage=both)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@pytest.mark.parametrize(("height", "width"), [(71, 193), (64, 128)])
+def test_life_for_1000_generations(height, width, boundary):
+    automaton = life_automaton(boundary=boundary)
+    assert automaton.circuit.gates <= 250
+    state = draw_state(1, height, width)
+    board = state[0]
+    kernel = np.ones((3, 3), np.uint8)
+    mode = "wrap" if boundary == "periodic" else "constant"
+    for _ in range(1000):
+        alive = convolve(board, kernel, mode=mode) - board
+        board = ((alive == 3) | ((alive == 2) & (board == 1))).astype(np.uint8)
+    assert board.any()
+    for engine, workers in ENGINES:
+        found = run(automaton.circuit, state, 1000, boundary, engine, workers)
+        np.testing.assert_array_equal(found[0], board)
+
+
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+def test_trained_circuits_as_training_runs_them(boundary):
+    model = random_model(tiny(), seed=4)
+    automaton = from_model(model)
+    height, width = 11, 70
+    state = draw_state(automaton.circuit.channels, height, width)
+    simulator = HardSimulator(model.netlist, Grid(height, width, boundary), batch=1)
+    simulator.load(model.ops)
+    expected = simulator.rollout(state[None], 9)[0]
+    for engine, workers in ENGINES:
+        found = run(automaton.circuit, state, 9, boundary, engine, workers)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("engine", "workers"), ENGINES)
+def test_stopping_between_steps_loses_nothing(engine, workers):
+    circuit = random_circuit(2, 30, np.random.default_rng(8))
+    state = draw_state(2, 30, 100)
+    with Simulator(circuit, Conditions(Geometry(2, 30, 100, "zero")), engine, workers) as simulator:
+        simulator.grid.load_bits(state)
+
+        def stop(done):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            simulator.run(50, progress=stop)
+        assert 0 < simulator.step < 50
+        seen = []
+        simulator.run(50 - simulator.step, progress=seen.append)
+        assert seen == sorted(set(seen))
+        expected = naive.simulate(circuit, state, 50, "zero")
+        np.testing.assert_array_equal(simulator.grid.bits(), expected)
+
+
+def test_random_starts_depend_on_seed_and_labels_alone():
+    starts = {}
+    for labels in [(0, 4), (4,), (4, 0, 9)]:
+        circuit = random_circuit(len(labels), 5, np.random.default_rng(0), labels)
+        for seed in (1, 2):
+            geometry = Geometry(len(labels), 40, 200, "periodic")
+            simulator = Simulator(circuit, Conditions(geometry, seed=seed), "interpreter")
+            simulator.randomize(0.3)
+            starts[labels, seed] = simulator.grid.bits()[labels.index(4)]
+            assert 0.27 < simulator.grid.bits().mean() < 0.33
+    for seed in (1, 2):
+        np.testing.assert_array_equal(starts[(0, 4), seed], starts[(4,), seed])
+        np.testing.assert_array_equal(starts[(0, 4), seed], starts[(4, 0, 9), seed])
+    assert (starts[(4,), 1] != starts[(4,), 2]).mean() > 0.3
+
+
+def test_refusals():
+    circuit = life_automaton().circuit
+    with pytest.raises(ValueError, match="fire rate"):
+        Simulator(circuit, Conditions(Geometry(1, 4, 4, "zero"), fire_rate=0.0))
+    with pytest.raises(ValueError, match="worker"):
+        Simulator(circuit, Conditions(Geometry(1, 4, 4, "zero")), workers=0)
+    with pytest.raises(ValueError, match="channels"):
+        Simulator(circuit, Conditions(Geometry(2, 4, 4, "zero")))
+    with pytest.raises(ValueError, match="at least one"):
+        Geometry(1, 0, 4, "zero")
+
+
+def test_small_work_is_interpreted_and_large_compiled():
+    circuit = life_automaton().circuit
+    assert choose_engine(circuit, Geometry(1, 64, 64, "zero"), 100) == "interpreter"
+    assert choose_engine(circuit, Geometry(1, 4096, 4096, "zero"), 100) == "compiled"
+
+
+@given(
+    st.integers(1, 200), st.integers(1, 10**5), st.integers(1, 10**5), st.integers(0, 2000),
+    st.integers(1, 64),
+)  # fmt: skip
+def test_plans_fit(channels, height, width, gates, workers):
+    geometry = Geometry(channels, height, width, "periodic")
+    bands, depth = compiled.plan(geometry, gates, workers)
+    assert 1 <= bands <= height
+    # Only so are all rows that a band needs its own or its neighbours'.
+    assert 1 <= depth <= max(1, height // bands)
+    assert (depth - 1) * 3 * 8 * channels * geometry.stride <= compiled.RING_BYTES
