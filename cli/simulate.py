@@ -116,14 +116,17 @@ def simulate(
     require_memory(geometry)
     harm = [_parse_damage(text, plan.height, plan.width) for text in damage or []]
     todo = automaton.steps if steps is None else steps
+    conditions = module.Conditions(geometry, automaton.fire_rate, seed)
     chosen: module.Engine = "interpreter"
     if engine is EngineChoice.auto:
-        chosen = module.choose_engine(circuit, geometry, todo)
+        chosen = module.choose_engine(circuit, conditions, todo)
     elif engine is EngineChoice.compiled:
         chosen = "compiled"
-    count = worker_count(workers) if chosen == "compiled" else 1
-    conditions = module.Conditions(geometry, automaton.fire_rate, seed)
+    count = 1
     if chosen == "compiled":
+        count = worker_count(workers)
+        if workers in (None, "auto"):
+            count = module.useful_workers(circuit, conditions, count)
         _announce_compilation(circuit)
     begun = automaton.start if start is None else start
     with module.Simulator(circuit, conditions, chosen, count) as simulator:

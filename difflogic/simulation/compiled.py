@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words, aligned
 from difflogic.simulation.fields import Field
 from difflogic.simulation.random_bits import Fire, digits
-from difflogic.simulation.schedule import schedule
 
 if TYPE_CHECKING:
     from difflogic.engine.workers import Workers
@@ -24,33 +23,18 @@ CALL_SECONDS = 0.2
 BANDS_PER_WORKER = 4
 """Bands of rows that a grid is cut into, so that nobody waits long for a slow neighbour."""
 
+BAND_ROWS = 512
+"""Rows of a band at most, so that a call can be short on any grid."""
+
 RING_BYTES = 2**20
 """What a worker may keep of the steps within a block: half of a usual second-level cache."""
 
 MAX_DEPTH = 8
 """Steps of a block; more did not help where all fits into the cache."""
 
-BLOCK_WORK = 10**11
-"""Cells times gates times steps of a block at most: 0.4 s at the lowest rate that was measured."""
-
 ROWS_PER_STEP = 16
 """Rows of a band per step of a block, at least: two neighbours compute so many rows less than
 twice."""
-
-
-@dataclass
-class _Pace:
-    """How many steps fit into one call, learned from the calls before."""
-
-    seconds_per_step: float | None = None
-
-    def steps(self, most: int) -> int:
-        if self.seconds_per_step is None:
-            return 1
-        return max(1, min(most, int(CALL_SECONDS / max(self.seconds_per_step, 1e-9))))
-
-    def learn(self, steps: int, seconds: float) -> None:
-        self.seconds_per_step = seconds / steps
 
 
 class Compiled:
@@ -60,8 +44,8 @@ class Compiled:
         self._native = native.native(circuit)
         self._yield = native.yield_address()
         self._geometry = geometry
-        self._bands, self._depth = plan(geometry, schedule(circuit).gates, workers)
-        self._pace = _Pace()
+        self._bands, self._depth = plan(geometry, workers)
+        self._ticket_seconds: float | None = None
         self._count = workers
         self._workers: Workers | None = None
         self._vectors = -(-geometry.words // self._native.vector_words)
@@ -83,26 +67,49 @@ class Compiled:
             self._workers = None
 
     def take(
-        self, source: BitGrid, target: BitGrid, step: int, most: int, fire: Fire | None
+        self,
+        source: BitGrid,
+        target: BitGrid,
+        step: int,
+        most: int,
+        fire: Fire | None,
+        pause: Callable[[], None],
     ) -> tuple[int, int]:
         """Take at least one step and at most `most`, for about CALL_SECONDS, from `source` on.
 
-        Returns the steps taken, and how often the grids have changed places.
+        Returns the steps taken, and how often the grids have changed places. Within one long
+        block `pause` is called; where it raises, `source` is as it was.
         """
         depth = min(self._depth, most)
-        blocks = max(1, self._pace.steps(most) // depth)
+        blocks = max(1, min(most // depth, self._tickets() // self._bands))
         # Behind the bands' own lines comes the next ticket's.
         done = aligned((self._bands + 1) * LINE)
         parameters = self._parameters(source, target, step, fire, done)
-        parameters[Field.DEPTH], parameters[Field.TICKETS] = depth, blocks * self._bands
+        parameters[Field.DEPTH] = depth
+        first, end = 0, blocks * self._bands
+        while first < end:
+            last = end if blocks > 1 else min(end, first + self._tickets())
+            done[-LINE], parameters[Field.TICKETS] = first, last
+            self._call(parameters, last - first)
+            first = last
+            if first < end:
+                pause()
+        return blocks * depth, blocks
+
+    def _tickets(self) -> int:
+        """Return how many tickets fit into one call, as learned from the call before."""
+        if self._ticket_seconds is None:
+            return self._count
+        return max(self._count, int(CALL_SECONDS / max(self._ticket_seconds, 1e-9)))
+
+    def _call(self, parameters: Words, tickets: int) -> None:
         started = time.perf_counter()
         calls = [(parameters.ctypes.data, scratch.ctypes.data) for scratch in self._scratch]
         if self._workers is None:
             self._native.run(*calls[0])
         else:
             self._workers.run(self._native.run, calls)
-        self._pace.learn(blocks * depth, time.perf_counter() - started)
-        return blocks * depth, blocks
+        self._ticket_seconds = (time.perf_counter() - started) / tickets
 
     def _parameters(
         self, source: BitGrid, target: BitGrid, step: int, fire: Fire | None, done: Words
@@ -126,18 +133,15 @@ class Compiled:
         return np.array([fields[field] for field in Field], np.uint64)
 
 
-def plan(geometry: Geometry, gates: int, workers: int) -> tuple[int, int]:
+def plan(geometry: Geometry, workers: int) -> tuple[int, int]:
     """Return how many bands a grid is cut into, and how many steps a block has.
 
-    Bands are high enough for the rows that two of them compute to be few, what is kept of a
-    block's steps fits into the cache, and a block ends soon enough for Ctrl-C.
+    Bands are high enough for the rows that two of them compute to be few, and what is kept of a
+    block's steps fits into the cache.
     """
-    bands = 1 if workers == 1 else min(geometry.height, BANDS_PER_WORKER * workers)
+    height = geometry.height
+    wanted = 1 if workers == 1 else BANDS_PER_WORKER * workers
+    bands = min(height, max(wanted, -(-height // BAND_ROWS)))
     row = 8 * geometry.channels * geometry.stride
-    depth = min(
-        MAX_DEPTH,
-        1 + RING_BYTES // (3 * row),
-        geometry.height // bands // ROWS_PER_STEP,
-        BLOCK_WORK // (geometry.cells * max(1, gates)),
-    )
-    return bands, max(1, depth)
+    kept = 1 + RING_BYTES // (3 * row)
+    return bands, max(1, min(MAX_DEPTH, kept, height // bands // ROWS_PER_STEP))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,18 @@ class Interpreter:
         """Nothing is held."""
 
     def take(
-        self, source: BitGrid, target: BitGrid, step: int, most: int, fire: Fire | None
+        self,
+        source: BitGrid,
+        target: BitGrid,
+        step: int,
+        most: int,
+        fire: Fire | None,
+        pause: Callable[[], None],
     ) -> tuple[int, int]:
         """Write the state after the step that follows `step` steps from `source` to `target`.
 
-        Returns the steps taken, and how often the grids have changed places: 1 and 1.
+        Calls `pause` between bands; where it raises, `source` is as it was. Returns the steps
+        taken, and how often the grids have changed places: 1 and 1.
         """
         mask_key = None if fire is None else int(child_keys(fire.key, [step])[0])
         geometry = source.geometry
@@ -53,6 +61,8 @@ class Interpreter:
                 old = source.words[band, :, source.columns()]
                 new = old ^ ((old ^ new) & fires[:, None])
             target.load(band, new)
+            if band.stop < geometry.height:
+                pause()
         return 1, 1
 
     def _next(self, source: BitGrid, band: slice) -> Words:

@@ -32,6 +32,13 @@ SMALL_WORK = 2**30
 0.2 s for it, and compiling a circuit of some hundred gates 0.1 to 0.3 s."""
 
 
+FIRE_GATES = 100
+"""What a mask of firing cells costs, in gates: ten digits of a random number, of ten operations."""
+
+WORKER_WORK = 2**24
+"""Cells times gates of a step from which a second thread gains something: some 10 µs."""
+
+
 @dataclass(frozen=True)
 class Conditions:
     """What a simulation is, apart from its circuit: where and how cells are updated.
@@ -113,26 +120,40 @@ class Simulator:
     ) -> None:
         """Take `steps` steps; zero what each `damage` says after each of its steps.
 
-        `progress` is called with the steps taken since here, several times a second, and may
-        raise to stop: the state is then the one after those steps.
+        `progress` is called with the steps taken since here, several times a second, also amid
+        steps that take long. It may raise to stop: the state is then the one after those steps.
         """
         first, end = self.step, self.step + steps
-        while self.step < end:
-            stop = min([end, *(each.next_after(self.step) for each in damage)])
-            self._take(stop - self.step)
-            for each in damage:
-                each.apply(self.grid, self.step)
+
+        def report() -> None:
             progress(self.step - first)
 
-    def _take(self, most: int) -> None:
-        """Take at least one step and at most so many, for about CALL_SECONDS."""
-        steps, blocks = self._engine.take(*self._grids, self.step, most, self._fire)
-        self.step += steps
+        while self.step < end:
+            stop = min([end, *(each.next_after(self.step) for each in damage)])
+            self._take(stop - self.step, report)
+            for each in damage:
+                each.apply(self.grid, self.step)
+            report()
+
+    def _take(self, most: int, pause: Callable[[], None]) -> None:
+        """Take at least one step and at most so many."""
+        taken, blocks = self._engine.take(*self._grids, self.step, most, self._fire, pause)
+        self.step += taken
         if blocks % 2:
             self._grids = (self._grids[1], self._grids[0])
 
 
-def choose_engine(circuit: LogicCircuit, geometry: Geometry, steps: int) -> Engine:
+def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> Engine:
     """Return the engine that is done first with so many steps."""
-    work = geometry.cells * max(1, schedule(circuit).gates) * steps
+    work = _work_per_step(circuit, conditions) * steps
     return "interpreter" if work <= SMALL_WORK else "compiled"
+
+
+def useful_workers(circuit: LogicCircuit, conditions: Conditions, cores: int) -> int:
+    """Return how many of the cores' threads gain more than it costs to wake them."""
+    return max(1, min(cores, _work_per_step(circuit, conditions) // WORKER_WORK))
+
+
+def _work_per_step(circuit: LogicCircuit, conditions: Conditions) -> int:
+    gates = schedule(circuit).gates + (FIRE_GATES if conditions.fire_rate < 1 else 0)
+    return conditions.geometry.cells * max(1, gates)

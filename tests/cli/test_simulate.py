@@ -136,9 +136,15 @@ def test_ctrl_c_stops_between_steps(life: str, tmp_path: Path) -> None:
     arguments = ["simulate", life, "--size=256x256", "--steps=1000000000", "--engine=compiled"]
     process = subprocess.Popen(
         [sys.executable, "-m", "cli", *arguments, "--picture", str(tmp_path / "end.png")],
-        cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    time.sleep(3)
+        cwd=REPOSITORY,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("compiling ")
+    time.sleep(1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130

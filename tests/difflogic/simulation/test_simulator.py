@@ -14,11 +14,11 @@ from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.gates import Op
 from difflogic.logic.automaton import from_model
-from difflogic.simulation import compiled, native
+from difflogic.simulation import compiled, interpreter, native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.damage import mask, rectangle
 from difflogic.simulation.life import life_automaton
-from difflogic.simulation.simulator import Conditions, Simulator, choose_engine
+from difflogic.simulation.simulator import Conditions, Simulator, choose_engine, useful_workers
 from tests.difflogic.evaluation.naive import random_model
 from tests.difflogic.formats.made import circuits, random_circuit
 from tests.difflogic.simulation import naive
@@ -163,11 +163,40 @@ def test_stopping_between_steps_loses_nothing(engine, workers):
 
         with pytest.raises(KeyboardInterrupt):
             simulator.run(50, progress=stop)
-        assert 0 < simulator.step < 50
+        assert 0 <= simulator.step < 50
         seen = []
+        before = simulator.step
         simulator.run(50 - simulator.step, progress=seen.append)
-        assert seen == sorted(set(seen))
+        assert seen == sorted(seen)
+        assert seen[-1] == 50 - before
         expected = naive.simulate(circuit, state, 50, "zero")
+        np.testing.assert_array_equal(simulator.grid.bits(), expected)
+
+
+@pytest.mark.parametrize(("engine", "workers"), ENGINES)
+def test_long_steps_are_cut_into_calls(engine, workers, monkeypatch):
+    monkeypatch.setattr(compiled, "CALL_SECONDS", 1e-9)
+    monkeypatch.setattr(compiled, "BAND_ROWS", 7)
+    monkeypatch.setattr(interpreter, "BAND_WORDS", 10)
+    circuit = random_circuit(2, 30, np.random.default_rng(8))
+    state = draw_state(2, 60, 100)
+    with Simulator(circuit, Conditions(Geometry(2, 60, 100, "zero")), engine, workers) as simulator:
+        simulator.grid.load_bits(state)
+        calls = []
+
+        def stop(done):
+            calls.append(done)
+            if len(calls) % 2:
+                raise KeyboardInterrupt
+
+        for _ in range(3):  # each time amid a step, or a block of them
+            with pytest.raises(KeyboardInterrupt):
+                simulator.run(20, progress=stop)
+            calls.append(None)
+        assert simulator.step == 0
+        np.testing.assert_array_equal(simulator.grid.bits(), state)
+        simulator.run(20)
+        expected = naive.simulate(circuit, state, 20, "zero")
         np.testing.assert_array_equal(simulator.grid.bits(), expected)
 
 
@@ -201,17 +230,21 @@ def test_refusals():
 
 def test_small_work_is_interpreted_and_large_compiled():
     circuit = life_automaton().circuit
-    assert choose_engine(circuit, Geometry(1, 64, 64, "zero"), 100) == "interpreter"
-    assert choose_engine(circuit, Geometry(1, 4096, 4096, "zero"), 100) == "compiled"
+    small, large = (Conditions(Geometry(1, side, side, "zero")) for side in (64, 4096))
+    assert choose_engine(circuit, small, 100) == "interpreter"
+    assert choose_engine(circuit, large, 100) == "compiled"
+    assert useful_workers(circuit, small, 8) == 1
+    assert useful_workers(circuit, large, 8) == 8
+    # Masks are work, too.
+    medium = Conditions(Geometry(1, 512, 512, "zero"))
+    assert choose_engine(circuit, medium, 100) == "interpreter"
+    assert choose_engine(circuit, replace(medium, fire_rate=0.5), 100) == "compiled"
 
 
-@given(
-    st.integers(1, 200), st.integers(1, 10**5), st.integers(1, 10**5), st.integers(0, 2000),
-    st.integers(1, 64),
-)  # fmt: skip
-def test_plans_fit(channels, height, width, gates, workers):
+@given(st.integers(1, 200), st.integers(1, 10**5), st.integers(1, 10**5), st.integers(1, 64))
+def test_plans_fit(channels, height, width, workers):
     geometry = Geometry(channels, height, width, "periodic")
-    bands, depth = compiled.plan(geometry, gates, workers)
+    bands, depth = compiled.plan(geometry, workers)
     assert 1 <= bands <= height
     # Only so are all rows that a band needs its own or its neighbours'.
     assert 1 <= depth <= max(1, height // bands)
