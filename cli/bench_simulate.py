@@ -71,12 +71,14 @@ def bench_simulate(
 
 
 def _automaton(source: Path | None) -> Automaton:
-    from difflogic.formats.loading import load
-    from difflogic.logic.simplification import simplify
-    from difflogic.simulation.life import life_automaton
+    if source is None:
+        from difflogic.simulation.life import life_automaton
 
-    automaton = life_automaton() if source is None else load(source)
-    return simplify(automaton).automaton
+        return life_automaton()
+    from cli.simplify import simplified
+    from difflogic.formats.loading import load
+
+    return simplified(load(source))
 
 
 def _show(report: Report) -> None:

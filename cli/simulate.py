@@ -101,6 +101,8 @@ def simulate(
 ) -> None:
     """Simulate a trained circuit on a grid of any size.
 
+    It is simplified first, quickly; to have it smaller, run what dct simplify saves.
+
     Prints how many cells of each visible channel are 1 in the end, and a hash of them, which is
     the same with any engine and any number of workers, simplified or not.
     """
@@ -186,9 +188,9 @@ def _plan(
     if boundary is not None:
         automaton = replace(automaton, boundary=boundary.value)
     if not unsimplified:
-        from difflogic.logic.simplification import simplify
+        from cli.simplify import EffortName, simplified
 
-        automaton = simplify(automaton).automaton
+        automaton = simplified(automaton, EffortName.low)
     return _Plan(automaton, height, width)
 
 
