@@ -16,6 +16,9 @@ from cli.simulation_options import parse_size, worker_count
 from cli.sources import SOURCE
 from difflogic import machine
 
+LEAST_GAIN = 0.8
+"""Of the peak, per worker: with less, the workers do not have a core each."""
+
 if TYPE_CHECKING:
     from difflogic.logic.automaton import Automaton
     from difflogic.simulation.benchmark import Report
@@ -127,6 +130,14 @@ def lines(report: Report) -> list[tuple[str, str]]:
     ]
     if report.peak_memory is not None:
         found.append(("process", f"{report.peak_memory / 1e6:.0f} MB at most, all paths together"))
+    workers = max(path.workers for path in report.paths)
+    if report.peak_all_workers < LEAST_GAIN * workers * report.peak_one_core:
+        gain = report.peak_all_workers / report.peak_one_core
+        found.append((
+            "cores",
+            f"{workers} workers reach {gain:.1f} times the peak of one: they share cores, or other "
+            "programs run",
+        ))  # fmt: skip
     for check in report.checks:
         found.append(("equal bits", f"{'yes' if check.equal else 'NO'}: {check.what}"))
     return found

@@ -1,5 +1,9 @@
 """Machine code of one circuit: compiled by LLVM once, kept on disk, called with addresses.
 
+LLVM comes with numba, as llvmlite. The same circuits written as C ran as fast: 0.9 to 1.3 times
+with clang, 0.9 to 1.1 times with gcc, which needed 36 s for 998 gates where this needs 2. So there
+is no second way by a C compiler.
+
 The cache is the directory `dct-simulation` in NUMBA_CACHE_DIR if that is set, else `dct` in the
 user's cache directory: XDG_CACHE_HOME, or ~/.cache. A file's name is the hash of everything that
 the code depends on (circuit, program, LLVM, processor), and its content is checked against its
