@@ -31,7 +31,9 @@ from difflogic.files import write_whole
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.simulation.schedule import schedule
 
-_SOURCES = ("emission.py", "fields.py", "native.py", "random_bits.py", "schedule.py")
+_SOURCES = (
+    "builder.py", "emission.py", "fields.py", "native.py", "random_bits.py", "schedule.py",
+)  # fmt: skip
 """What decides which code a circuit becomes."""
 
 _MAGIC = b"dct-simulation\n"

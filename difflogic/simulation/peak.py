@@ -17,7 +17,7 @@ from typing import Any
 from llvmlite import ir
 
 from difflogic.simulation import native
-from difflogic.simulation.emission import Builder
+from difflogic.simulation.builder import Builder
 
 CHAINS = 12
 ROUNDS_UNROLLED = 4
