@@ -70,9 +70,9 @@ def inspect(
     from cli import inspection, inspection_data, output
     from difflogic.errors import CircuitError
     from difflogic.formats.loading import load
-    from difflogic.logic.equations import equations
     from difflogic.logic.inspection import Limits, channel_number
     from difflogic.logic.inspection import inspect as examine
+    from difflogic.logic.inspection.equations import equations
 
     trained = load(source)
     if channel is not None:

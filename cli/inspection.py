@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import typer
 
 from difflogic.gates import SYMBOLS
-from difflogic.logic.expression import ASCII
+from difflogic.logic.inspection.expression import ASCII
 
 if TYPE_CHECKING:
     from difflogic.logic.automaton import Automaton
-    from difflogic.logic.decision import Decision
-    from difflogic.logic.equations import Equations
-    from difflogic.logic.fixed_points import FixedPoints, Picture
     from difflogic.logic.inspection import Inspection
-    from difflogic.logic.periods import Period
+    from difflogic.logic.inspection.decision import Decision
+    from difflogic.logic.inspection.equations import Equations
+    from difflogic.logic.inspection.fixed_points import FixedPoints, Picture
+    from difflogic.logic.inspection.periods import Period
 
 _TYPOGRAPHY = str.maketrans({"×": "x", "°": " degrees", "■": "#", "·": ".", "…": "..."})
 

@@ -10,10 +10,10 @@ from difflogic.logic.circuit import NEIGHBORS
 if TYPE_CHECKING:
     from cli.inspection import Signs
     from difflogic.logic.automaton import Automaton
-    from difflogic.logic.decision import Decision
-    from difflogic.logic.equations import Equations
     from difflogic.logic.inspection import Inspection
-    from difflogic.logic.periods import Period
+    from difflogic.logic.inspection.decision import Decision
+    from difflogic.logic.inspection.equations import Equations
+    from difflogic.logic.inspection.periods import Period
 
 
 def data(found: Inspection, trained: Automaton, signs: Signs) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from hypothesis import given
 
 from difflogic.errors import CircuitError
 from difflogic.gates import TRUTH_TABLES, Op
-from difflogic.logic import inspection
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.inspection import Limits, channel_number, inspect, wires
+from difflogic.logic.inspection import Limits, channel_number, inspect, survey, wires
 from tests.difflogic.logic.rules import automaton, circuits, life_like
 
 
@@ -61,7 +60,7 @@ def test_everything_of_life() -> None:
 
 
 def test_no_run_on_a_huge_grid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inspection, "MOST_CELLS", 29)
+    monkeypatch.setattr(survey, "MOST_CELLS", 29)
     example = automaton(life_like("3", "23"))
     assert inspect(example, Limits(20, 1, 0), lambda done, what: None).settling is None
 

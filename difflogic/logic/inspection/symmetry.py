@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from difflogic.grid import OFFSETS
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.decision import Deadline, Decision, never
+from difflogic.logic.inspection.decision import Deadline, Decision, never
 from difflogic.logic.xag import FALSE, TRUE, Xag
 from difflogic.wiring import CENTER, NEIGHBORHOOD
 

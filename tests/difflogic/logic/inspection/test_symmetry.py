@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.logic import symmetry
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.symmetry import examine
+from difflogic.logic.inspection import symmetry
+from difflogic.logic.inspection.symmetry import examine
 from difflogic.logic.xag import Xag, to_circuit
 from tests.difflogic.logic.rules import (
     all_cases,

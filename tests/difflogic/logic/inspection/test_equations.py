@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from difflogic.gates import Op
 from difflogic.logic.circuit import NEIGHBORS, LogicCircuit
-from difflogic.logic.equations import LONGEST, Equations, equations
-from difflogic.logic.expression import ASCII
+from difflogic.logic.inspection.equations import LONGEST, Equations, equations
+from difflogic.logic.inspection.expression import ASCII
 from tests.difflogic.logic.rules import circuits, life_like, random_circuit
 
 TOKEN = re.compile(r"\s*(?:([A-Za-z]+\d+'?)|([01])|([¬∧∨⊕()]))")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from difflogic.logic import settling
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.periods import Period
-from difflogic.logic.settling import STARTS, settle
+from difflogic.logic.inspection import settling
+from difflogic.logic.inspection.periods import Period
+from difflogic.logic.inspection.settling import STARTS, settle
 from tests.difflogic.logic.rules import automaton, from_function, life_like, random_circuit
 
 KEEP = from_function(lambda board: int(board[1, 1]))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.expression import (
+from difflogic.logic.inspection.expression import (
     Expression,
     chain,
     constant,
@@ -20,7 +20,7 @@ from difflogic.logic.expression import (
     leaf,
     text,
 )
-from difflogic.logic.expression import Kind as Term
+from difflogic.logic.inspection.expression import Kind as Term
 from difflogic.logic.xag import FALSE, Kind, Xag, from_circuit
 
 LONGEST = 64

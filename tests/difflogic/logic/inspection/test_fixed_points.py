@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.fixed_points import canonical, find
-from difflogic.logic.periods import Period
+from difflogic.logic.inspection.fixed_points import canonical, find
+from difflogic.logic.inspection.periods import Period
 from tests.difflogic.logic.rules import automaton, circuits, from_function, life_like
 
 

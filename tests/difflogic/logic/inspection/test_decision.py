@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from difflogic.logic import decision
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.decision import Clauses, Deadline, cone, never
+from difflogic.logic.inspection import decision
+from difflogic.logic.inspection.decision import Clauses, Deadline, cone, never
 from difflogic.logic.xag import Xag, from_circuit
 from tests.difflogic.logic.rules import all_cases, circuits
 

@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from difflogic.errors import CircuitError
 from difflogic.gates import Op
-from difflogic.logic import fixed_points, settling, symmetry
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import NEIGHBORS, READS, LogicCircuit
-from difflogic.logic.equations import Equations, equations
-from difflogic.logic.fixed_points import FixedPoints
-from difflogic.logic.settling import Settling
-from difflogic.logic.symmetry import Rule
+from difflogic.logic.inspection import fixed_points, settling, symmetry
+from difflogic.logic.inspection.equations import Equations, equations
+from difflogic.logic.inspection.fixed_points import FixedPoints
+from difflogic.logic.inspection.settling import Settling
+from difflogic.logic.inspection.symmetry import Rule
 from difflogic.logic.xag import from_circuit, to_circuit
 
 MOST_CELLS = 2**18

@@ -5,7 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.logic.expression import Expression, Kind, chain, constant, invert, leaf, text
+from difflogic.logic.inspection.expression import (
+    Expression,
+    Kind,
+    chain,
+    constant,
+    invert,
+    leaf,
+    text,
+)
 
 LEAVES = st.builds(lambda row: leaf(Kind.INPUT, row, 3), st.integers(0, 8))
 EXPRESSIONS = st.recursive(
