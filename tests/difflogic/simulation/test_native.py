@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.simulation import native, peak
+from difflogic.simulation import native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.life import life_automaton
 from difflogic.simulation.simulator import Conditions, Simulator
@@ -112,11 +112,3 @@ def test_another_process_finds_it(directory):
     ]  # fmt: skip
     # What builds code is only imported to compile it.
     assert found == [["True", "False"], ["False", "False"]]
-
-
-def test_the_machine_has_a_limit():
-    assert 1e8 < peak.clock_rate() < 1e11
-    one, two = peak.logic_rate(), peak.logic_rate(2)
-    # At least half an operation per cycle, on vectors, and two workers are not ten.
-    assert one > 0.2 * 64 * native.vector_words() * peak.clock_rate()
-    assert 0.2 * one < two < 10 * one
