@@ -74,6 +74,8 @@ def test_commands_are_accepted(command):
     context = command_or_group.make_context("dct", shlex.split(command)[1:])
     while hasattr(command_or_group, "resolve_command"):
         rest = [*context._protected_args, *context.args]
+        if not rest and command_or_group.invoke_without_command:
+            return
         name, command_or_group, rest = command_or_group.resolve_command(context, rest)
         context = command_or_group.make_context(name, rest, parent=context)
 

@@ -24,7 +24,14 @@ from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.simplification import simplify
 from difflogic.model import Model
 from difflogic.training.run_directory import saved_model
-from tests.difflogic.formats import test_c, test_gate_lists, test_python, test_verilog
+from tests.difflogic.formats import (
+    test_c,
+    test_digitaljs,
+    test_gate_lists,
+    test_golly,
+    test_python,
+    test_verilog,
+)
 
 CASES, MOST = 10**5, 16
 
@@ -56,6 +63,16 @@ def broken(automaton):
     op = whole.op.copy()
     op[gate] = 15 - op[gate]
     return automaton.with_circuit(LogicCircuit(op, whole.a, whole.b, whole.outputs, whole.labels))
+
+
+def neighborhoods(circuit):
+    """All cases of up to ten inputs that are read, else 100 random ones: (9·C, cases)."""
+    read = circuit.read_inputs
+    if len(read) > 10:
+        return np.random.default_rng(0).integers(0, 2, (circuit.inputs, 100))
+    bits = np.zeros((circuit.inputs, 2 ** len(read)), np.int64)
+    bits[read] = np.arange(2 ** len(read)) >> np.arange(len(read))[:, None] & 1
+    return bits
 
 
 def checks(path, whole, small):
@@ -104,6 +121,17 @@ def checks(path, whole, small):
             f"NumPy: {size} grid, 100 steps",
             lambda: test_python.check([small], folder(), [size], 100, run),
         )
+        bits = neighborhoods(small.circuit)
+        yield (
+            f"digitaljs: {bits.shape[1]} cases",
+            lambda: test_digitaljs.check(small.circuit, bits),
+        )
+        if small.circuit.channels == 1:
+            start = np.random.default_rng(0).integers(0, 2, (1, 150, 200))
+            yield (
+                "bgolly: 150x200 grid, 20 steps",
+                lambda: test_golly.check(small, start, folder()),
+            )
 
 
 def main(paths):

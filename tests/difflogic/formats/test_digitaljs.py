@@ -164,6 +164,11 @@ def test_digitaljs_computes_the_same(circuit, count):
         bits = np.arange(512) >> np.arange(9)[:, None] & 1
     else:
         bits = np.random.default_rng(1).integers(0, 2, (circuit.inputs, count))
+    check(circuit, bits)
+
+
+def check(circuit, bits):
+    """Compare digitaljs with the oracle on `bits` (9·C, cases)."""
     keep = used(circuit)
     rows = {circuit.input_name(row): row for row in range(circuit.inputs)}
     vectors = [{key: int(column[rows[key]]) for key in keep} for column in bits.T]

@@ -139,15 +139,20 @@ def test_golly_runs_it(tmp_path, boundary):
         if not values[0] and 180 < values.sum() < 330:
             break
     made = automaton(circuit, name="drawn", boundary=boundary, height=height, width=width)
-    (tmp_path / "Drawn.rule").write_text(golly.render(made))
-    suffix = {"zero": "P", "periodic": "T"}[boundary] + f"{width},{height}"
-    state = rng.integers(0, 2, (1, height, width))
-    write_rle(tmp_path / "start.rle", state[0], f"Drawn:{suffix}")
+    check(made, rng.integers(0, 2, (1, height, width)), tmp_path)
+
+
+def check(made, state, folder):
+    """Compare bgolly with the oracle from `state` (1, H, W) on, after 1, 2 and 20 steps."""
+    height, width = state.shape[1:]
+    (folder / "Drawn.rule").write_text(golly.render(made, rule="Drawn"))
+    suffix = {"zero": "P", "periodic": "T"}[made.boundary] + f"{width},{height}"
+    write_rle(folder / "start.rle", state[0], f"Drawn:{suffix}")
     for step in range(1, 21):
-        seen = oracle.perceive(state.astype(np.float64), boundary).astype(bool)
-        state = circuit.next_state(seen).reshape(state.shape).astype(int)
+        seen = oracle.perceive(state.astype(np.float64), made.boundary).astype(bool)
+        state = made.circuit.next_state(seen).reshape(state.shape).astype(int)
         if step in (1, 2, 20):
-            np.testing.assert_array_equal(run_golly(tmp_path, step), crop(state[0]))
+            np.testing.assert_array_equal(run_golly(folder, step), crop(state[0]))
             assert 0 < state.sum() < state.size
 
 
