@@ -15,7 +15,8 @@ import numpy as np
 
 from difflogic.grid import neighbors
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.inspection.decision import Clauses, Deadline, cone
+from difflogic.logic.deadline import Deadline
+from difflogic.logic.inspection.decision import Clauses, cone
 from difflogic.logic.inspection.periods import Bits, Period, on_torus
 from difflogic.logic.inspection.symmetry import instantiate
 from difflogic.logic.xag import FALSE, TRUE, Xag

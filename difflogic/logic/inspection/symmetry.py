@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from difflogic.grid import OFFSETS
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.inspection.decision import Deadline, Decision, never
+from difflogic.logic.deadline import Deadline
+from difflogic.logic.inspection.decision import Decision, never
 from difflogic.logic.xag import FALSE, TRUE, Xag
 from difflogic.wiring import CENTER, NEIGHBORHOOD
 

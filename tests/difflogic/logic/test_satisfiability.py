@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from difflogic.gates import TRUTH_TABLES
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.satisfiability import Formula
 
 
@@ -46,7 +47,7 @@ def test_gives_up_at_the_deadline() -> None:
     with Formula() as formula:
         pigeons(formula, 11)
         began = time.monotonic()
-        assert formula.solve([], deadline=began + 0.3) is None
+        assert formula.solve([], Deadline.after(0.3)) is None
         assert time.monotonic() - began < 5
 
 
@@ -61,4 +62,4 @@ def test_gives_up_after_so_many_conflicts() -> None:
 def test_answers_within_its_bounds() -> None:
     with Formula() as formula:
         pigeons(formula, 5)
-        assert formula.solve([], time.monotonic() + 60, 100_000) is False
+        assert formula.solve([], Deadline.after(60), 100_000) is False

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.inspection import decision
-from difflogic.logic.inspection.decision import Clauses, Deadline, cone, never
+from difflogic.logic.inspection.decision import Clauses, cone, never
 from difflogic.logic.xag import Xag, from_circuit
 from tests.difflogic.logic.rules import all_cases, circuits
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from difflogic.logic.automaton import Automaton
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.inspection import settling
 from difflogic.logic.inspection.periods import Period
 from difflogic.logic.inspection.settling import STARTS, settle
@@ -70,7 +71,7 @@ def test_asynchronous() -> None:
 def test_fire_rate() -> None:
     grow = from_function(lambda board: 1)
     example = automaton(grow, start="zeros", fire_rate=0.25, steps=1, height=40, width=40)
-    state = settling._run(example, np.zeros((1, 40, 40), np.uint64), 0, settling.Deadline.after(9))
+    state = settling._run(example, np.zeros((1, 40, 40), np.uint64), 0, Deadline.after(9))
     assert state is not None
     share = np.bitwise_count(state).sum() / (64 * 40 * 40)
     assert abs(share - 0.25) < 0.01
