@@ -42,12 +42,12 @@ def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
     asked = sorted(literal for literal in set(literals) if not _cancels(xag, literal))
     if not asked:
         return Decision("yes", "equal gates")
-    nodes = cone(xag, asked)
+    nodes = xag.cone(asked)
     if any(_values(xag, nodes, _random_inputs(xag), literal).any() for literal in asked):
         return Decision("no", "simulation")
     methods, large = set(), []
     for literal in asked:
-        own = cone(xag, [literal])
+        own = xag.cone([literal])
         inputs = [node for node in own if node <= xag.inputs]
         if len(inputs) > MOST_INPUTS:
             large.append(literal)
@@ -80,21 +80,6 @@ def _cancels(xag: Xag, literal: int) -> bool:
             odd ^= {part}
             heappush(waiting, -part)
     return odd <= {0} and not literal & 1
-
-
-def cone(xag: Xag, literals: Sequence[int]) -> list[int]:
-    """Return the nodes that literals depend on by their wires, ascending, without the constant."""
-    seen = {literal >> 1 for literal in literals}
-    waiting = list(seen)
-    while waiting:
-        gate = waiting.pop() - xag.first_gate
-        if gate < 0:
-            continue
-        for literal in (xag.x[gate], xag.y[gate]):
-            if literal >> 1 not in seen:
-                seen.add(literal >> 1)
-                waiting.append(literal >> 1)
-    return sorted(seen - {0})
 
 
 def _random_inputs(xag: Xag) -> npt.NDArray[np.uint64]:
