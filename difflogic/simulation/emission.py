@@ -30,7 +30,6 @@ from difflogic.simulation.schedule import Schedule
 DIGITS_AT_ONCE = 4
 """Random words that do not wait for each other: a hash has a latency of about 40 cycles."""
 
-_I1, _I32 = ir.IntType(1), ir.IntType(32)
 _POINTER = _I64.as_pointer()
 
 

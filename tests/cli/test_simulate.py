@@ -97,8 +97,8 @@ def test_defaults_are_the_automatons(dct: Dct, three: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["--size=0x0"], "without cells"),
-        (["--size=12"], "rows x columns"),
+        (["--size=0x0"], "each from 1 to"),
+        (["--size=12"], "must be HxW, rows and columns"),
         (["--size=999999999x999999999"], "are available"),
         (["--fire-rate=0"], "fire rate of 0"),
         (["--fire-rate=1.5"], "fire rate of 1.5"),
