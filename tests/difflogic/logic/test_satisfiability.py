@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from difflogic.gates import TRUTH_TABLES
+from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.deadline import Deadline
 from difflogic.logic.satisfiability import Formula
 
@@ -41,6 +42,19 @@ def pigeons(formula: Formula, holes: int) -> None:
         for one in range(holes + 1):
             for other in range(one):
                 formula.add([-int(at[one, hole]), -int(at[other, hole])])
+
+
+def test_a_gate_reads_only_what_is_known() -> None:
+    """What an op ignores need not be; a row that is missing is never taken for a constant."""
+    circuit = LogicCircuit(
+        np.array([3, 1], np.uint8), np.array([0, 0]), np.array([5, 5]), np.array([9]), (0,)
+    )
+    with Formula() as formula:
+        literals = {0: formula.variable()}
+        formula.gates(circuit, [0], literals)
+        assert literals == {0: literals[0], 9: literals[0]}
+        with pytest.raises(KeyError):
+            formula.gates(circuit, [1], literals)
 
 
 def test_gives_up_at_the_deadline() -> None:
