@@ -14,7 +14,8 @@ from difflogic.logic.deadline import Deadline
 from difflogic.logic.inspection import decision
 from difflogic.logic.inspection.decision import Clauses, never
 from difflogic.logic.xag import Xag, from_circuit
-from tests.difflogic.logic.rules import all_cases, circuits
+from tests.difflogic.logic.circuits import all_cases
+from tests.difflogic.logic.rules import circuits
 
 
 def soon() -> Deadline:

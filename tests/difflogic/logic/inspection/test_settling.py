@@ -10,7 +10,8 @@ from difflogic.logic.deadline import Deadline
 from difflogic.logic.inspection import settling
 from difflogic.logic.inspection.periods import Period
 from difflogic.logic.inspection.settling import STARTS, settle
-from tests.difflogic.logic.rules import automaton, from_function, life_like, random_circuit
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import from_function, life_like, random_circuit
 
 KEEP = from_function(lambda board: int(board[1, 1]))
 INVERT = from_function(lambda board: 1 - int(board[1, 1]))
@@ -84,7 +85,7 @@ def test_a_step_is_that_of_a_plain_loop(boundary: str, monkeypatch: pytest.Monke
     rng = np.random.default_rng(0)
     circuit = random_circuit(rng, channels=2, gates=40)
     example = automaton(circuit, boundary=boundary)
-    state = rng.integers(0, 2, (2, 5, 6)).astype(np.uint64)
+    state = rng.integers(0, 2, (2, 5, 7)).astype(np.uint64)
     expected = plain_step(example, state)
     assert (settling._step(example, state) & np.uint64(1) == expected).all()
 
