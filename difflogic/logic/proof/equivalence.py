@@ -38,18 +38,21 @@ def prove(
 
     Each is a function of all channels of the nine cells that either circuit has. Stops at the
     first difference. `progress` is told how many outputs are done. Raises CircuitError if a
-    channel of `visible` is missing.
+    channel of `visible` is missing, or if no channel is common: there is nothing to prove then.
     """
     limits = limits or Limits()
     for label in visible:
         if label not in before.labels or label not in after.labels:
             raise CircuitError(f"visible channel {label} is missing: both circuits need it")
+    common = [label for label in before.labels if label in after.labels]
+    if not common:
+        raise CircuitError("the circuits have no channel in common that could be compared")
     began = time.monotonic()
     deadline = Deadline.after(limits.seconds)
     outputs: list[OutputProof] = []
     counterexample = None
     with Miter(before, after) as miter:
-        for label in [label for label in before.labels if label in after.labels]:
+        for label in common:
             output, case = _compare(miter, label, limits, deadline)
             outputs.append(output)
             progress(len(outputs))

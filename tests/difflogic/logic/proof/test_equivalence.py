@@ -159,6 +159,11 @@ class TestChannels:
         with pytest.raises(CircuitError, match="visible channel 1 is missing"):
             prove(circuit_of([], [0, 1]), circuit_of([], [0]), visible)
 
+    def test_nothing_in_common_is_no_proof(self) -> None:
+        one, other = circuit_of([], [0], labels=(3,)), circuit_of([], [0], labels=(4,))
+        with pytest.raises(CircuitError, match="no channel in common"):
+            prove(one, other, ())
+
 
 class TestLimits:
     @staticmethod
