@@ -334,9 +334,7 @@ def to_blif(circuit: LogicCircuit) -> str:
     ]  # fmt: skip
     for gate, (op, a, b) in enumerate(zip(circuit.op, circuit.a, circuit.b, strict=True)):
         lines.append(f".names r{a} r{b} r{circuit.inputs + gate}")
-        lines += [f"{c >> 1}{c & 1} 1" for c in range(4) if op >> (3 - c) & 1] or ["11 0", "0- 0"]
-        if not op:
-            lines[-2:] = ["-- 0"]
+        lines += [f"{c >> 1}{c & 1} 1" for c in range(4) if op >> (3 - c) & 1] or ["-- 0"]
     for label, row in zip(circuit.labels, circuit.outputs, strict=True):
         lines += [f".names r{row} o{label}", "1 1"]
     return "\n".join([*lines, ".end", ""])
