@@ -21,8 +21,9 @@ from cli.warming import compile_for
 from difflogic import machine
 
 if TYPE_CHECKING:
-    from difflogic.benchmark import Agreement, Report, Spread
+    from difflogic.benchmark import Agreement, Report
     from difflogic.config import Config
+    from difflogic.measuring import Spread
 
 QUIET_NOISE = 0.03
 BUSY_NOISE = 0.10

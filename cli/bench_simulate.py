@@ -12,8 +12,8 @@ from cli import output
 from cli.counter import Counter
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
+from cli.parsing import parse_size, worker_count
 from cli.simplifying import simplified
-from cli.simulation_options import parse_size, worker_count
 from cli.sources import SOURCE
 from difflogic import machine
 
@@ -51,7 +51,7 @@ def bench_simulate(
     """
     from difflogic.simulation import benchmark
 
-    height, width = parse_size(size)
+    height, width = parse_size("--size", size)
     automaton = _automaton(source)
     with Interruption() as interruption, Counter("measured:", repeat + 1) as counter:
 

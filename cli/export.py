@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,13 +10,15 @@ import typer
 
 from cli import output, proving
 from cli.errors import note
+from cli.parsing import parse_size
 from cli.simplifying import EffortName, simplified
 from cli.sources import Source
 
 if TYPE_CHECKING:
     from difflogic.formats import Format
 
-MAX_SIDE = 65536
+MOST_SIDE = 65536
+"""Of a grid in a circuit's file, too."""
 
 
 def _list_formats(wanted: bool) -> None:
@@ -100,7 +101,7 @@ def export(
     from difflogic.formats.loading import load
 
     format = _choose(name, file, as_json)
-    size = None if array is None else _parse_size(array)
+    size = None if array is None else parse_size("--array", array, MOST_SIDE)
     format.require(*(["interface"] if comparable else []), *(["array"] if size else []))
     if file is not None:
         check_output(file, force)
@@ -143,20 +144,6 @@ def _choose(name: str | None, file: Path | None, as_json: bool) -> Format:
     if file is None:
         raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
     return by_file(file.name)
-
-
-def _parse_size(text: str) -> tuple[int, int]:
-    """Return height and width."""
-    from difflogic.errors import ConfigError
-
-    match = re.fullmatch(r"([0-9]{1,5})[x×]([0-9]{1,5})", text)
-    sides = tuple(map(int, match.groups())) if match else ()
-    if len(sides) != 2 or not all(1 <= side <= MAX_SIDE for side in sides):
-        raise ConfigError(
-            f'--array "{text}": must be HxW, its height and width in cells, such as 16x32, each '
-            f"from 1 to {MAX_SIDE}"
-        )
-    return sides
 
 
 def _print(data: bytes) -> None:

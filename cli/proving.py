@@ -46,8 +46,10 @@ def lines(proof: Proof) -> list[str]:
     most = max(output.inputs for output in proof.outputs)
     how = []
     if proof.count("exhaustive"):
+        every = "up to" if proof.verdict is Verdict.different else "all"
         how.append(
-            f"{_count(proof.count('exhaustive'), 'output')} in all {_count(proof.cases, 'case')}"
+            f"{_count(proof.count('exhaustive'), 'output')} in {every} "
+            f"{_count(proof.cases, 'case')}"
         )
     if proof.count("sat"):
         how.append(

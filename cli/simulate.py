@@ -16,8 +16,8 @@ from cli import output
 from cli.counter import Counter
 from cli.errors import note
 from cli.interrupt import Interruption
+from cli.parsing import parse_size, worker_count
 from cli.simplifying import EffortName, simplified
-from cli.simulation_options import parse_size, worker_count
 from cli.sources import Source
 
 if TYPE_CHECKING:
@@ -186,7 +186,9 @@ def _plan(
     if not unsimplified:
         # To search longer takes longer than most simulations.
         automaton = simplified(source, automaton, EffortName.low)
-    height, width = (automaton.height, automaton.width) if size is None else parse_size(size)
+    height, width = (
+        (automaton.height, automaton.width) if size is None else parse_size("--size", size)
+    )
     if fire_rate is not None:
         if not 0 < fire_rate <= 1:
             raise ConfigError(f"a fire rate of {fire_rate:g}: give one above 0 and at most 1")

@@ -7,7 +7,6 @@ fast wrong answer fails.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -20,6 +19,7 @@ import numpy as np
 from difflogic.config import Config
 from difflogic.engine import kernels as k
 from difflogic.engine.workers import Workers
+from difflogic.measuring import Spread, peak_memory
 from difflogic.model import Model
 from difflogic.training.phases import PHASES, PhaseTimer
 from difflogic.training.reference import ReferenceTrainer
@@ -39,29 +39,6 @@ ORACLE_GATE_LANES = 2_500_000
 """Size that the oracle is cut down to, in gate evaluations per step: half a second."""
 ORACLE_TOLERANCE = 1e-4
 """Of soft losses, float32 kernels against the float64 oracle, after several steps of AdamW."""
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Seconds of repeated measurements."""
-
-    seconds: tuple[float, ...]
-
-    @property
-    def minimum(self) -> float:
-        return min(self.seconds)
-
-    @property
-    def median(self) -> float:
-        return median(self.seconds)
-
-    @property
-    def maximum(self) -> float:
-        return max(self.seconds)
-
-    def as_dict(self) -> dict[str, float]:
-        """Minimum, median and maximum, in seconds."""
-        return {"min": self.minimum, "median": self.median, "max": self.maximum}
 
 
 @dataclass
@@ -268,16 +245,6 @@ def within_reach_of_the_oracle(config: Config) -> Config:
             "training": config.training.model_copy(update={"batch": batch}),
         }
     )
-
-
-def peak_memory() -> int | None:
-    """Largest resident memory of this process so far, in bytes."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return largest if sys.platform == "darwin" else largest * 1024
 
 
 def fma_rate(threads: int, seconds: float = 0.1) -> float:

@@ -8,7 +8,6 @@ which displace it from the caches.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -127,13 +126,6 @@ class Workers:
         self._interrupted = True
         self._parallel(joblib.delayed(kernel)(*call) for call in arguments)
         self._interrupted = False
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def plan_team(workers: int, groups: int, parallel_batch: bool, parallel_cells: bool) -> Team:

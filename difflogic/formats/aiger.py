@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from difflogic.formats.common import Interface, head, used_interface
-from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
+from difflogic.logic.xag import Literals
 
 
 @dataclass(frozen=True)
-class Graph:
+class Graph(Literals):
     """Literals are as in a file: twice a variable, plus one if inverted; 0 is constant 0.
 
     Variables 1 to `inputs` are the inputs. AND number i writes the variable after those and reads
@@ -32,30 +32,8 @@ class Graph:
         self.ands.append((max(x, y), min(x, y)))
         return 2 * (self.inputs + len(self.ands))
 
-    def xor(self, x: int, y: int) -> int:
+    def xor_(self, x: int, y: int) -> int:
         return self.and_(self.and_(x, y) ^ 1, self.and_(x ^ 1, y ^ 1) ^ 1)
-
-    def apply(self, op: int, x: int, y: int) -> int:
-        """Return the literal of one of the 16 ops."""
-        match Op(op):
-            case Op.FALSE:
-                return 0
-            case Op.AND:
-                return self.and_(x, y)
-            case Op.A_AND_NOT_B:
-                return self.and_(x, y ^ 1)
-            case Op.A:
-                return x
-            case Op.NOT_A_AND_B:
-                return self.and_(x ^ 1, y)
-            case Op.B:
-                return y
-            case Op.XOR:
-                return self.xor(x, y)
-            case Op.OR:
-                return self.and_(x ^ 1, y ^ 1) ^ 1
-            case _:
-                return self.apply(15 - op, x, y) ^ 1
 
     @property
     def sizes(self) -> str:
@@ -86,9 +64,8 @@ def graph_of(automaton: Automaton, interface: Interface) -> Graph:
     graph = Graph(len(interface.inputs), [], [])
     place = {name: 2 * number for number, name in enumerate(interface.inputs, 1)}
     # Inputs that are none here are read by nothing that an output needs.
-    literals = [place.get(circuit.input_name(row), 0) for row in range(circuit.inputs)]
-    for op, a, b in zip(circuit.op.tolist(), circuit.a, circuit.b, strict=True):
-        literals.append(graph.apply(op, literals[a], literals[b]))
+    inputs = [place.get(circuit.input_name(row), 0) for row in range(circuit.inputs)]
+    literals = graph.evaluate(circuit, inputs)
     graph.outputs.extend(literals[row] for row in outputs)
     return graph
 

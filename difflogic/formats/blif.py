@@ -15,7 +15,6 @@ from difflogic.formats.common import (
     identifier,
     row_names,
     used_interface,
-    wires,
 )
 from difflogic.gates import TRUTH_TABLES, Op
 from difflogic.logic.automaton import Automaton
@@ -36,8 +35,8 @@ def render(automaton: Automaton, interface: Interface | None = None) -> str:
     lines.append(f".model {identifier(automaton)}")
     lines += _list(".inputs", interface.inputs)
     lines += _list(".outputs", tuple(f"next{label}" for label in interface.outputs))
-    for name, (op, reads) in zip(names[circuit.inputs :], wires(circuit), strict=True):
-        rows, ones = _table(op, reads)
+    for gate, name in enumerate(names[circuit.inputs :]):
+        rows, ones = _table(Op(circuit.op[gate]), circuit.reads(gate))
         lines.append(" ".join((".names", *(names[row] for row in rows), name)))
         lines += ones
     for label, row in zip(interface.outputs, outputs, strict=True):

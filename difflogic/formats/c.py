@@ -20,7 +20,6 @@ from difflogic.formats.common import (
     row_names,
     used_interface,
     used_rows,
-    wires,
 )
 from difflogic.grid import OFFSETS
 from difflogic.logic.automaton import Automaton
@@ -74,7 +73,7 @@ def _cells(automaton: Automaton) -> dict[str, str]:
     names = row_names(circuit)
     interface = used_interface(circuit)
     unread = set(range(circuit.inputs, circuit.rows)) - set(circuit.outputs.tolist())
-    unread -= {row for _, reads in wires(circuit) for row in reads}
+    unread -= {row for gate in range(circuit.gates) for row in circuit.reads(gate)}
     gates = expressions(circuit, names, "0", "~(uint64_t)0")
     outputs = zip(circuit.labels, circuit.outputs, strict=True)
     lines = [

@@ -11,7 +11,7 @@ from difflogic import __version__
 from difflogic.errors import CircuitError
 from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import READS, LogicCircuit
+from difflogic.logic.circuit import LogicCircuit
 
 LINE = 96
 """Columns of a line of comment, before its sign."""
@@ -67,8 +67,8 @@ class Interface:
 def used_rows(circuit: LogicCircuit) -> list[int]:
     """Return the input rows that a gate reads, whether needed or not, or that are an output."""
     used = set(circuit.outputs.tolist())
-    for _, reads in wires(circuit):
-        used.update(reads)
+    for gate in range(circuit.gates):
+        used.update(circuit.reads(gate))
     return sorted(row for row in used if row < circuit.inputs)
 
 
@@ -83,12 +83,6 @@ def common_interface(original: LogicCircuit, kept: Sequence[int]) -> Interface:
     That is every input of the original, and the channels `kept` (labels).
     """
     return Interface(tuple(map(original.input_name, range(original.inputs))), tuple(kept))
-
-
-def wires(circuit: LogicCircuit) -> Iterator[tuple[Op, tuple[int, ...]]]:
-    """Yield each gate's op and the rows that it really reads: none, one or two."""
-    for op, a, b in zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
-        yield Op(op), tuple(row for row, used in zip((a, b), READS[op], strict=True) if used)
 
 
 def row_names(circuit: LogicCircuit) -> list[str]:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 
+from difflogic.formats.common import used_rows
 from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import READS, LogicCircuit
+from difflogic.logic.circuit import LogicCircuit
 
 _TYPES = {
     Op.AND: "And", Op.A_AND_NOT_B: "And", Op.NOT_A_AND_B: "And", Op.XOR: "Xor", Op.OR: "Or",
@@ -49,10 +50,7 @@ class _Drawing:
         self.circuit = circuit
         self.devices: dict[str, dict[str, str | int]] = {}
         self.connectors: list[dict[str, dict[str, str]]] = []
-        used = set(circuit.outputs.tolist())
-        for op, a, b in zip(circuit.op, circuit.a.tolist(), circuit.b.tolist(), strict=True):
-            used |= {row for row, reads in zip((a, b), READS[op], strict=True) if reads}
-        for order, row in enumerate(sorted(row for row in used if row < circuit.inputs)):
+        for order, row in enumerate(used_rows(circuit)):
             self._add_port("Button", circuit.input_name(row), order)
         for gate in range(circuit.gates):
             self._add_gate(gate)
@@ -71,11 +69,11 @@ class _Drawing:
             constant = "1" if op is Op.TRUE else "0"
             self.devices[name] = {"type": "Constant", "label": name, "constant": constant}
             return
-        rows = (int(circuit.a[gate]), int(circuit.b[gate]))
-        read = [row for row, reads in zip(rows, READS[op], strict=True) if reads]
         sources = [
             self._inverter(row) if inverted else self._name(row)
-            for row, inverted in zip(read, _INVERTED.get(op, (False, False)), strict=False)
+            for row, inverted in zip(
+                circuit.reads(gate), _INVERTED.get(op, (False, False)), strict=False
+            )
         ]
         self.devices[name] = {"type": _TYPES[op], "label": name, "bits": 1}
         ports = ("in",) if len(sources) == 1 else ("in1", "in2")

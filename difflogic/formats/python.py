@@ -17,7 +17,6 @@ from difflogic.formats.common import (
     identifier,
     row_names,
     used_rows,
-    wires,
 )
 from difflogic.grid import OFFSETS
 from difflogic.logic.automaton import Automaton
@@ -112,16 +111,16 @@ def _seen(row: int, channels: int) -> str:
 def _names(circuit: LogicCircuit) -> list[str]:
     """Return the variable of each row; gates share one if they are never alive together."""
     last = list(range(circuit.rows))  # the row that reads each one last, or its own
-    for row, (_, reads) in enumerate(wires(circuit), circuit.inputs):
-        for read in reads:
+    for row in range(circuit.inputs, circuit.rows):
+        for read in circuit.reads(row - circuit.inputs):
             last[read] = row
     for row in circuit.outputs:
         last[row] = circuit.rows
     names = row_names(circuit)[: circuit.inputs]
     free: list[int] = []
     held: dict[int, int] = {}
-    for row, (_, reads) in enumerate(wires(circuit), circuit.inputs):
-        for read in set(reads) & held.keys():
+    for row in range(circuit.inputs, circuit.rows):
+        for read in set(circuit.reads(row - circuit.inputs)) & held.keys():
             if last[read] == row:
                 heapq.heappush(free, held.pop(read))
         variable = heapq.heappop(free) if free else len(held)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from difflogic.errors import CircuitError
 from difflogic.gates import Op
-from difflogic.wiring import CENTER, NEIGHBORHOOD
+from difflogic.wiring import NEIGHBORHOOD
 
 NEIGHBORS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 """Names of the nine cells of a neighbourhood, row-major; C is the cell itself."""
@@ -105,13 +105,18 @@ class LogicCircuit:
     def rows(self) -> int:
         return self.inputs + self.gates
 
+    def reads(self, gate: int) -> tuple[int, ...]:
+        """Return the rows that a gate's value depends on: none, one or two."""
+        wires = (int(self.a[gate]), int(self.b[gate]))
+        return tuple(row for row, used in zip(wires, READS[self.op[gate]], strict=True) if used)
+
     @cached_property
     def depth(self) -> int:
         """Gates on the longest path from an input to an output; constants have none before them."""
         levels = np.zeros(self.rows, dtype=np.int64)
-        for gate, (op, a, b) in enumerate(zip(self.op, self.a, self.b, strict=True)):
-            reads = [row for row, used in zip((a, b), READS[op], strict=True) if used]
-            levels[self.inputs + gate] = 1 + max((levels[row] for row in reads), default=0)
+        for gate in range(self.gates):
+            below = (levels[row] for row in self.reads(gate))
+            levels[self.inputs + gate] = 1 + max(below, default=0)
         return int(levels[self.outputs].max())
 
     @cached_property
@@ -126,9 +131,8 @@ class LogicCircuit:
         needed[self.outputs[list(channels)]] = True
         for gate in range(self.gates - 1, -1, -1):
             if needed[self.inputs + gate]:
-                reads_a, reads_b = READS[self.op[gate]]
-                needed[self.a[gate]] |= reads_a
-                needed[self.b[gate]] |= reads_b
+                for row in self.reads(gate):
+                    needed[row] = True
         return needed
 
     def op_counts(self) -> dict[Op, int]:
@@ -198,8 +202,3 @@ def apply(op: Op, a: npt.NDArray, b: npt.NDArray) -> npt.NDArray:
             return a | b
         case _:
             return ~apply(Op(len(Op) - 1 - op), a, b)
-
-
-def center_row(channel: int, channels: int) -> int:
-    """Return the input row that holds the cell's own state of a channel."""
-    return CENTER * channels + channel

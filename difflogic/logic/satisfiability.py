@@ -6,12 +6,12 @@ table. The solver is Glucose, through python-sat.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
-from types import TracebackType
+from typing import Any
 
 from difflogic.gates import Op
 from difflogic.logic.circuit import READS, LogicCircuit
+from difflogic.logic.deadline import NEVER, Deadline
 
 SLICE = 2000
 """Conflicts after which the solver comes back: a fraction of a second, so that Ctrl-C and the
@@ -36,12 +36,7 @@ class Formula:
     def __enter__(self) -> Formula:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         self._solver.delete()
 
     def variable(self) -> int:
@@ -79,13 +74,16 @@ class Formula:
         return literal
 
     def gates(self, circuit: LogicCircuit, gates: Iterable[int], literals: dict[int, int]) -> None:
-        """Add gates of a circuit; `literals` maps its rows, known at first and then these."""
+        """Add gates of a circuit; `literals` maps its rows, known at first and then these.
+
+        Raises KeyError if a gate depends on a row that is not known.
+        """
         for gate in gates:
-            literals[circuit.inputs + gate] = self.gate(
-                int(circuit.op[gate]),
-                literals.get(int(circuit.a[gate]), self.true),
-                literals.get(int(circuit.b[gate]), self.true),
-            )
+            op = int(circuit.op[gate])
+            wires = zip((circuit.a[gate], circuit.b[gate]), READS[op], strict=True)
+            # What an op ignores may stand for anything.
+            x, y = (literals[int(row)] if read else self.true for row, read in wires)
+            literals[circuit.inputs + gate] = self.gate(op, x, y)
 
     @property
     def conflicts(self) -> int:
@@ -93,15 +91,15 @@ class Formula:
         return int(self._solver.accum_stats()["conflicts"])
 
     def solve(
-        self, assumptions: Sequence[int], deadline: float = float("inf"), most: int | None = None
+        self, assumptions: Sequence[int], deadline: Deadline = NEVER, most: int | None = None
     ) -> bool | None:
         """Return whether all clauses can hold together with `assumptions`.
 
-        None if `deadline` (of `time.monotonic`) passes, or `most` conflicts do not suffice.
+        None if `deadline` passes, or `most` conflicts do not suffice.
         """
         until = None if most is None else self.conflicts + most
         while True:
-            if time.monotonic() > deadline:
+            if deadline.passed:
                 return None
             self._solver.conf_budget(SLICE if most is None else min(SLICE, most))
             answer = self._solver.solve_limited(list(assumptions), expect_interrupt=True)

@@ -11,6 +11,7 @@ Source: structural hashing as in and-inverter graphs (Mishchenko, Chatterjee and
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import IntEnum
 
@@ -30,7 +31,58 @@ class Kind(IntEnum):
     XOR = 1
 
 
-class Xag:
+class Literals(ABC):
+    """A circuit that grows by ANDs and XORs of literals; all 16 ops are made of these."""
+
+    @abstractmethod
+    def and_(self, x: int, y: int) -> int:
+        """Return the literal of x ∧ y."""
+
+    @abstractmethod
+    def xor_(self, x: int, y: int) -> int:
+        """Return the literal of x ⊕ y."""
+
+    def or_(self, x: int, y: int) -> int:
+        """Return the literal of x ∨ y."""
+        return self.and_(x ^ 1, y ^ 1) ^ 1
+
+    def apply(self, op: int, x: int, y: int) -> int:
+        """Return the literal of one of the 16 ops."""
+        match Op(op):
+            case Op.FALSE:
+                return FALSE
+            case Op.AND:
+                return self.and_(x, y)
+            case Op.A_AND_NOT_B:
+                return self.and_(x, y ^ 1)
+            case Op.A:
+                return x
+            case Op.NOT_A_AND_B:
+                return self.and_(x ^ 1, y)
+            case Op.B:
+                return y
+            case Op.XOR:
+                return self.xor_(x, y)
+            case Op.OR:
+                return self.or_(x, y)
+            case _:
+                return self.apply(15 - op, x, y) ^ 1
+
+    def evaluate(self, circuit: LogicCircuit, inputs: Sequence[int]) -> list[int]:
+        """Add a circuit that reads the literals `inputs`; return the literals of its rows."""
+        rows = list(inputs)
+        ops, a, b = (array.tolist() for array in (circuit.op, circuit.a, circuit.b))
+        for op, x, y in zip(ops, a, b, strict=True):
+            rows.append(self.apply(op, rows[x], rows[y]))
+        return rows
+
+    def next_state(self, circuit: LogicCircuit, inputs: Sequence[int]) -> list[int]:
+        """Add a circuit that reads the literals `inputs`; return the literals of its outputs."""
+        rows = self.evaluate(circuit, inputs)
+        return [rows[row] for row in circuit.outputs.tolist()]
+
+
+class Xag(Literals):
     """A growing circuit over a fixed number of inputs.
 
     Gate g is node 1 + inputs + g; its kind and its two literals stand in `kind`, `x` and `y`.
@@ -58,7 +110,6 @@ class Xag:
         return 2 * (1 + row)
 
     def and_(self, x: int, y: int) -> int:
-        """Return the literal of x ∧ y."""
         if x > y:
             x, y = y, x
         if x == FALSE or x ^ y == 1:
@@ -67,12 +118,7 @@ class Xag:
             return y
         return self._add(Kind.AND, x, y)
 
-    def or_(self, x: int, y: int) -> int:
-        """Return the literal of x ∨ y."""
-        return self.and_(x ^ 1, y ^ 1) ^ 1
-
     def xor_(self, x: int, y: int) -> int:
-        """Return the literal of x ⊕ y."""
         inverted = (x ^ y) & 1
         x, y = x & ~1, y & ~1
         if x > y:
@@ -87,27 +133,19 @@ class Xag:
         """Return the literal of an AND or a XOR."""
         return self.and_(x, y) if kind is Kind.AND else self.xor_(x, y)
 
-    def apply(self, op: int, x: int, y: int) -> int:
-        """Return the literal of one of the 16 ops."""
-        match Op(op):
-            case Op.FALSE:
-                return FALSE
-            case Op.AND:
-                return self.and_(x, y)
-            case Op.A_AND_NOT_B:
-                return self.and_(x, y ^ 1)
-            case Op.A:
-                return x
-            case Op.NOT_A_AND_B:
-                return self.and_(x ^ 1, y)
-            case Op.B:
-                return y
-            case Op.XOR:
-                return self.xor_(x, y)
-            case Op.OR:
-                return self.or_(x, y)
-            case _:
-                return self.apply(15 - op, x, y) ^ 1
+    def cone(self, literals: Sequence[int]) -> list[int]:
+        """Return the nodes that literals depend on by their wires, ascending, but constant 0."""
+        seen = {literal >> 1 for literal in literals}
+        waiting = list(seen)
+        while waiting:
+            gate = waiting.pop() - self.first_gate
+            if gate < 0:
+                continue
+            for literal in (self.x[gate], self.y[gate]):
+                if literal >> 1 not in seen:
+                    seen.add(literal >> 1)
+                    waiting.append(literal >> 1)
+        return sorted(seen - {0})
 
     def _add(self, kind: Kind, x: int, y: int) -> int:
         if self._known is not None:
@@ -125,10 +163,7 @@ class Xag:
 def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> tuple[Xag, list[int]]:
     """Return a circuit as a Xag, and the literals of its outputs."""
     xag = Xag(circuit.inputs, hashing)
-    literals = [xag.input(row) for row in range(circuit.inputs)]
-    for op, a, b in zip(circuit.op.tolist(), circuit.a, circuit.b, strict=True):
-        literals.append(xag.apply(op, literals[a], literals[b]))
-    return xag, [literals[row] for row in circuit.outputs]
+    return xag, xag.next_state(circuit, [xag.input(row) for row in range(circuit.inputs)])
 
 
 _AND_OPS = {
@@ -150,13 +185,7 @@ def to_circuit(
     behind; only an output that is an inverted input, or inverted and elsewhere not, keeps one.
     Raises ValueError if an output depends on a channel that does not stay.
     """
-    needed = [False] * xag.nodes
-    for literal in outputs:
-        needed[literal >> 1] = True
-    for gate in reversed(range(len(xag.kind))):
-        if needed[xag.first_gate + gate]:
-            needed[xag.x[gate] >> 1] = needed[xag.y[gate] >> 1] = True
-
+    needed = set(xag.cone(outputs))
     before = xag.inputs // 9
     place = {channel: number for number, channel in enumerate(channels)}
     rows: dict[int, int] = {}
@@ -164,7 +193,7 @@ def to_circuit(
         neighbor, channel = divmod(row, before)
         if channel in place:
             rows[1 + row] = neighbor * len(channels) + place[channel]
-        elif needed[1 + row]:
+        elif 1 + row in needed:
             raise ValueError(f"an output reads channel {channel}, which does not stay")
 
     # A gate that outputs only want inverted is computed inverted.
@@ -182,7 +211,7 @@ def to_circuit(
 
     for gate, (kind, x, y) in enumerate(zip(xag.kind, xag.x, xag.y, strict=True)):
         node = xag.first_gate + gate
-        if not needed[node]:
+        if node not in needed:
             continue
         # What the literal says, and what the row already holds.
         flips = (x & 1 ^ (x >> 1 in inverted), y & 1 ^ (y >> 1 in inverted))

@@ -12,9 +12,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from difflogic.benchmark import Spread, peak_memory
 from difflogic.errors import ConfigError
 from difflogic.logic.automaton import Automaton
+from difflogic.measuring import Spread, peak_memory
 from difflogic.simulation import native, peak
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.memory import available_memory, gigabytes, needed_memory, require_memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflogic.grid import OFFSETS, Boundary
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.xag import FALSE, Xag, to_circuit
+from difflogic.logic.xag import FALSE, TRUE, Xag, to_circuit
 from difflogic.wiring import CENTER
 
 
@@ -35,7 +35,7 @@ def life_automaton(rule: str = "B3/S23", boundary: Boundary = "periodic") -> Aut
     def any_of(digits: str) -> int:
         found = FALSE
         for digit in map(int, digits):
-            equal = 1
+            equal = TRUE
             for weight, bit in enumerate(count):
                 equal = xag.and_(equal, bit if digit >> weight & 1 else bit ^ 1)
             found = xag.or_(found, equal)

@@ -6,8 +6,9 @@ is no second way by a C compiler.
 
 The cache is the directory `dct-simulation` in NUMBA_CACHE_DIR if that is set, else `dct` in the
 user's cache directory: XDG_CACHE_HOME, or ~/.cache. A file's name is the hash of everything that
-the code depends on (circuit, program, LLVM, processor), and its content is checked against its
-own hash before it is used: a damaged file is compiled again and replaced.
+the code depends on (circuit, program, LLVM, processor), and its content is checked against a
+hash of itself and of that name before it is used: a file that is damaged, or another circuit's,
+is compiled again and replaced.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from difflogic.logic.circuit import LogicCircuit
 from difflogic.simulation.schedule import schedule
 
 _SOURCES = (
-    "builder.py", "emission.py", "fields.py", "native.py", "random_bits.py", "schedule.py",
+    "bit_grid.py", "builder.py", "emission.py", "fields.py", "native.py", "random_bits.py",
+    "running.py", "schedule.py",
 )  # fmt: skip
 """What decides which code a circuit becomes."""
 
@@ -160,21 +162,23 @@ def link(code: bytes, words: int) -> Native:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the code in a file of the cache; None if there is none, or it is not whole."""
+    """Return the code in a file of the cache; None if there is none, or not what belongs there."""
     try:
         content = path.read_bytes()
     except (OSError, ValueError):
         return None
-    head = len(_MAGIC) + hashlib.sha256().digest_size
-    code = content[head:]
-    if content[:head] != _MAGIC + hashlib.sha256(code).digest():
-        return None
-    return code
+    code = content[len(_head(path, b"")) :]
+    return code if content == _head(path, code) + code else None
+
+
+def _head(path: Path, code: bytes) -> bytes:
+    """Return what stands before the code in a file of the cache."""
+    return _MAGIC + hashlib.sha256(path.name.encode() + code).digest()
 
 
 def _keep(path: Path, code: bytes) -> None:
     """Write a file of the cache; a place that cannot be written to is no reason to fail."""
-    content = _MAGIC + hashlib.sha256(code).digest() + code
+    content = _head(path, code) + code
     with suppress(OSError, RunDirectoryError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, lambda file: file.write(content))

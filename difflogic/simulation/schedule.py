@@ -55,17 +55,14 @@ def schedule(circuit: LogicCircuit) -> Schedule:
     expressions", whose rule is exact for trees and a good guess for circuits that share gates).
     """
     source = list(range(circuit.rows))
-    ops = circuit.op.tolist()
     reads: list[list[int]] = [[] for _ in range(circuit.rows)]
     need = [1] * circuit.rows
-    for gate, (op, a, b) in enumerate(
-        zip(ops, circuit.a.tolist(), circuit.b.tolist(), strict=True)
-    ):
+    for gate, op in enumerate(circuit.op):
         row = circuit.inputs + gate
+        wires = {source[wire] for wire in circuit.reads(gate)}
         if op in (Op.A, Op.B):
-            source[row] = source[a if op == Op.A else b]
+            (source[row],) = wires
             continue
-        wires = {source[wire] for wire, used in zip((a, b), READS[op], strict=True) if used}
         reads[row] = sorted(wires, key=lambda wire: -need[wire])
         needs = [need[wire] for wire in reads[row]]
         need[row] = max((each + place for place, each in enumerate(needs)), default=1)
@@ -83,7 +80,7 @@ def schedule(circuit: LogicCircuit) -> Schedule:
         gate = row - circuit.inputs
         a, b = source[int(circuit.a[gate])], source[int(circuit.b[gate])]
         used.update(wire for wire in reads[row] if wire < circuit.inputs)
-        instructions.append(Instruction(Op(ops[gate]), a, b, row))
+        instructions.append(Instruction(Op(circuit.op[gate]), a, b, row))
     return Schedule(tuple(instructions), tuple(outputs), tuple(ready), tuple(sorted(used)))
 
 

@@ -16,9 +16,9 @@ from difflogic.engine.compilation import is_cached
 from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.rollout import Engine, Sharing
-from difflogic.engine.workers import available_cores
 from difflogic.errors import TrainingError
 from difflogic.evaluation.scene import grid_of
+from difflogic.machine import cpu_count
 from difflogic.model import Model
 from difflogic.tasks import draw_epoch, draw_loss_steps, longest_rollout, make_task
 from difflogic.training.best import BestCircuit
@@ -280,7 +280,7 @@ class Trainer:
 def sharing_of(config: Config) -> Sharing:
     """Resolve the [parallel] section on this machine."""
     parallel = config.parallel
-    workers = available_cores() if parallel.workers == "auto" else parallel.workers
+    workers = cpu_count() if parallel.workers == "auto" else parallel.workers
     if not parallel.parallel_batch and not parallel.parallel_cells:
         workers = 1
     return Sharing(

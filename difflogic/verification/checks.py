@@ -12,7 +12,7 @@ from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing, sample_gradients
-from difflogic.engine.workers import available_cores
+from difflogic.machine import cpu_count
 from difflogic.streams import Purpose, stream
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
@@ -78,7 +78,7 @@ def with_levers(config: Config) -> Config:
 
 def worker_counts() -> tuple[int, ...]:
     """Worker counts to try: fewer, as many and more than this machine's cores."""
-    return tuple(sorted({2, 3, available_cores(), available_cores() + 3}))
+    return tuple(sorted({2, 3, cpu_count(), cpu_count() + 3}))
 
 
 def sharing_changes_nothing(case: Case) -> Iterator[Finding]:

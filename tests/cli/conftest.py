@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from cli import simplifying
 from cli.app import app
 from difflogic.formats import loading
 
@@ -72,6 +73,12 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(trainer, "Trainer", StagedTrainer)
     return StagedTrainer
+
+
+@pytest.fixture(autouse=True)
+def silent_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Announce no compilation: whether there is one depends on which test came first."""
+    monkeypatch.setattr(simplifying, "announce_search", lambda: None)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from cli import export, simplifying
 from difflogic.formats import FORMATS, circuit_json
 from difflogic.formats.loading import load
 from tests.difflogic.formats import examples
+from tests.difflogic.logic.circuits import circuit_of
 
 OURS = ["json", "verilog", "blif", "aiger", "aiger-binary", "c", "python"]
 """Formats that can hold any circuit."""
@@ -24,9 +25,7 @@ OURS = ["json", "verilog", "blif", "aiger", "aiger-binary", "c", "python"]
 def source(tmp_path: Path) -> str:
     """A circuit with three gates, of which simplifying leaves none, and one of two channels."""
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
-    automaton = examples.automaton(
-        examples.circuit(gates, [16, 20], (0, 5)), "little", fire_rate=0.5
-    )
+    automaton = examples.automaton(circuit_of(gates, [16, 20], (0, 5)), "little", fire_rate=0.5)
     path = tmp_path / "little.json"
     path.write_text(circuit_json.render(automaton))
     return str(path)
@@ -184,7 +183,7 @@ def test_a_simplified_circuit_that_is_not_equal_is_never_written(
     dct: Any, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The simplifier is made to give a circuit that inverts what the right one hands on."""
-    wrong = load(Path(source)).with_circuit(examples.circuit([(12, 7, 7)], [9]))
+    wrong = load(Path(source)).with_circuit(circuit_of([(12, 7, 7)], [9]))
     monkeypatch.setattr(simplifying, "simplify", lambda *_: (SimpleNamespace(automaton=wrong), 0))
     result = dct("export", source, "-o", "x.v")
     assert (result.exit_code, result.stdout) == (1, "")

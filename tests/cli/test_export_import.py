@@ -17,7 +17,8 @@ from difflogic.formats import circuit_json, loading
 from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.model import Model
-from tests.difflogic.formats.made import automaton, life, words
+from tests.difflogic.formats.made import life, words
+from tests.difflogic.logic.circuits import automaton
 
 Dct = Callable[..., Any]
 

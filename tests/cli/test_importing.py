@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from difflogic.formats import circuit_json, importing, logicars_layers
-from tests.difflogic.formats.made import assert_same, automaton, life, random_circuit
+from tests.difflogic.formats.made import assert_same, life, random_circuit
+from tests.difflogic.logic.circuits import automaton
 
 Dct = Callable[..., Any]
 
@@ -128,7 +129,7 @@ BAD = {
     "grid of nothing": (own(height=0), '"height": input should be greater than or equal to 1'),
     "huge grid": (own(width=10**9), '"width": input should be less than or equal to 65536'),
     "NaN": (own(fire_rate=float("nan")), "holds NaN, which is no number of JSON"),
-    "digits": (OWN.replace('"steps": 3', '"steps": ' + "3" * 9999), "thousands of digits"),
+    "digits": (OWN.replace('"steps": 4', '"steps": ' + "3" * 9999), "thousands of digits"),
     "deep": ("[" * 99999, "is nested too deeply"),
     "huge": ("[" + "[]," * 200000 + "[]]", "more than any circuit that this program accepts"),
     "logicars channels": (foreign(channels=3), 'perception: "channels" must be 3'),

@@ -23,7 +23,8 @@ from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.model import Model
-from tests.difflogic.logic.rules import automaton, from_function, life_like, random_circuit
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import from_function, life_like, random_circuit
 
 Dct = Callable[..., Any]
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -19,7 +19,8 @@ from PIL import Image
 from difflogic.formats import circuit_json
 from difflogic.simulation import benchmark, peak
 from difflogic.simulation.life import life_automaton
-from tests.difflogic.formats.made import automaton, random_circuit
+from tests.difflogic.formats.made import random_circuit
+from tests.difflogic.logic.circuits import automaton
 
 Dct = Callable[..., Any]
 
@@ -88,7 +89,7 @@ def test_one_result_whatever_way(dct: Dct, three: str) -> None:
 def test_defaults_are_the_automatons(dct: Dct, three: str) -> None:
     result = dct("simulate", three, "--json").json
     expected = {
-        "height": 5, "width": 7, "steps": 3, "fire_rate": 0.7, "boundary": "zero",
+        "height": 5, "width": 7, "steps": 4, "fire_rate": 0.7, "boundary": "zero",
         "start": "random", "engine": "interpreter",
     }  # fmt: skip
     assert result | expected == result
@@ -97,8 +98,8 @@ def test_defaults_are_the_automatons(dct: Dct, three: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["--size=0x0"], "without cells"),
-        (["--size=12"], "rows x columns"),
+        (["--size=0x0"], "each from 1 to"),
+        (["--size=12"], "must be HxW, rows and columns"),
         (["--size=999999999x999999999"], "are available"),
         (["--fire-rate=0"], "fire rate of 0"),
         (["--fire-rate=1.5"], "fire rate of 1.5"),
@@ -170,7 +171,7 @@ def test_bench_simulate_needs_no_source(bench_quick: Dct) -> None:
 
 def test_bench_simulate_as_json(bench_quick: Dct, three: str) -> None:
     report = bench_quick(three, "--json").json
-    assert report["circuit"] == "made"
+    assert report["circuit"] == "example"
     assert all(check["equal"] for check in report["checks"])
     assert json.dumps(report)
 

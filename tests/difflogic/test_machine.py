@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from pathlib import Path
 
@@ -32,3 +33,11 @@ def test_the_processor_has_a_name_where_the_system_tells_none(
     monkeypatch.setattr(platform, "processor", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "arm64")
     assert machine.cpu_name() == "arm64"
+
+
+def test_processors_that_this_process_may_use(monkeypatch):
+    assert 1 <= machine.cpu_count() <= os.cpu_count()
+    monkeypatch.delattr(machine.os, "sched_getaffinity", raising=False)
+    assert machine.cpu_count() == os.cpu_count()
+    monkeypatch.setattr(machine.os, "cpu_count", lambda: None)
+    assert machine.cpu_count() == 1

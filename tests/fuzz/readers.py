@@ -21,7 +21,8 @@ from difflogic.config import load_config
 from difflogic.errors import DctError
 from difflogic.formats import circuit_json, importing, loading, logicars_layers
 from difflogic.model import Model
-from tests.difflogic.formats.made import assert_same, automaton, life, random_circuit
+from tests.difflogic.formats.made import assert_same, life, random_circuit
+from tests.difflogic.logic.circuits import automaton
 
 KINDS = ("circuit", "logicars", "model")
 

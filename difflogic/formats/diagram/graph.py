@@ -137,10 +137,7 @@ def diagram(automaton: Automaton) -> Diagram:
         ]
         nodes.append(Node(family, sign, _about(circuit, gate), result))
         wires += reads
-    for channel, (row, label) in enumerate(
-        zip(circuit.outputs.tolist(), circuit.labels, strict=True)
-    ):
-        del channel
+    for row, label in zip(circuit.outputs.tolist(), circuit.labels, strict=True):
         visible = label in automaton.visible
         about = f"next state of channel {label}{', visible' if visible else ''}"
         wires.append(Wire(places[row], len(nodes)))

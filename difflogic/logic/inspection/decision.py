@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -12,32 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.gates import Op
+from difflogic.logic.cases import MOST_INPUTS, words, words_of
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.satisfiability import Formula
 from difflogic.logic.xag import Kind, Xag
 
 Answer = Literal["yes", "no", "not decided"]
 
-EXHAUSTIVE_INPUTS = 20
-"""Up to so many inputs all cases are computed."""
-
 _BLOCK = 1024  # words of 64 cases that are computed at once
 _RANDOM_WORDS = 48
-
-
-@dataclass(frozen=True)
-class Deadline:
-    """A point in time after which questions stay undecided."""
-
-    at: float
-    """Of `time.monotonic`."""
-
-    @classmethod
-    def after(cls, seconds: float) -> Deadline:
-        return cls(time.monotonic() + seconds)
-
-    @property
-    def passed(self) -> bool:
-        return time.monotonic() >= self.at
 
 
 @dataclass(frozen=True)
@@ -55,19 +37,19 @@ def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
     """Decide whether all of the literals are 0 for all inputs.
 
     "no" is found by a case that was computed. "yes" is found by computing all cases, for literals
-    of at most EXHAUSTIVE_INPUTS inputs, or by a SAT solver.
+    of at most MOST_INPUTS inputs, or by a SAT solver.
     """
     asked = sorted(literal for literal in set(literals) if not _cancels(xag, literal))
     if not asked:
         return Decision("yes", "equal gates")
-    nodes = cone(xag, asked)
+    nodes = xag.cone(asked)
     if any(_values(xag, nodes, _random_inputs(xag), literal).any() for literal in asked):
         return Decision("no", "simulation")
     methods, large = set(), []
     for literal in asked:
-        own = cone(xag, [literal])
+        own = xag.cone([literal])
         inputs = [node for node in own if node <= xag.inputs]
-        if len(inputs) > EXHAUSTIVE_INPUTS:
+        if len(inputs) > MOST_INPUTS:
             large.append(literal)
             continue
         decision = _try_all(xag, own, inputs, literal, deadline)
@@ -100,21 +82,6 @@ def _cancels(xag: Xag, literal: int) -> bool:
     return odd <= {0} and not literal & 1
 
 
-def cone(xag: Xag, literals: Sequence[int]) -> list[int]:
-    """Return the nodes that literals depend on by their wires, ascending, without the constant."""
-    seen = {literal >> 1 for literal in literals}
-    waiting = list(seen)
-    while waiting:
-        gate = waiting.pop() - xag.first_gate
-        if gate < 0:
-            continue
-        for literal in (xag.x[gate], xag.y[gate]):
-            if literal >> 1 not in seen:
-                seen.add(literal >> 1)
-                waiting.append(literal >> 1)
-    return sorted(seen - {0})
-
-
 def _random_inputs(xag: Xag) -> npt.NDArray[np.uint64]:
     """Return cases, a third each with few, half and most of the bits set; always the same."""
     rng = np.random.default_rng(0)
@@ -145,30 +112,16 @@ def _values(
     return value(literal)
 
 
-_PATTERNS = tuple(
-    np.uint64(sum(1 << case for case in range(64) if case >> bit & 1)) for bit in range(6)
-)
-
-
 def _try_all(
     xag: Xag, nodes: Sequence[int], inputs: Sequence[int], literal: int, deadline: Deadline
 ) -> Decision:
-    cases = 2 ** len(inputs)
-    words = max(1, cases // 64)
-    for first in range(0, words, _BLOCK):
+    total = words_of(len(inputs))
+    for first in range(0, total, _BLOCK):
         if deadline.passed:
             return Decision("not decided", "time limit")
-        numbers = np.arange(first, min(first + _BLOCK, words), dtype=np.uint64)
-        values = np.zeros((xag.inputs, len(numbers)), np.uint64)
-        for bit, node in enumerate(inputs):
-            # Six inputs count through the bits of a word, the others through the words.
-            if bit < len(_PATTERNS):
-                values[node - 1] = _PATTERNS[bit]
-            else:
-                values[node - 1] = np.where(
-                    numbers >> np.uint64(bit - len(_PATTERNS)) & np.uint64(1),
-                    ~np.uint64(0), np.uint64(0),
-                )  # fmt: skip
+        values = np.zeros((xag.inputs, min(_BLOCK, total - first)), np.uint64)
+        for number, node in enumerate(inputs):
+            values[node - 1] = words(number, first, values.shape[1])
         if _values(xag, nodes, values, literal).any():
             return Decision("no", "all cases")
     return Decision("yes", "all cases")
@@ -213,7 +166,7 @@ class Clauses:
 
     def solve(self, deadline: Deadline, *literals: int) -> bool | None:
         """Return whether all that is demanded, and these literals, can be; None if time is up."""
-        return self._formula.solve([self._of(literal) for literal in literals], deadline.at)
+        return self._formula.solve([self._of(literal) for literal in literals], deadline)
 
     def true_among(self, nodes: Sequence[int]) -> set[int]:
         """Return which nodes are 1 in the case that `solve` found."""

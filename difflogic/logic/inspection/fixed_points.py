@@ -15,9 +15,9 @@ import numpy as np
 
 from difflogic.grid import neighbors
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.inspection.decision import Clauses, Deadline, cone
+from difflogic.logic.deadline import Deadline
+from difflogic.logic.inspection.decision import Clauses
 from difflogic.logic.inspection.periods import Bits, Period, on_torus
-from difflogic.logic.inspection.symmetry import instantiate
 from difflogic.logic.xag import FALSE, TRUE, Xag
 
 MOST = 100
@@ -104,13 +104,13 @@ class _Torus:
         differences = []
         for cell in range(cells):
             inputs = [xag.input(row) for row in seen[:, :, cell].ravel().tolist()]
-            outputs = instantiate(circuit, xag, inputs)
+            outputs = xag.next_state(circuit, inputs)
             for row, output in zip((states[:, 0] + cell).tolist(), outputs, strict=True):
                 differences.append(xag.xor_(output, xag.input(row)))
         self._visible = np.array(
             [[1 + row * cells + cell for cell in range(cells)] for row in automaton.visible_rows]
         )
-        nodes = set(self._visible.ravel().tolist()).union(cone(xag, differences))
+        nodes = set(self._visible.ravel().tolist()).union(xag.cone(differences))
         self._clauses = Clauses(xag, sorted(nodes))
         self._impossible = TRUE in differences
         for literal in sorted(set(differences) - {FALSE, TRUE}):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from difflogic.grid import OUTSIDE, neighbors
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.inspection.decision import Deadline
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.inspection.periods import Period, inside, on_torus
 from difflogic.streams import Purpose, stream
 

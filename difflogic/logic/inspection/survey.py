@@ -11,7 +11,7 @@ import numpy.typing as npt
 from difflogic.errors import CircuitError
 from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import NEIGHBORS, READS, LogicCircuit
+from difflogic.logic.circuit import NEIGHBORS, LogicCircuit
 from difflogic.logic.inspection import fixed_points, settling, symmetry
 from difflogic.logic.inspection.equations import Equations, equations
 from difflogic.logic.inspection.fixed_points import FixedPoints
@@ -82,9 +82,9 @@ def inspect(
 def wires(circuit: LogicCircuit) -> Wires:
     """Count readers. A gate reads an input once that its op depends on."""
     fan_out = np.bincount(circuit.outputs, minlength=circuit.rows)
-    for op, a, b in zip(circuit.op, circuit.a, circuit.b, strict=True):
-        for row, read in zip((a, b), READS[op], strict=True):
-            fan_out[row] += read
+    for gate in range(circuit.gates):
+        for row in circuit.reads(gate):
+            fan_out[row] += 1
     reads = np.zeros(circuit.inputs, np.bool_)
     reads[circuit.read_inputs] = True
     return Wires(reads.reshape(len(NEIGHBORS), circuit.channels), fan_out)

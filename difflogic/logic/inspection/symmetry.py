@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from difflogic.grid import OFFSETS
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.inspection.decision import Deadline, Decision, never
+from difflogic.logic.deadline import Deadline
+from difflogic.logic.inspection.decision import Decision, never
 from difflogic.logic.xag import FALSE, TRUE, Xag
 from difflogic.wiring import CENTER, NEIGHBORHOOD
 
@@ -80,14 +81,6 @@ def turned(matrix: Sequence[int]) -> list[int]:
     return [OFFSETS.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in OFFSETS]
 
 
-def instantiate(circuit: LogicCircuit, xag: Xag, inputs: Sequence[int]) -> list[int]:
-    """Add a circuit that reads the literals `inputs` to a Xag; return its outputs' literals."""
-    literals = list(inputs)
-    for op, a, b in zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
-        literals.append(xag.apply(op, literals[a], literals[b]))
-    return [literals[row] for row in circuit.outputs]
-
-
 def _rows(circuit: LogicCircuit, xag: Xag) -> list[int]:
     return [xag.input(row) for row in range(circuit.inputs)]
 
@@ -101,15 +94,15 @@ def _same_when_turned(circuit: LogicCircuit, matrix: Sequence[int], deadline: De
     rows = _rows(circuit, xag)
     cells = [rows[n * circuit.channels :][: circuit.channels] for n in turned(matrix)]
     seen = [row for cell in cells for row in cell]
-    outputs = instantiate(circuit, xag, rows)
-    return never(xag, _differences(xag, outputs, instantiate(circuit, xag, seen)), deadline)
+    outputs = xag.next_state(circuit, rows)
+    return never(xag, _differences(xag, outputs, xag.next_state(circuit, seen)), deadline)
 
 
 def _complement(circuit: LogicCircuit, deadline: Deadline) -> Decision:
     xag = Xag(circuit.inputs)
     rows = _rows(circuit, xag)
-    outputs = instantiate(circuit, xag, rows)
-    inverse = instantiate(circuit, xag, [row ^ 1 for row in rows])
+    outputs = xag.next_state(circuit, rows)
+    inverse = xag.next_state(circuit, [row ^ 1 for row in rows])
     return never(xag, _differences(xag, outputs, [x ^ 1 for x in inverse]), deadline)
 
 
@@ -118,7 +111,7 @@ def _monotone(circuit: LogicCircuit, deadline: Deadline) -> Decision:
     xag = Xag(2 * circuit.inputs)
     rows = _rows(circuit, xag)
     more = [xag.or_(row, xag.input(circuit.inputs + i)) for i, row in enumerate(rows)]
-    lower, upper = instantiate(circuit, xag, rows), instantiate(circuit, xag, more)
+    lower, upper = xag.next_state(circuit, rows), xag.next_state(circuit, more)
     falls = [xag.and_(x, y ^ 1) for x, y in zip(lower, upper, strict=True)]
     return never(xag, falls, deadline)
 
@@ -135,7 +128,7 @@ def _affine(circuit: LogicCircuit, deadline: Deadline) -> Decision:
             if value != zero:
                 candidate = xag.xor_(candidate, xag.input(row))
         candidates.append(candidate)
-    outputs = instantiate(circuit, xag, _rows(circuit, xag))
+    outputs = xag.next_state(circuit, _rows(circuit, xag))
     return never(xag, _differences(xag, outputs, candidates), deadline)
 
 

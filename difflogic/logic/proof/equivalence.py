@@ -9,21 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from difflogic.errors import CircuitError
+from difflogic.logic.cases import MOST_INPUTS
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.proof import exhaustive
 from difflogic.logic.proof.cones import Cone, Place
 from difflogic.logic.proof.findings import Counterexample, OutputProof, Proof, Verdict
 from difflogic.logic.proof.miter import Miter
-
-MOST_EXHAUSTIVE = 20
-"""Inputs up to which all cases are tried: a million, some milliseconds for a usual output."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """How a proof is made, and when it gives up."""
 
-    exhaustive: int = MOST_EXHAUSTIVE
+    exhaustive: int = MOST_INPUTS
     """Inputs up to which all cases are tried."""
     seconds: float = float("inf")
 
@@ -39,18 +38,21 @@ def prove(
 
     Each is a function of all channels of the nine cells that either circuit has. Stops at the
     first difference. `progress` is told how many outputs are done. Raises CircuitError if a
-    channel of `visible` is missing.
+    channel of `visible` is missing, or if no channel is common: there is nothing to prove then.
     """
     limits = limits or Limits()
     for label in visible:
         if label not in before.labels or label not in after.labels:
             raise CircuitError(f"visible channel {label} is missing: both circuits need it")
+    common = [label for label in before.labels if label in after.labels]
+    if not common:
+        raise CircuitError("the circuits have no channel in common that could be compared")
     began = time.monotonic()
-    deadline = began + limits.seconds
+    deadline = Deadline.after(limits.seconds)
     outputs: list[OutputProof] = []
     counterexample = None
     with Miter(before, after) as miter:
-        for label in [label for label in before.labels if label in after.labels]:
+        for label in common:
             output, case = _compare(miter, label, limits, deadline)
             outputs.append(output)
             progress(len(outputs))
@@ -62,7 +64,7 @@ def prove(
 
 
 def _compare(
-    miter: Miter, label: int, limits: Limits, deadline: float
+    miter: Miter, label: int, limits: Limits, deadline: Deadline
 ) -> tuple[OutputProof, dict[Place, bool] | None]:
     began = time.monotonic()
     before, after = Cone.of(miter.before, label), Cone.of(miter.after, label)

@@ -32,7 +32,7 @@ class OutputProof:
     inputs: int
     """Inputs that either circuit's gates for it read."""
     cases: int
-    """All 2^inputs of them, or 0 where the solver decided."""
+    """All 2^inputs cases, gone through up to the first difference; 0 where the solver decided."""
     conflicts: int
     seconds: float
 
@@ -87,7 +87,7 @@ class Proof:
 
     @property
     def cases(self) -> int:
-        """Cases that were tried, over all outputs."""
+        """Cases that were gone through, each output's up to its first difference."""
         return sum(output.cases for output in self.outputs)
 
     @property

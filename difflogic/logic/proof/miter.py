@@ -10,11 +10,13 @@ equivalence checking and functional property verification").
 
 from __future__ import annotations
 
-from types import TracebackType
+from typing import Any
 
 import numpy as np
 
+from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.proof.cones import Cone, Place
 from difflogic.logic.proof.findings import Verdict
 from difflogic.logic.satisfiability import Formula
@@ -41,24 +43,19 @@ class Miter:
     def __enter__(self) -> Miter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         if self._formula is not None:
-            self._formula.__exit__(kind, error, trace)
+            self._formula.__exit__(*raised)
 
     def compare(
-        self, before: Cone, after: Cone, deadline: float
+        self, before: Cone, after: Cone, deadline: Deadline
     ) -> tuple[Verdict, dict[Place, bool] | None, int]:
         """Return the verdict, a case that tells the outputs apart if any, and the conflicts."""
         formula = self._formula = self._formula or Formula()
         already = formula.conflicts
         rows = [self._literals(formula, cone) for cone in (before, after)]
         x, y = rows[0][before.output], rows[1][after.output]
-        differ = formula.gate(6, x, y)
+        differ = formula.gate(Op.XOR, x, y)
         answer = formula.solve([differ], deadline, DIRECT_CONFLICTS)
         if answer is None:
             self._equate_inner(formula, before, after, rows, deadline)
@@ -89,7 +86,7 @@ class Miter:
         before: Cone,
         after: Cone,
         rows: list[dict[int, int]],
-        deadline: float,
+        deadline: Deadline,
     ) -> None:
         places = sorted(before.inputs.keys() | after.inputs.keys())
         # Any random cases do: they only suggest what is then proved.
@@ -107,6 +104,6 @@ class Miter:
                 if name not in known:
                     known[name] = literal
                 elif known[name] != literal:
-                    differ = formula.gate(6, known[name], literal)
+                    differ = formula.gate(Op.XOR, known[name], literal)
                     if formula.solve([differ], deadline, INNER_CONFLICTS) is False:
                         formula.equate(known[name], literal)

@@ -19,7 +19,6 @@ from difflogic.engine.kernels import kernel
 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
-ONE = np.uint64(1)
 
 VIRTUAL = 24
 """Gates that do not exist, drawn anew for each move: with them a move may add two gates."""

@@ -8,13 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.gates import Op
+from difflogic.logic.cases import words, words_of
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.simplification import kernels as k
 from difflogic.logic.simplification.kernels import Net, Work
 from difflogic.logic.xag import FALSE, Kind, Xag, to_circuit
-
-WORD = 64
-"""Cases per word of a truth table."""
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
@@ -85,20 +83,19 @@ def input_tables(inputs: int) -> npt.NDArray[np.uint64]:
 
     Fewer than 64 cases are repeated to fill the word.
     """
-    cases = np.arange(max(WORD, 2**inputs))
-    bits = ((cases[None, :] >> np.arange(inputs)[:, None]) & 1).astype(np.uint8)
-    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(inputs, -1)
+    every = words_of(inputs)
+    return np.array([words(number, 0, every) for number in range(inputs)], np.uint64)
 
 
 def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
     """Return buffers for nets of at most so many nodes, with the tables of the inputs."""
-    words = max(1, 2**inputs // WORD)
-    table = np.zeros((nodes + k.VIRTUAL, words), np.uint64)
+    count = words_of(inputs)
+    table = np.zeros((nodes + k.VIRTUAL, count), np.uint64)
     if inputs:
         table[1 : 1 + inputs] = input_tables(inputs)
     slots = 1 << int(4 * nodes).bit_length()
     return Work(
-        table, np.zeros((nodes, words), np.uint64), np.zeros((3, words), np.uint64),
+        table, np.zeros((nodes, count), np.uint64), np.zeros((3, count), np.uint64),
         np.zeros(nodes, np.bool_), np.zeros(nodes + k.VIRTUAL, np.int32),
         np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.zeros(nodes, np.int32),
         np.zeros(slots, np.int32), _random_state(seed),

@@ -14,9 +14,6 @@ from dataclasses import dataclass
 
 from difflogic.logic.xag import FALSE, Xag
 
-MOST_INPUTS = 12
-"""Of tables that circuits are built from: they double in size with every input."""
-
 FEWEST_TO_COUNT = 3
 """Inputs that may be exchanged, from which on it can pay to count them."""
 
@@ -31,7 +28,7 @@ class Start:
 
 
 def starts(tables: Sequence[int], inputs: int) -> Iterator[Start]:
-    """Build circuits for the truth tables of outputs, over at most MOST_INPUTS inputs."""
+    """Build circuits for the truth tables of outputs, which double in size with every input."""
     for davio in (False, True):
         xag = Xag(inputs)
         expand = _Expansion(xag, [xag.input(row) for row in range(inputs)], davio)

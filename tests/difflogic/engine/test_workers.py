@@ -1,4 +1,3 @@
-import os
 import threading
 import time
 from types import SimpleNamespace
@@ -7,8 +6,7 @@ import joblib
 import joblib.parallel
 import pytest
 
-from difflogic.engine import workers
-from difflogic.engine.workers import BACKEND, Workers, available_cores, plan_team
+from difflogic.engine.workers import BACKEND, Workers, plan_team
 
 
 def collect(count, tasks):
@@ -91,14 +89,6 @@ def test_threads_end_with_the_team():
         team.run(lambda worker: None, [(0,), (1,), (2,)])
         assert len(names()) > before
     assert len(names()) == before
-
-
-def test_available_cores(monkeypatch):
-    assert 1 <= available_cores() <= os.cpu_count()
-    monkeypatch.delattr(workers.os, "sched_getaffinity", raising=False)
-    assert available_cores() == os.cpu_count()
-    monkeypatch.setattr(workers.os, "cpu_count", lambda: None)
-    assert available_cores() == 1
 
 
 @pytest.mark.parametrize(

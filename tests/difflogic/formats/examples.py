@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from difflogic.gates import Op
-from difflogic.grid import OUTSIDE, neighbors
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
+from tests.difflogic.logic.circuits import circuit_of, step
 
 NAMES = ("module", "3d-life", "a--b_", "x")
 
@@ -20,33 +20,27 @@ def automaton(circuit, name="x", boundary="zero", fire_rate=1.0, start="center",
     return replace(made, **changes)
 
 
-def circuit(gates, outputs, labels=(0,)):
-    """A circuit from (op, a, b) of each gate; rows of gates count from 9 · channels."""
-    op, a, b = zip(*gates, strict=True) if gates else ((), (), ())
-    return LogicCircuit(np.array(op), np.array(a), np.array(b), np.array(outputs), labels)
-
-
 def wicked():
     """Circuits that writers may stumble over, each under a name of its own."""
     every_op = [(op, op % 9, (op + 3) % 9) for op in range(16)]
     same_twice = [(op, 4, 4) for op in range(16)]
     cases = {
-        "no gates, input out": circuit([], [4]),
-        "no gates, one input for all": circuit([], [0, 0, 26], (3, 0, 1000)),
-        "constant 0": circuit([(Op.FALSE, 0, 0)], [9]),
-        "constant 1, nothing read": circuit([(Op.TRUE, 0, 0)], [9]),
-        "constants, inverted and joined": circuit(
+        "no gates, input out": circuit_of([], [4]),
+        "no gates, one input for all": circuit_of([], [0, 0, 26], (3, 0, 1000)),
+        "constant 0": circuit_of([(Op.FALSE, 0, 0)], [9]),
+        "constant 1, nothing read": circuit_of([(Op.TRUE, 0, 0)], [9]),
+        "constants, inverted and joined": circuit_of(
             [(Op.TRUE, 0, 0), (Op.NOT_A, 9, 9), (Op.XOR, 9, 10), (Op.NOT_B, 0, 11)], [12]
         ),
-        "one gate, twice out": circuit([(Op.XOR, 2, 11)], [18, 18], (1, 0)),
-        "gates that nothing reads": circuit([(Op.AND, 0, 1), (Op.OR, 9, 2), (Op.A, 3, 0)], [11]),
-        "each op, the first reads nothing": circuit(every_op, [24]),
-        "an input into both": circuit(same_twice, [20]),
-        "op FALSE as an input": circuit([(Op.FALSE, 8, 8), (Op.NOR, 9, 7)], [10]),
-        "each op is an output": circuit(
+        "one gate, twice out": circuit_of([(Op.XOR, 2, 11)], [18, 18], (1, 0)),
+        "gates that nothing reads": circuit_of([(Op.AND, 0, 1), (Op.OR, 9, 2), (Op.A, 3, 0)], [11]),
+        "each op, the first reads nothing": circuit_of(every_op, [24]),
+        "an input into both": circuit_of(same_twice, [20]),
+        "op FALSE as an input": circuit_of([(Op.FALSE, 8, 8), (Op.NOR, 9, 7)], [10]),
+        "each op is an output": circuit_of(
             [(op, 0, 143) for op in range(16)], range(144, 160), tuple(range(16))
         ),
-        "many channels": circuit(
+        "many channels": circuit_of(
             [(Op.XOR, row, row + 40) for row in range(40)],
             list(range(360, 400)), tuple(range(40)),
         ),
@@ -70,7 +64,7 @@ def circuits(draw, max_channels=4, max_gates=30):
     rows = st.integers(0, inputs + len(gates) - 1)
     last = st.integers(max(inputs, inputs + len(gates) - 3), max(inputs, inputs + len(gates) - 1))
     outputs = [draw(st.one_of(rows, last) if gates else rows) for _ in range(channels)]
-    return circuit(gates, outputs, tuple(labels))
+    return circuit_of(gates, outputs, tuple(labels))
 
 
 @st.composite
@@ -112,17 +106,7 @@ def life(boundary="periodic"):
         count = add(count, [row, zero, zero])
     two_or_three = gate(Op.A_AND_NOT_B, count[1], count[2])
     alive = gate(Op.OR, count[0], 4)
-    return automaton(circuit(gates, [gate(Op.AND, two_or_three, alive)]), "life", boundary)
-
-
-def step(automaton, state, fire=None):
-    """The next state (C, H, W) of bits; `fire` (H, W) is 1 where a cell takes it."""
-    channels, height, width = state.shape
-    table = neighbors(height, width, automaton.boundary)
-    cells = state.reshape(channels, -1).astype(bool)
-    seen = np.where(table[:, None] == OUTSIDE, False, cells[:, table].swapaxes(0, 1))
-    after = automaton.circuit.next_state(seen.reshape(9 * channels, -1)).reshape(state.shape)
-    return (after if fire is None else np.where(fire, after, state)).astype(np.uint8)
+    return automaton(circuit_of(gates, [gate(Op.AND, two_or_three, alive)]), "life", boundary)
 
 
 def run(automaton, state, fires):
@@ -130,7 +114,7 @@ def run(automaton, state, fires):
     asynchronous = automaton.fire_rate < 1
     states = []
     for fire in fires:
-        state = step(automaton, state, fire if asynchronous else None)
+        state = step(automaton.circuit, state, automaton.boundary, fire if asynchronous else None)
         states.append(state)
     return np.array(states)
 

@@ -53,15 +53,6 @@ def random_circuit(channels, gates, rng, labels=None):
     return LogicCircuit(ops, a, b, outputs, labels or tuple(range(channels)))
 
 
-def automaton(circuit, **changes):
-    """An automaton with this circuit; all of its channels are visible."""
-    values = {
-        "name": "made", "visible": circuit.labels, "boundary": "periodic", "height": 5, "width": 7,
-        "steps": 3, "fire_rate": 1.0, "start": "random",
-    } | changes  # fmt: skip
-    return Automaton(circuit=circuit, **values)
-
-
 def life(channels=1, channel=0):
     """The Game of Life in one of several channels; the others copy it."""
     gates = []
@@ -96,12 +87,6 @@ def assert_same(found: Automaton, expected: Automaton) -> None:
     assert found.circuit.labels == expected.circuit.labels
     for name in ("name", "visible", "boundary", "height", "width", "steps", "fire_rate", "start"):
         assert getattr(found, name) == getattr(expected, name)
-
-
-def all_neighborhoods(channels=1):
-    """Every neighbourhood, shape (9·C, 2 ** (9·C))."""
-    inputs = 9 * channels
-    return (np.arange(2**inputs) >> np.arange(inputs)[:, None] & 1).astype(bool)
 
 
 def words(inputs, rng, count=64):

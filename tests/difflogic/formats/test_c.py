@@ -11,6 +11,7 @@ from difflogic.formats import c
 from difflogic.formats.common import identifier
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call, needs
+from tests.difflogic.logic.circuits import circuit_of, step
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 SANITIZED = ("gcc", "-std=c99", "-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover")
@@ -172,7 +173,7 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
     """Its automaton has two channels, of which the second is the visible one."""
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
     automaton = examples.automaton(
-        examples.circuit(gates, [19, 20], (4, 2)), "my-ca", "periodic", fire_rate, start,
+        circuit_of(gates, [19, 20], (4, 2)), "my-ca", "periodic", fire_rate, start,
         visible=(2,), height=6, width=70,
     )  # fmt: skip
     text = c.render(automaton)
@@ -185,7 +186,7 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
     state = start_of(automaton, chance)
     for _ in range(automaton.steps):
         fire = None if fire_rate == 1 else chance.bits((6, 70), fire_rate)
-        state = examples.step(automaton, state, fire)
+        state = step(automaton.circuit, state, automaton.boundary, fire)
     assert printed == ["".join(".#"[bit] for bit in row) for row in state[1]]
 
 

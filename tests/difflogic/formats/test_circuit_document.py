@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.engine import oracle
 from difflogic.formats import circuit_json
 from difflogic.formats.circuit_file import CircuitFile
 from difflogic.gates import Op
 from difflogic.logic.circuit import NEIGHBORS
-from tests.difflogic.formats.made import automaton, random_circuit
+from tests.difflogic.formats.made import random_circuit
+from tests.difflogic.logic.circuits import automaton, step
 
 DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = DOCS / "circuit.schema.json"
@@ -97,8 +97,7 @@ def test_the_documents_interpreter_computes_what_we_compute(
     state = rng.integers(0, 2, (channels, *size))
     for _ in range(4):
         found = interpreter["step"](circuit, state.transpose(1, 2, 0).tolist())
-        seen = oracle.perceive(state.astype(np.float64), boundary).astype(bool)
-        state = made.circuit.next_state(seen).reshape(state.shape).astype(int)
+        state = step(made.circuit, state, boundary)
         np.testing.assert_array_equal(np.array(found).transpose(2, 0, 1), state)
 
 

@@ -13,7 +13,8 @@ from difflogic.errors import CircuitError
 from difflogic.formats import circuit_json, strict_json
 from difflogic.formats.circuit_file import CircuitFile
 from difflogic.gates import Op
-from tests.difflogic.formats.made import assert_same, automata, automaton, random_circuit
+from tests.difflogic.formats.made import assert_same, automata, random_circuit
+from tests.difflogic.logic.circuits import automaton
 
 GOOD = json.loads(
     circuit_json.render(automaton(random_circuit(2, 5, np.random.default_rng(3), (4, 1))))

@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from difflogic.formats import digitaljs
 from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
-from tests.difflogic.formats.made import automaton, circuits, life, random_circuit
+from tests.difflogic.formats.made import circuits, life, random_circuit
+from tests.difflogic.logic.circuits import automaton
 
 HERE = Path(__file__).parent
 

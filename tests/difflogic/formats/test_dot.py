@@ -14,7 +14,8 @@ from difflogic.errors import CircuitError
 from difflogic.formats import FORMATS
 from difflogic.formats.diagram import graph
 from difflogic.logic.circuit import NEIGHBORS, LogicCircuit
-from tests.difflogic.logic.rules import automaton, circuits, random_circuit
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import circuits, random_circuit
 
 render = FORMATS["dot"].render
 

@@ -10,6 +10,7 @@ from difflogic.formats import FLAGS, FORMATS, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.formats.exporting import export
 from tests.difflogic.formats import examples
+from tests.difflogic.logic.circuits import circuit_of
 
 OURS = ["verilog", "blif", "aiger", "aiger-binary", "c", "python"]
 
@@ -58,7 +59,7 @@ def test_an_option_of_another_format_is_refused(name, options, message):
 def test_each_file_says_what_it_holds(name):
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
     automaton = examples.automaton(
-        examples.circuit(gates, [19, 20], (4, 2)), "my-ca", "periodic", 0.6, visible=(2,)
+        circuit_of(gates, [19, 20], (4, 2)), "my-ca", "periodic", 0.6, visible=(2,)
     )
     text = export(automaton, FORMATS[name]).decode()
     said = " ".join(text.replace("//", " ").replace("#", " ").replace(" * ", " ").split())

@@ -14,6 +14,7 @@ from difflogic.formats.common import Interface, common_interface, identifier, us
 from difflogic.logic.simplification import EFFORTS, simplify
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import ABC, call, compare_cells, needs
+from tests.difflogic.logic.circuits import circuit_of
 
 WRITERS = {".blif": blif.render, ".aag": aiger.render, ".aig": aiger_binary.render}
 
@@ -192,7 +193,7 @@ def test_aiger_is_what_its_definition_says(automata):
 def test_long_differences_take_more_bytes(tmp_path):
     """With 1800 inputs, differences of literals take up to two bytes of seven bits."""
     gates = [(examples.Op.XOR, 0, 1799)]
-    wide = examples.automaton(examples.circuit(gates, [1800] * 200, tuple(range(200))))
+    wide = examples.automaton(circuit_of(gates, [1800] * 200, tuple(range(200))))
     interface = common_interface(wide.circuit, (0, 5))
     binary = parse_binary(aiger_binary.render(wide, interface))
     assert binary == parse_ascii(aiger.render(wide, interface))

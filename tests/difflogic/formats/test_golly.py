@@ -9,18 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from difflogic.engine import oracle
 from difflogic.errors import CircuitError
 from difflogic.formats import golly
 from difflogic.gates import Op
 from difflogic.logic.circuit import NEIGHBORS, LogicCircuit
-from tests.difflogic.formats.made import (
-    all_neighborhoods,
-    automaton,
-    circuits,
-    life,
-    random_circuit,
-)
+from tests.difflogic.formats.made import circuits, life, random_circuit
+from tests.difflogic.logic.circuits import all_cases, automaton, step
 
 BGOLLY = shutil.which("bgolly")
 
@@ -66,20 +60,20 @@ def table(rule):
     """The next state of all 512 neighbourhoods in our order."""
     return [
         rule.next_state(dict(zip(NEIGHBORS, bits, strict=True)))
-        for bits in all_neighborhoods().T.astype(int).tolist()
+        for bits in all_cases(9).T.astype(int).tolist()
     ]
 
 
 @settings(max_examples=60)
 @given(circuits(most_channels=1))
 def test_all_neighbourhoods(circuit):
-    expected = circuit.next_state(all_neighborhoods())[0].astype(int).tolist()
+    expected = circuit.next_state(all_cases(9))[0].astype(int).tolist()
     assume(not expected[0])
     assert table(Rule(golly.render(automaton(circuit)))) == expected
 
 
 def test_the_game_of_life():
-    seen = all_neighborhoods()
+    seen = all_cases(9)
     alive, around = seen[4], np.delete(seen, 4, axis=0).sum(axis=0)
     expected = (around == 3) | (alive & (around == 2))
     rule = Rule(golly.render(automaton(life(), name="life")))
@@ -135,7 +129,7 @@ def test_golly_runs_it(tmp_path, boundary):
     height, width = 24, 37
     while True:
         circuit = random_circuit(1, 60, rng)
-        values = circuit.next_state(all_neighborhoods())[0]
+        values = circuit.next_state(all_cases(9))[0]
         if not values[0] and 180 < values.sum() < 330:
             break
     made = automaton(circuit, name="drawn", boundary=boundary, height=height, width=width)
@@ -148,11 +142,10 @@ def check(made, state, folder):
     (folder / "Drawn.rule").write_text(golly.render(made, rule="Drawn"))
     suffix = {"zero": "P", "periodic": "T"}[made.boundary] + f"{width},{height}"
     write_rle(folder / "start.rle", state[0], f"Drawn:{suffix}")
-    for step in range(1, 21):
-        seen = oracle.perceive(state.astype(np.float64), made.boundary).astype(bool)
-        state = made.circuit.next_state(seen).reshape(state.shape).astype(int)
-        if step in (1, 2, 20):
-            np.testing.assert_array_equal(run_golly(folder, step), crop(state[0]))
+    for steps in range(1, 21):
+        state = step(made.circuit, state, made.boundary)
+        if steps in (1, 2, 20):
+            np.testing.assert_array_equal(run_golly(folder, steps), crop(state[0]))
             assert 0 < state.sum() < state.size
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from difflogic.errors import CircuitError, ConfigError
 from difflogic.formats import circuit_json, importing, logicars_layers
-from tests.difflogic.formats.made import assert_same, automaton, life
+from tests.difflogic.formats.made import assert_same, life
+from tests.difflogic.logic.circuits import automaton
 
 MADE = automaton(life(channels=2), visible=(1,))
 

@@ -12,7 +12,8 @@ from difflogic.errors import CircuitError, DctError, ModelFileError
 from difflogic.formats import circuit_json, loading, logicars_layers
 from difflogic.logic.automaton import from_model
 from difflogic.model import Model
-from tests.difflogic.formats.made import assert_same, automaton, life, random_circuit
+from tests.difflogic.formats.made import assert_same, life, random_circuit
+from tests.difflogic.logic.circuits import automaton
 
 MADE = automaton(random_circuit(2, 30, np.random.default_rng(0), (3, 1)))
 

@@ -16,7 +16,8 @@ from difflogic.logic.automaton import from_model
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.model import Model
 from tests.difflogic.formats import naive_logicars
-from tests.difflogic.formats.made import all_neighborhoods, automaton, circuits, life, words
+from tests.difflogic.formats.made import circuits, life, words
+from tests.difflogic.logic.circuits import all_cases, automaton
 
 ONE = ["automaton.channels=1", "perception.kernels=3", "update.gates=[6, 3, 2, 1]"]
 SOME = ["automaton.channels=3", "perception.kernels=2", "update.gates=[9, 6, 3]"]
@@ -119,7 +120,7 @@ def test_a_model_there_and_back(overrides):
 def test_all_neighbourhoods_of_the_game_of_life():
     circuit = life()
     read = parse(json.loads(logicars_layers.render(automaton(circuit))))
-    seen = all_neighborhoods()
+    seen = all_cases(9)
     np.testing.assert_array_equal(read.next_state(seen), circuit.next_state(seen))
 
 

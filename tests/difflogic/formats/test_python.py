@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from difflogic.formats import python
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call
+from tests.difflogic.logic.circuits import circuit_of
 
 SIZES = [(1, 1), (1, 5), (4, 1), (2, 2), (3, 4), (5, 7)]
 STEPS = 5
@@ -95,6 +96,6 @@ def test_a_state_of_another_shape_is_refused():
 def test_variables_are_used_again():
     """A chain of a hundred gates, each of which reads the one before, needs one variable."""
     gates = [(examples.Op.XOR, 8 + n if n else 0, 1) for n in range(100)]
-    text = python.render(examples.automaton(examples.circuit(gates, [108])))
+    text = python.render(examples.automaton(circuit_of(gates, [108])))
     assert text.count("    t0 = ") == 100
     assert "t1" not in text

@@ -17,7 +17,8 @@ from difflogic.formats.diagram.graph import Family, diagram
 from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
-from tests.difflogic.logic.rules import automaton, circuits, random_circuit
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import circuits, random_circuit
 
 render = FORMATS["svg"].render
 

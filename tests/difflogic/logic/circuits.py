@@ -7,6 +7,7 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 from difflogic.gates import TRUTH_TABLES
+from difflogic.grid import OUTSIDE, Boundary, neighbors
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 
@@ -47,9 +48,18 @@ def circuits(draw: st.DrawFn, channels: int = 2, fewest: int = 0, most: int = 25
     return circuit_of(gates, outputs)
 
 
+def automaton(circuit: LogicCircuit, **changes: object) -> Automaton:
+    """Return an automaton with a circuit on a small periodic grid, all of it visible."""
+    settings: dict = {
+        "name": "example", "visible": circuit.labels, "boundary": "periodic", "height": 5,
+        "width": 7, "steps": 4, "fire_rate": 1.0, "start": "random",
+    }  # fmt: skip
+    return Automaton(circuit=circuit, **{**settings, **changes})
+
+
 def automaton_of(circuit: LogicCircuit, visible: tuple[int, ...] = (0,)) -> Automaton:
     """Return an automaton around a circuit; nothing but its visible channels matters here."""
-    return Automaton("test", circuit, visible, "periodic", 8, 8, 4, 1.0, "random")
+    return automaton(circuit, visible=visible)
 
 
 def all_cases(inputs: int) -> npt.NDArray[np.bool_]:
@@ -63,6 +73,18 @@ def naive(circuit: LogicCircuit, cases: npt.NDArray[np.bool_]) -> npt.NDArray[np
     for op, a, b in zip(circuit.op, circuit.a, circuit.b, strict=True):
         rows.append(TRUTH_TABLES[op][2 * rows[a].astype(int) + rows[b]].astype(np.bool_))
     return np.array([rows[row] for row in circuit.outputs])
+
+
+def step(
+    circuit: LogicCircuit, state: npt.NDArray, boundary: Boundary, fire: npt.NDArray | None = None
+) -> npt.NDArray[np.uint8]:
+    """Return the state (C, H, W) after a step; `fire` (H, W) is 1 where a cell takes it."""
+    channels, height, width = state.shape
+    table = neighbors(height, width, boundary)
+    cells = state.reshape(channels, -1).astype(bool)
+    seen = np.where(table[:, None] == OUTSIDE, False, cells[:, table].swapaxes(0, 1))
+    after = circuit.next_state(seen.reshape(circuit.inputs, -1)).reshape(state.shape)
+    return (after if fire is None else np.where(fire, after, state)).astype(np.uint8)
 
 
 def same_next_states(before: LogicCircuit, after: LogicCircuit) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.xag import Xag, to_circuit
 
@@ -74,17 +73,3 @@ def life_like(born: str, stays: str) -> LogicCircuit:
         return others in (stays if board[1, 1] else born)
 
     return from_function(rule)
-
-
-def automaton(circuit: LogicCircuit, **changes: object) -> Automaton:
-    """An automaton with that circuit on a small periodic grid, all of it visible."""
-    settings: dict = {
-        "name": "example", "visible": circuit.labels, "boundary": "periodic", "height": 5,
-        "width": 6, "steps": 4, "fire_rate": 1.0, "start": "random",
-    }  # fmt: skip
-    return Automaton(circuit=circuit, **{**settings, **changes})
-
-
-def all_cases(inputs: int) -> np.ndarray:
-    """All cases of so many inputs, shape (inputs, 2**inputs)."""
-    return (np.arange(2**inputs) >> np.arange(inputs)[:, None] & 1).astype(bool)

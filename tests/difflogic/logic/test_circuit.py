@@ -8,7 +8,7 @@ from hypothesis import given
 
 from difflogic.errors import CircuitError
 from difflogic.gates import TRUTH_TABLES, Op
-from difflogic.logic.circuit import READS, LogicCircuit, apply, center_row
+from difflogic.logic.circuit import READS, LogicCircuit, apply
 from tests.difflogic.logic.circuits import all_cases, circuit_of, circuits, naive
 
 
@@ -60,7 +60,6 @@ class TestWires:
     def test_names_of_inputs(self) -> None:
         circuit = circuit_of([], [0, 1], labels=(3, 7))
         assert [circuit.input_name(row) for row in (0, 1, 9, 17)] == ["NW3", "NW7", "C7", "SE7"]
-        assert center_row(1, 2) == 9
 
 
 class TestCheck:

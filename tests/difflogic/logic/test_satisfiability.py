@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from difflogic.gates import TRUTH_TABLES
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.satisfiability import Formula
 
 
@@ -42,11 +44,24 @@ def pigeons(formula: Formula, holes: int) -> None:
                 formula.add([-int(at[one, hole]), -int(at[other, hole])])
 
 
+def test_a_gate_reads_only_what_is_known() -> None:
+    """What an op ignores need not be; a row that is missing is never taken for a constant."""
+    circuit = LogicCircuit(
+        np.array([3, 1], np.uint8), np.array([0, 0]), np.array([5, 5]), np.array([9]), (0,)
+    )
+    with Formula() as formula:
+        literals = {0: formula.variable()}
+        formula.gates(circuit, [0], literals)
+        assert literals == {0: literals[0], 9: literals[0]}
+        with pytest.raises(KeyError):
+            formula.gates(circuit, [1], literals)
+
+
 def test_gives_up_at_the_deadline() -> None:
     with Formula() as formula:
         pigeons(formula, 11)
         began = time.monotonic()
-        assert formula.solve([], deadline=began + 0.3) is None
+        assert formula.solve([], Deadline.after(0.3)) is None
         assert time.monotonic() - began < 5
 
 
@@ -61,4 +76,4 @@ def test_gives_up_after_so_many_conflicts() -> None:
 def test_answers_within_its_bounds() -> None:
     with Formula() as formula:
         pigeons(formula, 5)
-        assert formula.solve([], time.monotonic() + 60, 100_000) is False
+        assert formula.solve([], Deadline.after(60), 100_000) is False

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.grid import OUTSIDE, neighbors
 from difflogic.simulation.random_bits import Use, bernoulli, child_keys, stream_key, threshold
+from tests.difflogic.logic.circuits import step
 
 
 def simulate(circuit, state, steps, boundary, fire_rate=1.0, seed=0, damage=None):
     """The state (channels, height, width) after so many steps; `damage` maps steps to masks."""
-    channels, height, width = state.shape
-    table = neighbors(height, width, boundary)
-    cells = state.reshape(channels, -1).astype(bool)
-    for step in range(steps):
-        seen = np.where(table[:, None] == OUTSIDE, False, cells[:, table].swapaxes(0, 1))
-        new = circuit.next_state(seen.reshape(9 * channels, -1))
+    for number in range(steps):
+        fires = None
         if fire_rate < 1:
-            fires = fire_mask(seed, step, height, width, fire_rate).ravel()
-            new = np.where(fires, new, cells)
-        if damage and step + 1 in damage:
-            new = new & (damage[step + 1].ravel() == 0)
-        cells = new
-    return cells.reshape(state.shape).astype(np.uint8)
+            fires = fire_mask(seed, number, *state.shape[1:], fire_rate)
+        state = step(circuit, state, boundary, fires)
+        if damage and number + 1 in damage:
+            state = state & (damage[number + 1] == 0)
+    return state.astype(np.uint8)
 
 
 def fire_mask(seed, step, height, width, fire_rate):

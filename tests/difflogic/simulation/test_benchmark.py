@@ -6,7 +6,8 @@ import pytest
 from difflogic.errors import ConfigError
 from difflogic.simulation import benchmark, peak
 from difflogic.simulation.compiled import Compiled
-from tests.difflogic.formats.made import automaton, random_circuit
+from tests.difflogic.formats.made import random_circuit
+from tests.difflogic.logic.circuits import automaton
 
 
 @pytest.fixture(autouse=True)

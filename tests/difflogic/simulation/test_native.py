@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,30 @@ def test_a_damaged_entry_is_compiled_again(directory, damage):
     assert not native.is_cached(circuit)
     assert digest(circuit) == expected
     assert native.is_cached(circuit) == (damage != "directory")
+
+
+def test_another_circuits_entry_is_not_taken(directory):
+    circuit, other = life_automaton().circuit, life_automaton("B36/S23").circuit
+    expected = digest(circuit)
+    path = native.cache_path(circuit, native.vector_words())
+    native.native(other)
+    native.cache_path(other, native.vector_words()).replace(path)
+    assert not native.is_cached(circuit)
+    assert digest(circuit) == expected
+
+
+def test_names_depend_on_every_module_that_makes_code():
+    """Those of this package that building code imports, from one to the next."""
+    folder = Path(native.__file__).parent
+    found, waiting = {"native.py"}, ["emission.py"]
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        imported = re.findall(
+            r"^from difflogic\.simulation\.(\w+) import", (folder / name).read_text(), re.MULTILINE
+        )
+        waiting += {f"{module}.py" for module in imported} - found
+    assert sorted(found) == sorted(native._SOURCES)
 
 
 def test_a_place_that_cannot_be_written_to_is_no_failure(tmp_path, monkeypatch):

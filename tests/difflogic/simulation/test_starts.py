@@ -10,7 +10,8 @@ from difflogic.errors import ConfigError
 from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Conditions, Simulator
-from tests.difflogic.formats.made import automaton, random_circuit
+from tests.difflogic.formats.made import random_circuit
+from tests.difflogic.logic.circuits import automaton
 
 GLIDER = "#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n"
 GLIDER_CELLS = [[0, 1, 0], [0, 0, 1], [1, 1, 1]]

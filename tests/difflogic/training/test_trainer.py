@@ -208,7 +208,7 @@ def test_cold_asks_the_cache(monkeypatch):
 
 
 def test_sharing_follows_the_configuration(monkeypatch):
-    monkeypatch.setattr("difflogic.training.trainer.available_cores", lambda: 6)
+    monkeypatch.setattr("difflogic.training.trainer.cpu_count", lambda: 6)
     assert sharing_of(tiny("parallel.workers=auto")).workers == 6
     assert sharing_of(tiny("parallel.workers=3")).workers == 3
     off = ("parallel.parallel_batch=false", "parallel.parallel_cells=false")

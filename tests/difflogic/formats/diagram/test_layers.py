@@ -14,7 +14,8 @@ from difflogic.formats.diagram.layers import Layering, arrange, crossings
 from difflogic.formats.diagram.placement import isotonic, place
 from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
-from tests.difflogic.logic.rules import automaton, circuits, random_circuit
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import circuits, random_circuit
 
 
 def reached(layering: Layering, node: int) -> set[int]:

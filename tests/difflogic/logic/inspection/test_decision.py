@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.inspection import decision
-from difflogic.logic.inspection.decision import Clauses, Deadline, cone, never
+from difflogic.logic.inspection.decision import Clauses, never
 from difflogic.logic.xag import Xag, from_circuit
-from tests.difflogic.logic.rules import all_cases, circuits
+from tests.difflogic.logic.circuits import all_cases
+from tests.difflogic.logic.rules import circuits
 
 
 def soon() -> Deadline:
@@ -32,7 +34,7 @@ def test_sat_alone_agrees_with_all_cases(circuit: LogicCircuit) -> None:
     xag, (output,) = from_circuit(circuit)
     if output > 1:
         ever = bool(circuit.next_state(all_cases(9))[0].any())
-        with Clauses(xag, cone(xag, [output])) as solver:
+        with Clauses(xag, xag.cone([output])) as solver:
             assert solver.decide(output, soon()).answer == ("no" if ever else "yes")
 
 

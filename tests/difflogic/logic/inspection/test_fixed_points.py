@@ -12,7 +12,8 @@ from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.inspection.fixed_points import canonical, find
 from difflogic.logic.inspection.periods import Period
-from tests.difflogic.logic.rules import automaton, circuits, from_function, life_like
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import circuits, from_function, life_like
 
 
 def step(circuit: LogicCircuit, states: np.ndarray) -> np.ndarray:

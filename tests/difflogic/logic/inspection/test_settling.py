@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from difflogic.logic.automaton import Automaton
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.inspection import settling
 from difflogic.logic.inspection.periods import Period
 from difflogic.logic.inspection.settling import STARTS, settle
-from tests.difflogic.logic.rules import automaton, from_function, life_like, random_circuit
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import from_function, life_like, random_circuit
 
 KEEP = from_function(lambda board: int(board[1, 1]))
 INVERT = from_function(lambda board: 1 - int(board[1, 1]))
@@ -70,7 +72,7 @@ def test_asynchronous() -> None:
 def test_fire_rate() -> None:
     grow = from_function(lambda board: 1)
     example = automaton(grow, start="zeros", fire_rate=0.25, steps=1, height=40, width=40)
-    state = settling._run(example, np.zeros((1, 40, 40), np.uint64), 0, settling.Deadline.after(9))
+    state = settling._run(example, np.zeros((1, 40, 40), np.uint64), 0, Deadline.after(9))
     assert state is not None
     share = np.bitwise_count(state).sum() / (64 * 40 * 40)
     assert abs(share - 0.25) < 0.01
@@ -83,7 +85,7 @@ def test_a_step_is_that_of_a_plain_loop(boundary: str, monkeypatch: pytest.Monke
     rng = np.random.default_rng(0)
     circuit = random_circuit(rng, channels=2, gates=40)
     example = automaton(circuit, boundary=boundary)
-    state = rng.integers(0, 2, (2, 5, 6)).astype(np.uint64)
+    state = rng.integers(0, 2, (2, 5, 7)).astype(np.uint64)
     expected = plain_step(example, state)
     assert (settling._step(example, state) & np.uint64(1) == expected).all()
 

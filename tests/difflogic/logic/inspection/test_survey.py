@@ -12,7 +12,8 @@ from difflogic.errors import CircuitError
 from difflogic.gates import TRUTH_TABLES, Op
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.inspection import Limits, channel_number, inspect, survey, wires
-from tests.difflogic.logic.rules import automaton, circuits, life_like
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import circuits, life_like
 
 
 def read(circuit: LogicCircuit, gate: int) -> list[int]:

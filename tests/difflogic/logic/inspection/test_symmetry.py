@@ -13,13 +13,8 @@ from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.inspection import symmetry
 from difflogic.logic.inspection.symmetry import examine
 from difflogic.logic.xag import Xag, to_circuit
-from tests.difflogic.logic.rules import (
-    all_cases,
-    circuits,
-    from_function,
-    life_like,
-    random_circuit,
-)
+from tests.difflogic.logic.circuits import all_cases
+from tests.difflogic.logic.rules import circuits, from_function, life_like, random_circuit
 
 TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     # Boards (3, 3, …); a quarter turn either way holds or fails together.

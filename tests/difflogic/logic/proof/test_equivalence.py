@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from difflogic.errors import CircuitError
 from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.proof import Counterexample, Limits, Proof, Verdict, differences, prove
+from difflogic.logic.deadline import Deadline
+from difflogic.logic.proof import Counterexample, Limits, Proof, Verdict, differences, miter, prove
 from difflogic.logic.proof import equivalence as proof_module
 from difflogic.logic.proof.miter import Miter
+from difflogic.logic.satisfiability import Formula
 from difflogic.logic.simplification import Effort, simplify
 from tests.difflogic.logic.circuits import (
     automaton_of,
@@ -157,6 +159,11 @@ class TestChannels:
         with pytest.raises(CircuitError, match="visible channel 1 is missing"):
             prove(circuit_of([], [0, 1]), circuit_of([], [0]), visible)
 
+    def test_nothing_in_common_is_no_proof(self) -> None:
+        one, other = circuit_of([], [0], labels=(3,)), circuit_of([], [0], labels=(4,))
+        with pytest.raises(CircuitError, match="no channel in common"):
+            prove(one, other, ())
+
 
 class TestLimits:
     @staticmethod
@@ -228,6 +235,31 @@ class TestLimits:
         proof = prove(one, wrong, (0,), SAT)
         assert proof.counterexample is not None
         assert shown_true(proof.counterexample, one, wrong)
+
+    def test_inner_signals_that_are_not_decided_stay_apart(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Random cases cannot tell an AND of 40 inputs from a constant, and no budget suffices."""
+        solve = Formula.solve
+        spent = []
+
+        def without_budget(
+            self: Formula, given: list[int], deadline: Deadline, most: int | None = None
+        ) -> bool | None:
+            if most is None:
+                return solve(self, given, deadline)
+            spent.append(most)
+            return None
+
+        monkeypatch.setattr(Formula, "solve", without_budget)
+        gates = [(Op.AND, 0, 1), *((Op.AND, 43 + row, row) for row in range(2, 40))]
+        outputs = [45 + len(gates), 0, 0, 0, 0]
+        both = (Op.XOR, 44 + len(gates), 40)
+        before = circuit_of([*gates, both], outputs)
+        never = circuit_of([*gates[:-1], (Op.FALSE, 0, 0), both], outputs)
+        assert not prove(before, never, (0,), SAT).equal
+        assert miter.INNER_CONFLICTS in spent
+        assert prove(before, before, (0,), SAT).equal
 
     def test_a_false_counterexample_is_not_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
         circuit = circuit_of([(Op.XOR, 0, 1)], [9])
@@ -302,9 +334,7 @@ def to_blif(circuit: LogicCircuit) -> str:
     ]  # fmt: skip
     for gate, (op, a, b) in enumerate(zip(circuit.op, circuit.a, circuit.b, strict=True)):
         lines.append(f".names r{a} r{b} r{circuit.inputs + gate}")
-        lines += [f"{c >> 1}{c & 1} 1" for c in range(4) if op >> (3 - c) & 1] or ["11 0", "0- 0"]
-        if not op:
-            lines[-2:] = ["-- 0"]
+        lines += [f"{c >> 1}{c & 1} 1" for c in range(4) if op >> (3 - c) & 1] or ["-- 0"]
     for label, row in zip(circuit.labels, circuit.outputs, strict=True):
         lines += [f".names r{row} o{label}", "1 1"]
     return "\n".join([*lines, ".end", ""])

@@ -1,0 +1,65 @@
+"""Imports point one way: down the README's "Layout", and from cli to difflogic."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def layers():
+    """Modules and packages of difflogic, and where they stand: by lines, then from the left."""
+    text = (ROOT / "README.md").read_text()
+    layout = text.partition("## Layout")[2].partition("    difflogic/\n")[2]
+    found = {}
+    for level, line in enumerate(layout.splitlines()):
+        if not line.startswith("      "):
+            return found
+        # A line says what its one module is for, after two blanks or more, or lists several.
+        words = line.split()
+        names = [word for word in words if word.endswith((".py", "/"))]
+        for place, name in enumerate(names if names == words else names[:1]):
+            found[name.removesuffix(".py").rstrip("/")] = level, place
+    raise AssertionError("the layout has no end")
+
+
+def imported(path):
+    """Full names of what a file imports anywhere, also for types alone."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: imports are absolute here"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def files(folder):
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def test_the_layout_names_every_part():
+    parts = {path.stem for path in (ROOT / "difflogic").glob("*.py")} - {"__init__"}
+    parts |= {path.parent.name for path in (ROOT / "difflogic").glob("*/__init__.py")}
+    assert set(layers()) == parts
+
+
+@pytest.mark.parametrize("path", files("difflogic"), ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_down(path):
+    found = layers()
+    own = path.relative_to(ROOT / "difflogic").with_suffix("").parts[0]
+    if own == "__init__":
+        return
+    for name in imported(path):
+        top, *rest = name.split(".")
+        assert top != "cli", f"{path}: only cli knows cli"
+        if top == "difflogic" and rest and rest[0] in found and rest[0] != own:
+            assert found[rest[0]] > found[own], f"{own} imports {name}, which stands above it"
+
+
+def test_the_rules_can_be_broken():
+    assert list(imported(ROOT / "difflogic" / "gates.py"))
+    found = layers()
+    assert found["benchmark"] < found["simulation"] < found["logic"] < found["gates"]
