@@ -10,7 +10,7 @@ import typer
 
 from cli import output, proving
 from cli.errors import note
-from cli.parsing import parse_size
+from cli.parsing import format_channels, parse_size
 from cli.simplifying import EffortName, simplified
 from cli.sources import Source
 
@@ -121,6 +121,11 @@ def export(
         "depth": circuit.depth, "inputs": len(circuit.read_inputs),
         "channels": list(circuit.labels), "visible": list(automaton.visible),
     }  # fmt: skip
+    if not format.numbered and circuit.labels != tuple(range(circuit.channels)):
+        note(
+            f"the file cannot say that its channels are {format_channels(circuit.labels)}: dct "
+            "import takes that list as --channels"
+        )
     if as_json:
         output.show_json(facts)
         return

@@ -9,6 +9,7 @@ import typer
 
 from cli import output
 from cli.errors import note
+from cli.parsing import format_channels, parse_channels
 
 if TYPE_CHECKING:
     from difflogic.formats.importing import Imported
@@ -61,6 +62,14 @@ def import_(
             metavar="NAME", help="random, center or zeros: the first state.", show_default="random"
         ),
     ] = None,
+    channels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Numbers of the channels, in the file's order, such as 0,4-7.",
+            show_default="the file's; logicars: from 0 on",
+        ),
+    ] = None,
     visible: Annotated[
         list[int] | None,
         typer.Option(
@@ -89,6 +98,7 @@ def import_(
     options: dict[str, Any] = {
         "name": name, "boundary": boundary, "height": height, "width": width, "steps": steps,
         "fire_rate": fire_rate, "start": start, "visible": tuple(visible) if visible else None,
+        "channels": None if channels is None else parse_channels(channels),
     }  # fmt: skip
     if to is not None:
         check_output(to, force)
@@ -130,6 +140,9 @@ def _as_options(values: Any) -> str:
     """Return fields as the options that would give them."""
     parts = []
     for key, value in values.items():
+        if key == "channels":
+            parts.append(f"--channels {format_channels(value)}")
+            continue
         for item in value if isinstance(value, tuple) else (value,):
             shown = f"{item:g}" if isinstance(item, float) else str(item)
             parts.append(f"--{key.replace('_', '-')} {shown}")

@@ -1,10 +1,13 @@
-"""What several commands are told in the same way: sizes and workers."""
+"""What several commands are told in the same way: sizes, workers, numbers of channels."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 MOST_SIDE = 10**9 - 1
+MOST_WORKERS = 1024
+MOST_CHANNELS = 2**16
 
 
 def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]:
@@ -27,5 +30,39 @@ def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]
 def worker_count(workers: str | None) -> int:
     """Return how many threads are meant by a number, "auto", or nothing."""
     from difflogic import machine
+    from difflogic.errors import ConfigError
 
-    return machine.cpu_count() if workers in (None, "auto") else int(workers or 1)
+    count = machine.cpu_count() if workers in (None, "auto") else int(workers or 1)
+    if count > MOST_WORKERS:
+        raise ConfigError(f"--workers {count}: give at most {MOST_WORKERS}, or one per core: auto")
+    return count
+
+
+def parse_channels(text: str) -> tuple[int, ...]:
+    """Return the numbers that a list such as 0,4-7,1 names, in its order.
+
+    Raises ConfigError for another text, and for more than MOST_CHANNELS numbers.
+    """
+    from difflogic.errors import ConfigError
+
+    numbers: list[int] = []
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*", part)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, -1)
+        if not 0 <= last - first < MOST_CHANNELS - len(numbers):
+            raise ConfigError(
+                f'--channels "{text}": must be at most {MOST_CHANNELS} numbers, such as 0,4-7,9'
+            )
+        numbers += range(first, last + 1)
+    return tuple(numbers)
+
+
+def format_channels(numbers: Sequence[int]) -> str:
+    """Return a text that `parse_channels` reads as these numbers."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)

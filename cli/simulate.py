@@ -114,22 +114,22 @@ def simulate(
 
     _require_new(picture, ".png", force)
     _require_new(save, ".npz", force)
+    asked = worker_count(workers)
     plan = _plan(source, unsimplified, size, fire_rate, boundary)
     automaton = plan.automaton
     circuit = automaton.circuit
     geometry = Geometry(circuit.channels, plan.height, plan.width, automaton.boundary)
     require_memory(geometry)
-    harm = [_parse_damage(text, plan.height, plan.width) for text in damage or []]
     todo = automaton.steps if steps is None else steps
+    harm = [_parse_damage(text, plan.height, plan.width, todo) for text in damage or []]
     conditions = module.Conditions(geometry, automaton.fire_rate, seed)
     chosen: module.Engine = "interpreter"
     if engine is EngineChoice.auto:
         chosen = module.choose_engine(circuit, conditions, todo)
     elif engine is EngineChoice.compiled:
         chosen = "compiled"
-    count = 1
+    count = asked if chosen == "compiled" else 1
     if chosen == "compiled":
-        count = worker_count(workers)
         if workers in (None, "auto"):
             count = module.useful_workers(circuit, conditions, count)
         _announce_compilation(circuit)
@@ -141,10 +141,6 @@ def simulate(
         starts.prepare(simulator, automaton, begun, density)
         seconds = _run(simulator, todo, harm)
         rows = automaton.visible_rows
-        if picture is not None:
-            pictures.save_picture(picture, simulator.grid, rows)
-        if save is not None:
-            state_file.save(save, simulator)
         populations = simulator.grid.populations()
         result = {
             "source": str(source), "name": automaton.name, "channels": circuit.channels,
@@ -159,10 +155,18 @@ def simulate(
             },
             "sha256": simulator.grid.digest(rows),
         }  # fmt: skip
-    if as_json:
-        output.show_json(result)
-    else:
-        _show(result)
+        # Before the files: a full disk shall not take the results along.
+        if as_json:
+            output.show_json(result)
+        else:
+            _show(result)
+        if picture is not None:
+            cells = pictures.save_picture(picture, simulator.grid, rows)
+            scale = "" if cells == 1 else f", a pixel for {cells}×{cells} cells"
+            note(f"saved {picture}{scale}")
+        if save is not None:
+            state_file.save(save, simulator)
+            note(f"saved {save}")
 
 
 @dataclass(frozen=True)
@@ -209,7 +213,7 @@ def _require_new(path: Path | None, suffix: str, force: bool) -> None:
     check_output(path, force)
 
 
-def _parse_damage(text: str, height: int, width: int) -> Damage:
+def _parse_damage(text: str, height: int, width: int, last: int) -> Damage:
     from difflogic.errors import ConfigError
     from difflogic.simulation.damage import rectangle
 
@@ -221,10 +225,10 @@ def _parse_damage(text: str, height: int, width: int) -> Damage:
         raise ConfigError(f'"{text}" is no damage: give STEP:Y,X,HxW, such as 10:4,4,8x8')
     steps = [int(step) for step in found[1].split(",")]
     y, x, rows, columns = (int(found[group]) for group in range(2, 6))
-    if rows < 1 or columns < 1 or y + rows > height or x + columns > width or min(steps) < 1:
-        raise ConfigError(
-            f'damage "{text}" is not within the {height}×{width} cells, or before step 1'
-        )
+    if rows < 1 or columns < 1 or y + rows > height or x + columns > width:
+        raise ConfigError(f'damage "{text}" is not within the {height}×{width} cells')
+    if min(steps) < 1 or max(steps) > last:
+        raise ConfigError(f'damage "{text}" is not after one of the steps 1 to {last}')
     return rectangle(steps, (y, y + rows), (x, x + columns), width)
 
 

@@ -32,6 +32,8 @@ class Format:
     """Has a function `render`, from an automaton to text or bytes."""
     options: tuple[str, ...] = ()
     """What else `render` accepts, by keyword; it does without."""
+    numbered: bool = True
+    """Whether the files say what number each channel had in training."""
 
     def require(self, *options: str) -> None:
         """Raise ConfigError if one of these options is none of this format."""
@@ -101,6 +103,7 @@ FORMATS = {
             ".logicars.json",
             "the JSON of the Rust port logicars, read back by dct import",
             "difflogic.formats.logicars_layers",
+            numbered=False,
         ),
         Format(
             "digitaljs",

@@ -97,4 +97,6 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
     if get_origin(kind) is Literal and isinstance(value, str):
         hint = did_you_mean(shorten(value), get_args(kind))
         return f"{place} cannot be {show(value)}: {hint}"
+    if first["type"] in ("too_short", "too_long"):
+        return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}"
     return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, not {show(value)}"

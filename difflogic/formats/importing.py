@@ -40,12 +40,14 @@ class Imported:
 def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None) -> Imported:
     """Read a circuit's file in one of SOURCES, or in the one that it looks like.
 
-    `given` are fields of Automaton that replace what the file says or would be assumed. Raises
+    `given` are fields of Automaton, and the numbers of the channels in the file's order, that
+    replace what the file says or would be assumed. Raises
     CircuitError for a file that is none or is damaged, and ConfigError for an unknown format.
     """
     if format not in (AUTO, *SOURCES):
         raise ConfigError(f'no format "{format}": {did_you_mean(format, (AUTO, *SOURCES))}')
-    given = given or {}
+    given = dict(given or {})
+    channels = given.pop("channels", None)
     if os.path.isdir(path) or is_archive(path):
         raise CircuitError(
             f"{path}: is no circuit's JSON, but seems to be a run or a model, which every command "
@@ -56,12 +58,20 @@ def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None)
     if format == AUTO:
         format = "logicars" if logicars.looks_like(data) else "dct"
     if format == "dct":
-        automaton = replace(circuit_json.parse(data, str(path)), **given)
+        found = circuit_json.parse(data, str(path))
+        circuit = found.circuit if channels is None else found.circuit.relabeled(channels)
+        given.setdefault("visible", tuple(circuit.labels[row] for row in found.visible_rows))
+        automaton = replace(found, circuit=circuit, **given)
     else:
         circuit = logicars.parse(data, str(path))
         silent = {"name": _name(path), **_SILENT}
         assumed = {key: value for key, value in silent.items() if key not in given}
-        automaton = Automaton(circuit=circuit, **assumed, **given)
+        if channels is None:
+            assumed["channels"] = circuit.labels
+        else:
+            circuit = circuit.relabeled(channels)
+        around = {key: value for key, value in assumed.items() if key != "channels"}
+        automaton = Automaton(circuit=circuit, **around, **given)
     circuit_json.require_expressible(automaton)
     return Imported(automaton, format, assumed)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -88,6 +88,12 @@ class LogicCircuit:
             f"gate {gate} reads row {row}, of the later gate {source}, which is a cycle or a wrong "
             f"order: {allowed}"
         )
+
+    def relabeled(self, labels: Sequence[int]) -> LogicCircuit:
+        """Return the same circuit, its channels numbered otherwise. Raises CircuitError."""
+        if len(labels) != self.channels:
+            raise CircuitError(f"{self.channels} channels need as many numbers, not {len(labels)}")
+        return replace(self, labels=tuple(labels))
 
     @property
     def channels(self) -> int:

@@ -21,8 +21,11 @@ GROUND = np.array([245, 242, 235], np.float32)
 INK = np.array([28, 52, 84], np.float32)
 
 
-def save_picture(path: Path, grid: BitGrid, channels: Sequence[int]) -> None:
-    """Write channels, by their places, as PNG. Raises RunDirectoryError if that fails."""
+def save_picture(path: Path, grid: BitGrid, channels: Sequence[int]) -> int:
+    """Write channels, by their places, as PNG; return the side of a pixel's square, in cells.
+
+    Raises RunDirectoryError if that fails.
+    """
     from PIL import Image
 
     pixels = render(grid, channels)
@@ -31,6 +34,7 @@ def save_picture(path: Path, grid: BitGrid, channels: Sequence[int]) -> None:
     content = io.BytesIO()
     image.save(content, "PNG")
     write_whole(path, lambda file: file.write(content.getvalue()))
+    return _square(grid)
 
 
 def render(grid: BitGrid, channels: Sequence[int]) -> npt.NDArray[np.uint8]:
@@ -40,7 +44,7 @@ def render(grid: BitGrid, channels: Sequence[int]) -> npt.NDArray[np.uint8]:
     and of any other number the share of ones is the ink.
     """
     geometry = grid.geometry
-    square = -(-max(geometry.height, geometry.width) // SIDE)
+    square = _square(grid)
     rows = []
     for first in range(0, geometry.height, square):
         band = slice(first, min(first + square, geometry.height))
@@ -55,3 +59,8 @@ def render(grid: BitGrid, channels: Sequence[int]) -> npt.NDArray[np.uint8]:
     else:
         colors = GROUND + shares.mean(axis=0)[..., None] * (INK - GROUND)
     return colors.round().astype(np.uint8)
+
+
+def _square(grid: BitGrid) -> int:
+    """Return how many cells wide and high a pixel is."""
+    return -(-max(grid.geometry.height, grid.geometry.width) // SIDE)

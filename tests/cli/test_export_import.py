@@ -38,6 +38,23 @@ def save(circuit: LogicCircuit, **changes: Any) -> str:
     return "other.json"
 
 
+def test_the_numbers_of_channels_come_back_by_an_option(dct: Dct) -> None:
+    source = save(
+        LogicCircuit([Op.XOR], [9], [10], [27, 1, 2], (0, 4, 5)), visible=(0,), boundary="zero"
+    )
+    exported = dct("export", source, "-o", "x.logicars.json")
+    assert "its channels are 0,4-5: dct import takes that list as --channels" in exported.stderr
+    dct("import", "x.logicars.json", "-o", "back.json", "--channels", "0,4-5", "--name", "other")
+    assert dct("verify", "circuit", source, "--against", "back.json").exit_code == 0
+
+
+@pytest.mark.parametrize("text", ["", "1-", "3-2", "0-99999999", "x", "0,,1"])
+def test_lists_that_name_no_channels(dct: Dct, text: str) -> None:
+    result = dct("import", "edges.json", "--channels", text)
+    assert result.exit_code == 2
+    assert f'--channels "{text}": must be at most 65536 numbers' in result.stderr
+
+
 @pytest.mark.parametrize("options", [[], ["--unsimplified"]])
 def test_a_model_by_way_of_logicars(dct: Dct, tiny: list[str], options: list[str]) -> None:
     model = Model.create(load_config("checkerboard-small", tiny))

@@ -48,7 +48,7 @@ class TestSuccess:
         assert "read from logicars: " in result.stderr
         assert (
             "the file does not say, so this is assumed: --name rust --boundary zero --width 16 "
-            "--steps 20 --fire-rate 1 --start random\n"
+            "--steps 20 --fire-rate 1 --start random --channels 0-1\n"
         ) in result.stderr
         found = circuit_json.read(Path("out.json"))
         expected = importing.read(Path("rust.json"), given={"height": 9, "visible": (1,)})

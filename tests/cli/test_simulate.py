@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from difflogic.errors import RunDirectoryError
 from difflogic.formats import circuit_json
-from difflogic.simulation import benchmark, peak
+from difflogic.simulation import benchmark, peak, picture, state_file
 from difflogic.simulation.life import life_automaton
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.logic.circuits import automaton
@@ -104,7 +105,9 @@ def test_defaults_are_the_automatons(dct: Dct, three: str) -> None:
         (["--fire-rate=0"], "fire rate of 0"),
         (["--fire-rate=1.5"], "fire rate of 1.5"),
         (["--damage=1"], "STEP:Y,X,HxW"),
-        (["--damage=0:0,0,1x1"], "before step 1"),
+        (["--damage=0:0,0,1x1"], "not after one of the steps 1 to"),
+        (["--steps=2", "--damage=1,3:0,0,1x1"], "not after one of the steps 1 to 2"),
+        (["--workers=5000"], "give at most 1024"),
         (["--damage=1:60,0,8x8"], "not within the 64×64"),
         (["--start=nothing"], "nothing: cannot be read"),
         (["--picture=end.jpg"], ".png"),
@@ -123,6 +126,29 @@ def test_what_cannot_be_done(
     assert hint in result.stderr
     assert result.stdout == ""
     assert (tmp_path / "taken.png").read_text() == "mine"
+
+
+def test_what_was_found_is_shown_before_a_file_fails(
+    dct: Dct, life: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, *rest: object) -> None:
+        raise RunDirectoryError(f"{path}: cannot be written: no space left on device")
+
+    monkeypatch.setattr(state_file, "save", full)
+    result = dct("simulate", life, "--save=end.npz")
+    assert result.exit_code == 2
+    assert "sha256" in result.stdout
+    assert "no space left" in result.stderr
+
+
+def test_files_are_named_with_the_pictures_scale(
+    dct: Dct, life: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture, "SIDE", 32)
+    result = dct("simulate", life, "--picture=end.png", "--save=end.npz")
+    assert result.stderr.endswith("saved end.png, a pixel for 2×2 cells\nsaved end.npz\n")
+    with Image.open("end.png") as image:
+        assert image.size == (512, 512)
 
 
 def test_force_replaces(dct: Dct, life: str, tmp_path: Path) -> None:

@@ -52,18 +52,35 @@ def test_a_file_of_logicars_says_little(logicars, format):
     assert found.format == "logicars"
     assert found.assumed == {
         "name": "my-best", "boundary": "zero", "height": 16, "width": 16, "steps": 20,
-        "fire_rate": 1.0, "start": "random", "visible": (0,),
+        "fire_rate": 1.0, "start": "random", "visible": (0,), "channels": (0, 1),
     }  # fmt: skip
     for key, value in found.assumed.items():
-        assert getattr(found.automaton, key) == value
+        of = found.automaton.circuit if key == "channels" else found.automaton
+        assert getattr(of, "labels" if key == "channels" else key) == value
 
 
 def test_what_is_given_is_not_assumed(logicars):
     found = importing.read(logicars, given=GIVEN)
-    assert found.assumed == {}
+    assert found.assumed == {"channels": (0, 1)}
     for key, value in GIVEN.items():
         assert getattr(found.automaton, key) == value
-    assert importing.read(logicars, given={"height": 2}).assumed.keys() == GIVEN.keys() - {"height"}
+    assert importing.read(logicars, given={"height": 2}).assumed.keys() == (
+        GIVEN.keys() | {"channels"}
+    ) - {"height"}
+
+
+def test_channels_can_be_numbered(logicars, tmp_path):
+    given = {"channels": (7, 3), "visible": (3,)}
+    found = importing.read(logicars, given=given)
+    assert found.automaton.circuit.labels == (7, 3)
+    assert not {"channels", "visible"} & found.assumed.keys()
+    own = tmp_path / "own.json"
+    own.write_text(circuit_json.render(found.automaton))
+    # A file of our own has visible channels, which keep their places.
+    again = importing.read(own, given={"channels": (0, 4)})
+    assert (again.automaton.circuit.labels, again.automaton.visible) == ((0, 4), (4,))
+    with pytest.raises(CircuitError, match="2 channels need as many numbers, not 1"):
+        importing.read(logicars, given={"channels": (0,)})
 
 
 @pytest.mark.parametrize(
