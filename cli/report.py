@@ -77,6 +77,6 @@ def _next_command(summary: Mapping[str, Any], directory: str) -> str:
     if summary["interrupted"]:
         return f"dct train --resume {directory}   (goes on where it stopped)"
     if summary["scores"]["held_out"]["exact"]:
-        return f"dct eval {directory}   (every test of the circuit)"
+        return f"dct eval {directory}   (every test of the circuit; dct inspect shows it)"
     seed = summary["seed"] + 1
     return f"dct train {directory}/config.toml --seed {seed}   (one seed is not a result)"

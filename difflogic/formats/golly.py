@@ -51,7 +51,7 @@ def render(automaton: Automaton, rule: str | None = None) -> str:
         f"This file must be called {name}.rule. The rule {name} runs on an endless plane, and",
         f"{name}:{edge}{width},{height} on a grid of {width} by {height} cells with "
         f"{_BEYOND[automaton.boundary]},",
-        "as it was trained.",
+        "as it was trained. In bgolly: -a RuleLoader -s FOLDER/ with the folder of this file.",
         *_asynchrony(automaton),
         "",
         "@TREE",
