@@ -43,7 +43,8 @@ def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
     if not asked:
         return Decision("yes", "equal gates")
     nodes = xag.cone(asked)
-    if any(_values(xag, nodes, _random_inputs(xag), literal).any() for literal in asked):
+    rows = _evaluate(xag, nodes, _random_inputs(xag))
+    if any(_value(rows, literal).any() for literal in asked):
         return Decision("no", "simulation")
     methods, large = set(), []
     for literal in asked:
@@ -93,23 +94,25 @@ def _random_inputs(xag: Xag) -> npt.NDArray[np.uint64]:
     return np.concatenate([few, half, most], axis=1)
 
 
-def _values(
-    xag: Xag, nodes: Sequence[int], inputs: npt.NDArray[np.uint64], literal: int
-) -> npt.NDArray[np.uint64]:
-    """Return a literal's words for `inputs` (inputs, words); `nodes` hold what it depends on."""
+Rows = dict[int, npt.NDArray[np.uint64]]
+"""The words of each node, every bit a case of its own."""
+
+
+def _evaluate(xag: Xag, nodes: Sequence[int], inputs: npt.NDArray[np.uint64]) -> Rows:
+    """Return the words of `nodes`, a cone, for `inputs` (inputs, words)."""
     rows = {0: np.zeros(inputs.shape[1], np.uint64)}
-
-    def value(literal: int) -> npt.NDArray[np.uint64]:
-        return ~rows[literal >> 1] if literal & 1 else rows[literal >> 1]
-
     for node in nodes:
         if node <= xag.inputs:
             rows[node] = inputs[node - 1]
             continue
         gate = node - xag.first_gate
-        x, y = value(xag.x[gate]), value(xag.y[gate])
+        x, y = _value(rows, xag.x[gate]), _value(rows, xag.y[gate])
         rows[node] = x & y if xag.kind[gate] is Kind.AND else x ^ y
-    return value(literal)
+    return rows
+
+
+def _value(rows: Rows, literal: int) -> npt.NDArray[np.uint64]:
+    return ~rows[literal >> 1] if literal & 1 else rows[literal >> 1]
 
 
 def _try_all(
@@ -122,7 +125,7 @@ def _try_all(
         values = np.zeros((xag.inputs, min(_BLOCK, total - first)), np.uint64)
         for number, node in enumerate(inputs):
             values[node - 1] = words(number, first, values.shape[1])
-        if _values(xag, nodes, values, literal).any():
+        if _value(_evaluate(xag, nodes, values), literal).any():
             return Decision("no", "all cases")
     return Decision("yes", "all cases")
 
