@@ -1,7 +1,7 @@
 """Questions about circuits, put to a SAT solver within bounds.
 
 Source: Tseitin's encoding; each gate becomes a variable and a clause per corner of its op's truth
-table. The solver is Glucose, through python-sat.
+table, and one for each input's bit that decides alone. The solver is Glucose, through python-sat.
 """
 
 from __future__ import annotations
@@ -16,6 +16,16 @@ from difflogic.logic.deadline import NEVER, Deadline
 SLICE = 2000
 """Conflicts after which the solver comes back: a fraction of a second, so that Ctrl-C and the
 clock are seen. Counting conflicts, not seconds, keeps its answers reproducible."""
+
+
+def _decided(op: int, corners: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+    """Return (bit, op's value) for each bit of an input that decides the value alone."""
+    values = [{op >> (3 - corner) & 1 for corner in pair} for pair in corners]
+    return [(bit, value.pop()) for bit, value in enumerate(values) if len(value) == 1]
+
+
+_BY_X = [_decided(op, ((0, 1), (2, 3))) for op in range(len(Op))]
+_BY_Y = [_decided(op, ((0, 2), (1, 3))) for op in range(len(Op))]
 
 
 class Formula:
@@ -71,6 +81,10 @@ class Formula:
             self.add([
                 -x if corner & 2 else x, -y if corner & 1 else y, literal if value else -literal
             ])  # fmt: skip
+        # Where one input alone decides, that follows at once, not from two corners in two steps.
+        for wire, pairs in ((x, _BY_X[op]), (y, _BY_Y[op])):
+            for bit, value in pairs:
+                self.add([-wire if bit else wire, literal if value else -literal])
         return literal
 
     def gates(self, circuit: LogicCircuit, gates: Iterable[int], literals: dict[int, int]) -> None:

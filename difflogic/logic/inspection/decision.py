@@ -151,12 +151,7 @@ class Clauses:
         if gate < 0:
             return self._formula.variable()
         x, y = self._of(xag.x[gate]), self._of(xag.y[gate])
-        if xag.kind[gate] is Kind.XOR:
-            return self._formula.gate(Op.XOR, x, y)
-        literal = self._formula.gate(Op.AND, x, y)
-        for term in (x, y):  # which follows at once, where a clause per corner needs two steps
-            self._formula.add([-literal, term])
-        return literal
+        return self._formula.gate(Op.XOR if xag.kind[gate] is Kind.XOR else Op.AND, x, y)
 
     def _of(self, literal: int) -> int:
         """Return the formula's literal of one of the Xag, which is no constant."""

@@ -228,7 +228,7 @@ class TestLimits:
         monkeypatch.setattr(
             Miter, "_equate_inner", lambda self, *given: swept.append(equate(self, *given))
         )
-        one, other = (self.multiplier(3, swapped) for swapped in (False, True))
+        one, other = (self.multiplier(6, swapped) for swapped in (False, True))
         assert prove(one, other, (0,), SAT).equal
         assert swept
         wrong = mutated(other, "flip a bit of an op", other.gates // 2, 1)
