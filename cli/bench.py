@@ -100,7 +100,7 @@ def bench(
         output.show_json({
             **report.as_dict(),
             "versions": machine.versions(),
-            "cpu": {"name": machine.cpu_name(), "count": machine.cpu_count()},
+            "cpu": machine.cpu(),
         })  # fmt: skip
     else:
         _show(report, settings)

@@ -9,6 +9,7 @@ import typer
 
 from cli import config as config_command
 from cli import output
+from cli.bench import LEAST_GAIN
 from cli.counter import Counter
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
@@ -16,9 +17,6 @@ from cli.parsing import parse_size, worker_count
 from cli.simplifying import simplified
 from cli.sources import SOURCE
 from difflogic import machine
-
-LEAST_GAIN = 0.8
-"""Of the peak, per worker: with less, the workers do not have a core each."""
 
 if TYPE_CHECKING:
     from difflogic.logic.automaton import Automaton
@@ -66,7 +64,7 @@ def bench_simulate(
         output.show_json({
             **report.as_dict(),
             "versions": machine.versions(),
-            "cpu": {"name": machine.cpu_name(), "count": machine.cpu_count()},
+            "cpu": machine.cpu(),
         })  # fmt: skip
     else:
         _show(report)

@@ -29,6 +29,19 @@ def cpu_name() -> str:
     return platform.processor() or platform.machine() or "unknown"
 
 
+def cpu() -> dict[str, str | int]:
+    """Return the processor's name, and how many this process may use."""
+    return {"name": cpu_name(), "count": cpu_count()}
+
+
+def physical_memory() -> int | None:
+    """Return the bytes of this machine's memory; None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
 def cpu_count() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):

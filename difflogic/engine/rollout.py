@@ -7,7 +7,6 @@ functions, for tests and for readers.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic import machine
 from difflogic.engine import kernels as k
 from difflogic.engine.layout import (
     Grid,
@@ -97,7 +97,7 @@ class Engine:
         values = self.netlist.channels * stride(grid) * (self.steps + 1 + 2 * 9 + 1)
         masks = self.steps * self._samples * grid.cells
         needed = self._groups * (values * self.dtype.itemsize + masks)
-        available = physical_memory()
+        available = machine.physical_memory()
         if available is not None and needed > available:
             raise ConfigError(
                 f"the states of {self.batch} samples of {grid.height}×{grid.width} cells over "
@@ -280,14 +280,6 @@ class Engine:
             columns = slice(first + place * cells, first + (place + 1) * cells)
             batch[s] = states[group, :, columns].reshape(shape[1:])
         return batch
-
-
-def physical_memory() -> int | None:
-    """Return the bytes of this machine's memory; None where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 def workspace(program: Program, channels: int, dtype: npt.DTypeLike) -> k.Workspace:

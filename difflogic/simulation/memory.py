@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from difflogic import machine
 from difflogic.errors import ConfigError
 from difflogic.simulation.bit_grid import Geometry
 
@@ -24,11 +24,7 @@ def available_memory() -> int | None:
         found = dict(line.split(":", 1) for line in lines)
         return int(found["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
+        return machine.physical_memory()
 
 
 def require_memory(geometry: Geometry) -> None:

@@ -58,5 +58,5 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
             "phases": dict(phases.seconds),
         },
         "versions": machine.versions(),
-        "cpu": {"name": machine.cpu_name(), "count": machine.cpu_count()},
+        "cpu": machine.cpu(),
     }

@@ -41,3 +41,11 @@ def test_processors_that_this_process_may_use(monkeypatch):
     assert machine.cpu_count() == os.cpu_count()
     monkeypatch.setattr(machine.os, "cpu_count", lambda: None)
     assert machine.cpu_count() == 1
+
+
+def test_physical_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = machine.physical_memory()
+    assert memory is not None
+    assert memory > 2**20
+    monkeypatch.delattr(os, "sysconf")
+    assert machine.physical_memory() is None

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic import machine
 from difflogic.engine import kernels as k
-from difflogic.engine import oracle, rollout
+from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import (
     SEQUENTIAL,
@@ -328,20 +329,14 @@ def test_sizes_below_one_are_refused(steps, batch, size, workers):
 
 
 def test_too_large_a_rollout_is_refused_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(rollout, "physical_memory", lambda: 10**6)
+    monkeypatch.setattr(machine, "physical_memory", lambda: 10**6)
     with pytest.raises(
         ConfigError, match=r"need 1\d\.\d GB, .* has 0\.0 GB: .* max_parallel_sampl"
     ):
         Engine(netlist_of(ONE_LAYER), Grid(1000, 1000, "zero"), 1000, 2)
     # Where the machine does not tell, it is tried.
-    monkeypatch.setattr(rollout, "physical_memory", lambda: None)
+    monkeypatch.setattr(machine, "physical_memory", lambda: None)
     Engine(netlist_of(ONE_LAYER), Grid(5, 5, "zero"), 10, 2)
-
-
-def test_physical_memory(monkeypatch):
-    assert rollout.physical_memory() > 2**20
-    monkeypatch.delattr(rollout.os, "sysconf")
-    assert rollout.physical_memory() is None
 
 
 def test_memory_of_a_worker_does_not_depend_on_the_steps():
