@@ -40,9 +40,9 @@ class Imported:
 def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None) -> Imported:
     """Read a circuit's file in one of SOURCES, or in the one that it looks like.
 
-    `given` are fields of Automaton, and the numbers of the channels in the file's order, that
-    replace what the file says or would be assumed. Raises
-    CircuitError for a file that is none or is damaged, and ConfigError for an unknown format.
+    `given` are fields of Automaton, and "channels", their numbers in the file's order; they replace
+    what the file says or would be assumed. Raises CircuitError for a file that is none or is
+    damaged, and ConfigError for an unknown format.
     """
     if format not in (AUTO, *SOURCES):
         raise ConfigError(f'no format "{format}": {did_you_mean(format, (AUTO, *SOURCES))}')
@@ -65,12 +65,9 @@ def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None)
     else:
         circuit = logicars.parse(data, str(path))
         silent = {"name": _name(path), **_SILENT}
-        assumed = {key: value for key, value in silent.items() if key not in given}
-        if channels is None:
-            assumed["channels"] = circuit.labels
-        else:
-            circuit = circuit.relabeled(channels)
-        around = {key: value for key, value in assumed.items() if key != "channels"}
+        around = {key: value for key, value in silent.items() if key not in given}
+        assumed = around if channels else {**around, "channels": circuit.labels}
+        circuit = circuit if channels is None else circuit.relabeled(channels)
         automaton = Automaton(circuit=circuit, **around, **given)
     circuit_json.require_expressible(automaton)
     return Imported(automaton, format, assumed)
