@@ -1,4 +1,4 @@
-"""The command line: one file per command, which parses and shows but never computes.
+"""The command line: `commands` parse and call the library, `terminal` shows what came out.
 
 Nothing here imports numpy, numba, pydantic or rich when a module is loaded, so that `dct --help`
 answers at once; each command imports what it needs.

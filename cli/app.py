@@ -68,29 +68,47 @@ class Root(LazyGroup):
     """`dct` itself. Errors of all commands end here."""
 
     entries: ClassVar[dict[str, Entry]] = {
-        "train": Entry("cli.train", "train", "Train any experiment, by name or from a file."),
+        "train": Entry(
+            "cli.commands.train", "train", "Train any experiment, by name or from a file."
+        ),
         "train-checkerboard": Entry(
-            "cli.train", "train_checkerboard", "Train an automaton that grows a checkerboard."
+            "cli.commands.train",
+            "train_checkerboard",
+            "Train an automaton that grows a checkerboard.",
         ),
-        "train-gol": Entry("cli.train", "train_gol", "Train the Game of Life, or a rule like it."),
+        "train-gol": Entry(
+            "cli.commands.train", "train_gol", "Train the Game of Life, or a rule like it."
+        ),
         "train-pattern": Entry(
-            "cli.train", "train_pattern", "Train an automaton that grows a picture."
+            "cli.commands.train", "train_pattern", "Train an automaton that grows a picture."
         ),
-        "sweep": Entry("cli.sweep", "sweep", "Train with many seeds and settings, side by side."),
-        "list": Entry("cli.list", "list_", "List the experiments that come with the program."),
-        "eval": Entry("cli.evaluate", "evaluate", "Measure a trained circuit on held-out starts."),
-        "simplify": Entry("cli.simplify", "simplify", "Make a circuit small, and prove it equal."),
+        "sweep": Entry(
+            "cli.commands.sweep", "sweep", "Train with many seeds and settings, side by side."
+        ),
+        "list": Entry(
+            "cli.commands.list", "list_", "List the experiments that come with the program."
+        ),
+        "eval": Entry(
+            "cli.commands.evaluate", "evaluate", "Measure a trained circuit on held-out starts."
+        ),
+        "simplify": Entry(
+            "cli.commands.simplify", "simplify", "Make a circuit small, and prove it equal."
+        ),
         "export": Entry(
-            "cli.export", "export", "Write a trained circuit as Verilog, C, BLIF and more."
+            "cli.commands.export", "export", "Write a trained circuit as Verilog, C, BLIF and more."
         ),
         "import": Entry(
-            "cli.importing", "import_", "Turn a circuit's file into one that dct reads."
+            "cli.commands.importing", "import_", "Turn a circuit's file into one that dct reads."
         ),
         "inspect": Entry(
-            "cli.inspect", "inspect", "Print a circuit as equations, and what holds of its rule."
+            "cli.commands.inspect",
+            "inspect",
+            "Print a circuit as equations, and what holds of its rule.",
         ),
-        "simulate": Entry("cli.simulate", "simulate", "Run a trained circuit on any grid."),
-        "bench": Entry("cli.bench", "app", "Measure training steps, or simulation."),
+        "simulate": Entry(
+            "cli.commands.simulate", "simulate", "Run a trained circuit on any grid."
+        ),
+        "bench": Entry("cli.commands.bench", "app", "Measure training steps, or simulation."),
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),
     }
@@ -106,12 +124,14 @@ class Verify(LazyGroup):
 
     entries: ClassVar[dict[str, Entry]] = {
         "equivalence": Entry(
-            "cli.verify",
+            "cli.commands.verify",
             "equivalence",
             "Compare all ways to compute a training step, and the NumPy oracle.",
         ),
         "circuit": Entry(
-            "cli.verify_circuit", "circuit", "Prove a circuit equal to its simplified form, or two."
+            "cli.commands.verify_circuit",
+            "circuit",
+            "Prove a circuit equal to its simplified form, or two.",
         ),
     }
 
@@ -120,7 +140,9 @@ class Config(LazyGroup):
     """`dct config`."""
 
     entries: ClassVar[dict[str, Entry]] = {
-        "show": Entry("cli.config", "show", "Print a resolved configuration with comments."),
+        "show": Entry(
+            "cli.commands.config", "show", "Print a resolved configuration with comments."
+        ),
     }
 
 

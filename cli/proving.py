@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.counter import Counter
+from cli.terminal.counter import Counter
 
 if TYPE_CHECKING:
     from difflogic.logic.automaton import Automaton

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cli import display, report
 from cli.errors import note
 from cli.interrupt import Interruption
-from cli.run_options import RunOptions
-from cli.warming import warm_up
+from cli.options.run_options import RunOptions
+from cli.terminal import display, report
+from cli.terminal.warming import warm_up
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -103,7 +103,7 @@ def _train(settings: Config, run: RunDirectory, quiet: bool) -> tuple[dict[str, 
             _say_finished(session)
             return session.summary, 0
         if settings.task.kind == "pattern" and not quiet:
-            from cli.pattern import show_picture
+            from cli.options.pattern import show_picture
 
             show_picture(session.config)
         warm_up(session.trainer, quiet)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli import proving
-from cli.counter import Counter
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
-from cli.warming import announce_search
+from cli.terminal.counter import Counter
+from cli.terminal.warming import announce_search
 
 if TYPE_CHECKING:
     from difflogic.logic.automaton import Automaton

@@ -1,0 +1,1 @@
+"""One file per command: it parses, calls the library, and shows what came out."""

@@ -1,0 +1,298 @@
+"""`dct bench`: measures training steps, and shows times, rates, memory and noise.
+
+By itself it is a command with options; `dct bench simulate` is a command of its own below it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from cli.app import PLAIN, Entry, LazyGroup
+from cli.commands import config as config_command
+from cli.errors import FAILURE, note
+from cli.interrupt import Interruption
+from cli.terminal import output
+from cli.terminal.counter import Counter
+from cli.terminal.report import PHASE_NAMES
+from cli.terminal.warming import compile_for
+from difflogic import machine
+
+if TYPE_CHECKING:
+    from difflogic.benchmark import Agreement, Report
+    from difflogic.config import Config
+    from difflogic.measuring import Spread
+
+QUIET_NOISE = 0.03
+BUSY_NOISE = 0.10
+"""From here on the noise is as large as what one would like to measure."""
+
+LEAST_GAIN = 0.8
+"""Of the arithmetic peak, per worker: with less, the workers do not have a core each."""
+
+
+class Comparison(StrEnum):
+    """What the parallel path can be compared with."""
+
+    sequential = "sequential"
+    oracle = "oracle"
+
+
+class Bench(LazyGroup):
+    """`dct bench`."""
+
+    entries: ClassVar[dict[str, Entry]] = {
+        "simulate": Entry(
+            "cli.commands.bench_simulate",
+            "bench_simulate",
+            "Measure how fast a circuit is simulated.",
+        ),
+    }
+
+
+app = typer.Typer(cls=Bench, **PLAIN)
+
+
+@app.callback(invoke_without_command=True)
+def bench(
+    context: typer.Context,
+    small: Annotated[bool, config_command.SMALL] = False,
+    config: Annotated[str | None, config_command.CONFIG] = None,
+    overrides: Annotated[list[str] | None, config_command.SET] = None,
+    compare: Annotated[
+        Comparison | None,
+        typer.Option(
+            help="Measure in turn with the same kernels on one worker, or with plain NumPy, and "
+            "check that the results are equal.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[str | None, config_command.WORKERS] = None,
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Steps to measure.",
+            show_default="30, and 5 with the oracle",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the results as one JSON object, in seconds.")
+    ] = False,
+) -> None:
+    """Measure training steps of a configuration, after a warm-up.
+
+    A step is all of an epoch: samples, rollout, gradients, hard evaluation and optimizer. Exits 1
+    if the compared paths do not compute the same.
+    """
+    if context.invoked_subcommand is not None:
+        _refuse_options(context)
+        return
+    from difflogic.config import load_config
+
+    given = [] if workers is None else [f"parallel.workers={workers}"]
+    source = config_command.source(config, small, "--config")
+    settings = load_config(source, [*(overrides or []), *given])
+    compile_for(settings)
+    report = _measure(settings, compare, repeat)
+    if as_json:
+        output.show_json({
+            **report.as_dict(),
+            "versions": machine.versions(),
+            "cpu": machine.cpu(),
+        })  # fmt: skip
+    else:
+        _show(report, settings)
+    if report.agreement is not None and not report.agreement.equal:
+        _refuse(report, report.agreement)
+
+
+def _refuse_options(context: typer.Context) -> None:
+    """Fail if options stand before a sub-command, which would not know of them."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            context.fail(
+                f"options of dct bench say nothing to dct bench {context.invoked_subcommand}: give "
+                "its own after it"
+            )
+
+
+def _measure(settings: Config, compare: Comparison | None, asked: int | None) -> Report:
+    from difflogic import benchmark
+
+    usual = benchmark.REPEAT_WITH_ORACLE if compare is Comparison.oracle else benchmark.REPEAT
+    repeat = usual if asked is None else asked
+
+    # The workers of a step wait for each other: it is stopped between steps, never in one.
+    with Interruption() as interruption, Counter("steps measured:", repeat) as counter:
+
+        def progress(done: int) -> None:
+            counter.update(done)
+            interruption.check()
+
+        return benchmark.run(settings, None if compare is None else compare.value, repeat, progress)
+
+
+def _refuse(report: Report, agreement: Agreement) -> None:
+    assert report.compared is not None
+    note(
+        f"error: {report.path.name} and {report.compared.name} do not compute the same: "
+        f"{_difference(agreement)}. The times above mean nothing. `dct verify equivalence` tells "
+        "where it goes wrong."
+    )
+    raise typer.Exit(FAILURE)
+
+
+def _show(report: Report, asked: Config) -> None:
+    typer.echo(_title(report) + "\n")
+    if report.compared is not None and report.compared.name == "oracle":
+        typer.echo(_cut(report.config, asked) + "\n")
+    _show_times(report)
+    typer.echo()
+    width = max(len(label) for label, _ in lines(report)) + 2
+    for label, text in lines(report):
+        typer.echo(f"{label:<{width}}{text}")
+
+
+def _title(report: Report) -> str:
+    config = report.config
+    task, steps = config.task, config.automaton.steps
+    size = f"{task.height}×{task.width} cells, {steps} automaton step{'' if steps == 1 else 's'}"
+    return " · ".join([
+        config.name, f"{size}, batch {config.training.batch}", config.training.precision,
+        _workers(report.path.workers), f"{len(report.path.steps)} repeats",
+    ])  # fmt: skip
+
+
+def _cut(measured: Config, asked: Config) -> str:
+    """Say what became of the configuration to bring it within the oracle's reach."""
+    changes = [
+        f"{name} from {before} to {after}"
+        for name, before, after in (
+            ("automaton steps", asked.automaton.steps, measured.automaton.steps),
+            ("batch", asked.training.batch, measured.training.batch),
+        )
+        if before != after
+    ]
+    if not changes:
+        return "Small enough for the oracle as it is."
+    return f"Cut down for the oracle: {', '.join(changes)}."
+
+
+def _show_times(report: Report) -> None:
+    spread = ["min", "median", "max"]
+    columns = [f"{report.path.name} {spread[0]}", *spread[1:]]
+    if report.compared is not None:
+        columns += [f"{report.compared.name} {spread[0]}", *spread[1:], "speed-up"]
+    table = output.new_table("ms per step", *columns)
+    for cells in rows(report):
+        if cells[0] == "all":
+            table.add_section()
+        table.add_row(*cells)
+    output.show_table(table)
+
+
+def rows(report: Report) -> list[list[str]]:
+    """Return the table's cells: a row per phase that took any time, and one for whole steps."""
+    path, compared = report.path, report.compared
+    paths = [path] if compared is None else [path, compared]
+    found = []
+    for phase in path.phases:
+        if not any(each.phase(phase).maximum for each in paths):
+            continue
+        cells = [PHASE_NAMES.get(phase, phase)]
+        for each in paths:
+            cells += milliseconds(each.phase(phase))
+        found.append(cells if compared is None else [*cells, times(report.phase_speedup(phase))])
+    whole = ["all"]
+    for each in paths:
+        whole += milliseconds(each.total)
+    found.append(whole if compared is None else [*whole, times(report.speedup)])
+    return found
+
+
+def lines(report: Report) -> list[tuple[str, str]]:
+    """Return label and text of what stands below the table."""
+    found = []
+    if report.compared is not None:
+        speedup = f"{times(report.speedup)} over {report.compared.name}, median of pairs in turn"
+        found.append(("speed-up in all", speedup))
+    if report.agreement is not None:
+        verdict = "yes" if report.agreement.equal else "NO"
+        found.append(("equal results", f"{verdict}, {_difference(report.agreement)}"))
+    one, every = (f"{rate / 1e9:.0f}" for rate in (report.peak_one_core, report.peak_all_workers))
+    peak = f"{one} billion fused multiply-adds per second on one core"
+    if report.path.workers > 1:
+        peak += f", {every} on {_workers(report.path.workers)}"
+    found += [
+        ("gate evaluations", f"{report.gate_rate / 1e9:.2f} billion per second"),
+        ("arithmetic peak", peak),
+        (
+            "arithmetic limit",
+            f"{1000 * report.limit:.3f} ms per step: {100 * report.share_of_peak:.0f} % of the "
+            "peak reached",
+        ),
+        (
+            "buffers",
+            f"{megabytes(report.bytes_per_worker)} per worker, "
+            f"{megabytes(report.bytes_shared)} shared",
+        ),
+        ("process", _process(report.peak_memory)),
+        ("noise", noise(report.noise)),
+    ]
+    if report.peak_all_workers < LEAST_GAIN * report.path.workers * report.peak_one_core:
+        gain = report.peak_all_workers / report.peak_one_core
+        found.append((
+            "",
+            f"{_workers(report.path.workers)} reach {gain:.1f} times the peak of one: they share "
+            "cores, or other programs run",
+        ))  # fmt: skip
+    return found
+
+
+def _difference(agreement: Agreement) -> str:
+    return (
+        f"{agreement.what}: largest difference {agreement.difference:.2g}, "
+        f"tolerance {agreement.tolerance:.2g}"
+    )
+
+
+def _process(peak: int | None) -> str:
+    return "memory unknown on this system" if peak is None else f"{megabytes(peak)} at most"
+
+
+def noise(share: float) -> str:
+    """Say how far the median step is above the fastest, and what follows from it."""
+    text = f"{100 * share:.1f} % from fastest to median step: "
+    if share <= QUIET_NOISE:
+        return text + "a quiet machine"
+    if share <= BUSY_NOISE:
+        return text + "usual"
+    return text + "busy; trust the minimum, or measure again"
+
+
+def milliseconds(spread: Spread) -> list[str]:
+    """Format minimum, median and maximum; a dash if there was nothing to do."""
+    if spread.maximum == 0:
+        return ["-", "-", "-"]
+    return [f"{1000 * value:.3f}" for value in (spread.minimum, spread.median, spread.maximum)]
+
+
+def times(speedup: float | None) -> str:
+    """Format a factor."""
+    if speedup is None:
+        return "-"
+    return f"{speedup:.2f}×" if speedup < 100 else f"{speedup:.0f}×"
+
+
+def megabytes(size: int) -> str:
+    """Format bytes in millions."""
+    return f"{size / 1e6:.2f} MB" if size < 1e8 else f"{size / 1e6:.0f} MB"
+
+
+def _workers(count: int) -> str:
+    return f"{count} worker{'' if count == 1 else 's'}"

@@ -1,0 +1,143 @@
+"""`dct bench simulate`: measures how fast a circuit is simulated, and checks that all agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.commands import config as config_command
+from cli.commands.bench import LEAST_GAIN
+from cli.errors import FAILURE, note
+from cli.interrupt import Interruption
+from cli.options.parsing import parse_size, worker_count
+from cli.options.sources import SOURCE
+from cli.simplifying import simplified
+from cli.terminal import output
+from cli.terminal.counter import Counter
+from difflogic import machine
+
+if TYPE_CHECKING:
+    from difflogic.logic.automaton import Automaton
+    from difflogic.simulation.benchmark import Report
+
+
+def bench_simulate(
+    source: Annotated[Path | None, SOURCE] = None,
+    size: Annotated[
+        str, typer.Option(metavar="HxW", help="Cells of the grid, rows and columns.")
+    ] = "4096x4096",
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Steps of a measurement.", show_default="about 0.25 s"
+        ),
+    ] = None,
+    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Measurements.")] = 10,
+    workers: Annotated[str | None, config_command.WORKERS] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the results as one JSON object.")
+    ] = False,
+) -> None:
+    """Measure the simulation of a circuit from a random start.
+
+    That of a run or a model is simplified first.
+
+    Without a source: the Game of Life, as a circuit built from its rule and not trained. Exits 1
+    unless all engines compute the same bits.
+    """
+    from difflogic.simulation import benchmark
+
+    height, width = parse_size("--size", size)
+    automaton = _automaton(source)
+    with Interruption() as interruption, Counter("measured:", repeat + 1) as counter:
+
+        def progress(done: int) -> None:
+            counter.update(done)
+            interruption.check()
+
+        report = benchmark.run(
+            automaton, height, width, worker_count(workers), steps, repeat, progress
+        )
+    if as_json:
+        output.show_json({
+            **report.as_dict(),
+            "versions": machine.versions(),
+            "cpu": machine.cpu(),
+        })  # fmt: skip
+    else:
+        _show(report)
+    if not report.agree:
+        wrong = ", ".join(check.what for check in report.checks if not check.equal)
+        note(f"error: the engines do not compute the same: {wrong}. The rates mean nothing.")
+        raise typer.Exit(FAILURE)
+
+
+def _automaton(source: Path | None) -> Automaton:
+    if source is None:
+        from difflogic.simulation.life import life_automaton
+
+        return life_automaton()
+    from difflogic.formats.loading import load
+
+    return simplified(source, load(source))
+
+
+def _show(report: Report) -> None:
+    g = report.geometry
+    typer.echo(
+        f"{report.name} · {report.gates} gates, {g.channels} "
+        f"channel{'' if g.channels == 1 else 's'} · {g.height}×{g.width} cells, {g.boundary} "
+        f"boundary, fire rate {report.fire_rate:g}\n"
+    )
+    table = output.new_table(
+        "billion updates/s", "min", "median", "max", "speed-up", "gates/cycle", "of peak"
+    )
+    for path in report.paths:
+        rates = path.rates(g.cells)
+        table.add_row(
+            path.name,
+            *(f"{rate / 1e9:.3f}" for rate in (rates.minimum, rates.median, rates.maximum)),
+            f"{report.speedup(path):.1f}×", f"{report.gates_per_cycle(path):.0f}",
+            f"{100 * report.share_of_peak(path):.0f} %",
+        )  # fmt: skip
+    output.show_table(table)
+    typer.echo()
+    for label, text in lines(report):
+        typer.echo(f"{label:<16}{text}")
+
+
+def lines(report: Report) -> list[tuple[str, str]]:
+    """Return label and text of what stands below the table."""
+    from difflogic.simulation.native import cache_directory, vector_words
+
+    one, every = (f"{rate / 1e12:.2f}" for rate in (report.peak_one_core, report.peak_all_workers))
+    found = [
+        (
+            "peak",
+            f"{one} trillion two-input operations per second on one core, {every} on all, of one "
+            f"bit each ({64 * vector_words()} at a time), none joined; a circuit's gates may be "
+            "joined in pairs where the processor has ternary logic",
+        ),
+        ("clock", f"{report.clock / 1e9:.2f} GHz"),
+        (
+            "compiling",
+            f"{report.compile_seconds:.2f} s, once; {1000 * report.load_seconds:.1f} ms from "
+            f"{cache_directory()}",
+        ),
+        ("two grids", f"{report.grid_bytes / 1e6:.1f} MB for each path"),
+    ]
+    if report.peak_memory is not None:
+        found.append(("process", f"{report.peak_memory / 1e6:.0f} MB at most, all paths together"))
+    workers = max(path.workers for path in report.paths)
+    if report.peak_all_workers < LEAST_GAIN * workers * report.peak_one_core:
+        gain = report.peak_all_workers / report.peak_one_core
+        found.append((
+            "cores",
+            f"{workers} workers reach {gain:.1f} times the peak of one: they share cores, or other "
+            "programs run",
+        ))  # fmt: skip
+    for check in report.checks:
+        found.append(("equal bits", f"{'yes' if check.equal else 'NO'}: {check.what}"))
+    return found

@@ -1,0 +1,194 @@
+"""`dct eval`: measures a trained circuit in suites, and shows the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli.errors import FAILURE, note
+from cli.terminal import display, output
+from cli.terminal.counter import Counter
+
+SCOPES = {"all": "all", "next_state": "next state", "loss_channels": "loss channels"}
+
+
+def evaluate(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN|MODEL", help='A run\'s directory, the "last" one, or a model file.'
+        ),
+    ],
+    suites: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--suite",
+            metavar="NAME",
+            help="exactness, generalisation, fault, healing, asynchronous, robustness or gates; "
+            "may be given again.",
+            show_default="all that apply",
+        ),
+    ] = None,
+    starts: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=65536,
+            metavar="N",
+            help="Start states of each test.",
+            show_default="64; 16 on large grids, 8 for robustness",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=2**63 - 1,
+            metavar="N",
+            help="Names the streams that starts, masks and damage are drawn from.",
+            show_default="the training's",
+        ),
+    ] = None,
+    require_exact: Annotated[
+        bool, typer.Option("--require-exact", help="Exit 1 unless the circuit is exact.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the results as one JSON object.")
+    ] = False,
+) -> None:
+    """Measure the hard circuit of a trained model, on starts that training never draws.
+
+    Exact means that no cell is wrong: for checkerboards at the training step T and at T + 1, 2T
+    and 2T + 1, for life on all 512 neighbourhoods, for pictures at step T.
+    """
+    from difflogic import evaluation
+    from difflogic.model import Model
+    from difflogic.training.run_directory import saved_model
+
+    model = Model.load(saved_model(run))
+    evaluation.choose(model.config, suites or [])
+    _announce_compilation()
+    with Counter("suites:") as counter:
+        results = evaluation.evaluate(
+            model, suites or [], starts=starts, seed=seed,
+            progress=lambda done, total, name: counter.update(done, name),
+        )  # fmt: skip
+    if as_json:
+        output.show_json({"model": str(run), **results})
+    else:
+        _show(results)
+    if require_exact and not results["exact"]:
+        raise typer.Exit(FAILURE)
+
+
+def _announce_compilation() -> None:
+    from difflogic.engine.compilation import is_hard_cached
+
+    if not is_hard_cached():
+        note("compiling the simulator, once: this may take ten seconds …")
+
+
+def _show(results: Mapping[str, Any]) -> None:
+    published = results["published"]
+    typer.echo(
+        f"{results['experiment']} · trained with seed {results['training_seed']} · "
+        f"evaluated with seed {results['seed']}"
+    )
+    if "learned_by" in published:
+        typer.echo(
+            f"published: hard loss 0 from epoch {published['learned_by']}, with one seed, on the "
+            "starts it trained on"
+        )
+    for name, suite in results["suites"].items():
+        typer.echo(f"\n{name}: {suite['about']}")
+        if "counts" in suite:
+            _show_counts(suite["counts"])
+        if name == "robustness":
+            _show_robustness(suite)
+        if name == "gates":
+            _show_gates(suite)
+        for line in (*_remarks(suite), *suite["notes"]):
+            typer.echo(f"  {line}")
+    typer.echo()
+    for name, reason in results["not_applicable"].items():
+        typer.echo(f"{name}: does not apply: {reason}")
+    typer.echo(_verdict(results))
+
+
+def _verdict(results: Mapping[str, Any]) -> str:
+    counts = [c for c in results["suites"]["exactness"]["counts"] if c.get("required")]
+    wrong, cells = (sum(count[key] for count in counts) for key in ("wrong_cells", "cells"))
+    if results["exact"]:
+        return f"exact: none of {cells} cells is wrong"
+    return f"not exact: {wrong} of {cells} cells {'is' if wrong == 1 else 'are'} wrong"
+
+
+def _remarks(suite: Mapping[str, Any]) -> list[str]:
+    remarks = []
+    if "wrong_neighborhoods" in suite:
+        remarks.append(f"{suite['wrong_neighborhoods']} of 512 neighbourhoods are wrong.")
+    if suite.get("first_wrong_step") is not None:
+        remarks.append(f"The soup first departs from the rule at step {suite['first_wrong_step']}.")
+    return remarks
+
+
+def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
+    table = output.new_table(
+        "test", "grid", "fire rate", "step", "wrong cells", "of", "right", "wrong starts", "of",
+        "required",
+    )  # fmt: skip
+    for count in counts:
+        required = count.get("required")
+        table.add_row(
+            count["what"], f"{count['height']}×{count['width']}", f"{count['fire_rate']:g}",
+            str(count["step"]), str(count["wrong_cells"]), str(count["cells"]),
+            display.percent(1 - count["wrong_cells"] / count["cells"]),
+            str(count["wrong_starts"]), str(count["starts"]),
+            "-" if required is None else "yes" if required else "no",
+        )  # fmt: skip
+    output.show_table(table)
+
+
+def _show_robustness(suite: Mapping[str, Any]) -> None:
+    table = output.new_table("mean wrong cells", "ours", "lowest", "highest", "published", "of")
+    trained, published = suite["trained"], suite["published"]
+    table.add_row(
+        trained, f"{suite['mean_wrong_cells']:.1f}", f"{suite['best_start']:.1f}",
+        f"{suite['worst_start']:.1f}", str(published[trained]), str(suite["cells"]),
+    )  # fmt: skip
+    for name, mean in published.items():
+        if name != trained:
+            table.add_row(name, "-", "-", "-", str(mean), str(suite["cells"]))
+    output.show_table(table)
+    typer.echo(
+        f"  Steps {suite['first_step']} to {suite['steps']} at fire rate {suite['fire_rate']:g} on "
+        f"{suite['height']}×{suite['width']} cells; lowest and highest of {suite['starts']} starts."
+    )
+
+
+def _show_gates(suite: Mapping[str, Any]) -> None:
+    scopes, published = suite["scopes"], suite["published_active_gates"]
+    table = output.new_table("active gates", "perception", "update", "both", "published")
+    for scope, name in SCOPES.items():
+        parts = scopes[scope]
+        table.add_row(
+            name, *(str(parts[part]["active"]) for part in ("perception", "update", "both")),
+            str(published) if scope == "all" and published is not None else "-",
+        )  # fmt: skip
+    output.show_table(table)
+    typer.echo()
+    columns = [(part, scope) for part in ("perception", "update") for scope in SCOPES]
+    heads = [
+        f"{part}: {name}" if name == SCOPES["all"] else name
+        for part in ("perception", "update")
+        for name in SCOPES.values()
+    ]
+    table = output.new_table("op", *heads)
+    for op in scopes["all"]["both"]["ops"]:
+        row = [scopes[scope][part]["ops"][op] for part, scope in columns]
+        if any(row):
+            table.add_row(op, *map(str, row))
+    output.show_table(table)

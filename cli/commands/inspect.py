@@ -1,0 +1,99 @@
+"""`dct inspect`: a circuit as equations, with what can be said of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.options.sources import Source
+from cli.simplifying import simplified
+from cli.terminal.counter import Counter
+
+
+def inspect(
+    source: Source,
+    unsimplified: Annotated[
+        bool, typer.Option("--unsimplified", help="Take the circuit with every gate it has.")
+    ] = False,
+    channel: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Print the equations of this channel's next state, alone."
+        ),
+    ] = None,
+    limit: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Print so many equations and channels, or with 0 all."
+        ),
+    ] = 24,
+    periods: Annotated[
+        int,
+        typer.Option(
+            min=1, max=12, metavar="N", help="Search fixed points of periods up to N×N cells."
+        ),
+    ] = 4,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            "--time-limit",
+            min=0.001,
+            metavar="SECONDS",
+            help="For each of: symmetries, fixed points, run. What takes longer stays undecided.",
+        ),
+    ] = 10.0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0, max=2**63 - 1, metavar="N", help="Names the streams of the random starts."
+        ),
+    ] = 0,
+    as_ascii: Annotated[
+        bool,
+        typer.Option(
+            "--ascii",
+            help="Write ~ & | ^ for not, and, or, xor.",
+            show_default="if the terminal cannot show others",
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the results as one JSON object.")
+    ] = False,
+) -> None:
+    """Print a circuit as equations, and what holds of its rule.
+
+    n0' is the next state of channel 0; NW0 N0 NE0 W0 C0 E0 SW0 S0 SE0 are its nine cells. The
+    circuit of a run or a model is simplified first, and channels that the visible ones do not
+    depend on are dropped; a circuit's own file is taken as it is.
+    """
+    from cli.terminal import inspection, inspection_data, output
+    from difflogic.errors import CircuitError
+    from difflogic.formats.loading import load
+    from difflogic.logic.inspection import Limits, channel_number
+    from difflogic.logic.inspection import inspect as examine
+    from difflogic.logic.inspection.equations import equations
+
+    trained = load(source)
+    if channel is not None:
+        channel_number(trained.circuit, channel)  # an error before the wait
+    automaton = trained if unsimplified else simplified(source, trained)
+    signs = inspection.Signs(as_ascii or not inspection.shows_signs())
+    if channel is not None:
+        if channel not in automaton.circuit.labels:
+            raise CircuitError(
+                f"channel {channel} is dropped, as no visible one depends on it: see it with "
+                "--unsimplified"
+            )
+        chosen = equations(automaton.circuit, [channel_number(automaton.circuit, channel)])
+        if as_json:
+            output.show_json({"equations": inspection_data.equations_data(chosen, signs)})
+        else:
+            inspection.show_equations(chosen, limit, signs)
+        return
+    with Counter("inspecting: part", 3) as counter:
+        found = examine(automaton, Limits(seconds, periods, seed), counter.update)
+    if as_json:
+        output.show_json(inspection_data.data(found, trained, signs))
+    else:
+        inspection.show(found, trained, limit, signs)

@@ -1,0 +1,152 @@
+"""`dct simplify`: makes a circuit small, proves it equal, and saves it."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli import proving, simplifying
+from cli.errors import FAILURE, note
+from cli.options.sources import Source
+from cli.simplifying import EffortName
+from cli.terminal import output
+
+if TYPE_CHECKING:
+    from difflogic.logic.automaton import Automaton
+    from difflogic.logic.circuit import LogicCircuit
+    from difflogic.logic.proof import Proof
+    from difflogic.logic.simplification import Simplification
+
+
+class Rival(StrEnum):
+    """A program that simplifies too."""
+
+    abc = "abc"
+
+
+def simplify(
+    source: Source,
+    to: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the circuit as JSON there."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
+    effort: Annotated[
+        EffortName,
+        typer.Option(help="low, normal or high: a second, seconds, or a minute or more."),
+    ] = EffortName.normal,
+    compare: Annotated[
+        Rival | None,
+        typer.Option(help="Let another program simplify it too: abc.", show_default=False),
+    ] = None,
+    time_limit: proving.TimeLimit = proving.SECONDS,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the stages and the proof as one JSON object.")
+    ] = False,
+) -> None:
+    """Simplify the hard circuit of a run, a model or a file, and prove the result equal.
+
+    Every channel that stays has the same next state as before, for every state. Exits 1, and
+    saves nothing, if that cannot be proved.
+    """
+    from difflogic.files import check_output
+    from difflogic.formats.loading import load
+    from difflogic.logic import rivals
+
+    if to is not None:
+        check_output(to, force)
+    if compare is not None:
+        rivals.find_abc()
+    automaton = load(source)
+    found, seconds = simplifying.simplify(automaton, effort)
+    proof = proving.prove(automaton, found.circuit, time_limit)
+    rival = _rival(compare, automaton, found, time_limit) if compare and proof.equal else None
+    if proof.equal and to is not None:
+        _save(found.automaton, to)
+    if as_json:
+        output.show_json({
+            "circuit": str(source), "effort": effort.value, "seconds": seconds,
+            "stages": [
+                {"name": stage.name, **measures(stage.circuit)} for stage in found.stages
+            ],
+            "proof": proof.as_dict(), "compared": rival,
+            "output": str(to) if to and proof.equal else None,
+        })  # fmt: skip
+    else:
+        _show(found, proof, seconds, rival)
+        if proof.equal and to is not None:
+            note(f"saved {to}")
+    if not proof.equal:
+        if to is not None:
+            note(f"{to} was not written: the simplified circuit is not proved equal")
+        raise typer.Exit(FAILURE)
+
+
+def _rival(
+    which: Rival, automaton: Automaton, found: Simplification, seconds: float
+) -> dict[str, Any]:
+    from difflogic.logic import rivals
+
+    note(f"{which.value} works on it, for about {rivals.SECONDS} s …")
+    # It gets the circuit without what nobody reads, as ours was when the search began.
+    began = time.perf_counter()
+    circuit = rivals.by_abc(found.pruned)
+    took = time.perf_counter() - began
+    proof = proving.prove(automaton, circuit, seconds)
+    return {
+        "program": which.value, "seconds": took, **measures(circuit), "proof": proof.as_dict(),
+    }  # fmt: skip
+
+
+def _save(automaton: Automaton, path: Path) -> None:
+    from difflogic.files import write_whole
+    from difflogic.formats import circuit_json
+
+    text = circuit_json.render(automaton).encode()
+    write_whole(path, lambda file: file.write(text))
+
+
+def measures(circuit: LogicCircuit) -> dict[str, Any]:
+    """Return the figures of a circuit: gates, active gates, depth, channels, gates by op."""
+    from difflogic.logic.simplification import active_gates
+
+    return {
+        "gates": circuit.gates, "active": active_gates(circuit), "depth": circuit.depth,
+        "channels": circuit.channels, "inputs": len(circuit.read_inputs),
+        "ops": {op.name: count for op, count in circuit.op_counts().items()},
+    }  # fmt: skip
+
+
+def _show(
+    found: Simplification, proof: Proof, seconds: float, rival: dict[str, Any] | None
+) -> None:
+    table = output.new_table("stage", "gates", "active", "depth", "channels", "and", "xor", "other")
+    for stage in found.stages:
+        table.add_row(stage.name, *_cells(measures(stage.circuit)))
+    if rival is not None:
+        table.add_section()
+        table.add_row(f"by {rival['program']}, {rival['seconds']:.1f} s", *_cells(rival))
+    output.show_table(table)
+    ops = ", ".join(f"{op.name} {count}" for op, count in found.circuit.op_counts().items())
+    typer.echo(f"\ngates by op: {ops or 'none'}")
+    typer.echo(f"simplified in {seconds:.2f} s")
+    proving.show(proof, ("the circuit as it was", "the simplified circuit"))
+    if rival is not None:
+        typer.echo(f"{rival['program']}'s circuit: {rival['proof']['verdict']}, by the same proof")
+
+
+XORS = ("XOR", "XNOR")
+OTHERS = ("FALSE", "A", "B", "NOT_A", "NOT_B", "TRUE")
+"""Ops that compute nothing of two inputs. All that are in neither list are like AND."""
+
+
+def _cells(figures: dict[str, Any]) -> list[str]:
+    ops = figures["ops"]
+    xors, others = (sum(ops.get(op, 0) for op in kind) for kind in (XORS, OTHERS))
+    ands = figures["gates"] - xors - others
+    sizes = [figures[name] for name in ("gates", "active", "depth", "channels")]
+    return [str(number) for number in (*sizes, ands, xors, others)]

@@ -1,0 +1,166 @@
+"""`dct verify equivalence`: compares all ways to compute a training step, and shows the result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.commands import config as config_command
+from cli.errors import FAILURE, note
+from cli.interrupt import Interruption
+from cli.terminal import output
+from cli.terminal.counter import Counter
+from cli.terminal.warming import compile_for
+
+if TYPE_CHECKING:
+    from difflogic.config import Config
+    from difflogic.verification import Finding
+
+PRECISIONS = ("float32", "float64")
+
+
+def equivalence(
+    small: Annotated[bool, config_command.SMALL] = False,
+    config: Annotated[str | None, config_command.CONFIG] = None,
+    overrides: Annotated[list[str] | None, config_command.SET] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="List every comparison.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print all comparisons as one JSON object.")
+    ] = False,
+) -> None:
+    """Compare all ways to compute a training step, and the NumPy oracle.
+
+    On awkward small cases, and on the circuit of a configuration. Exits 1 if any comparison
+    fails.
+    """
+    from difflogic.config import load_config
+
+    source = config_command.source(config, small, "--config")
+    settings = load_config(source, overrides or [])
+    for precision in PRECISIONS:
+        compile_for(load_config(source, [*(overrides or []), f"training.precision={precision}"]))
+    findings = _compare(settings)
+    failures = [finding for finding in findings if not finding.passed]
+    if as_json:
+        listed = [finding.as_dict() for finding in findings]
+        output.show_json({"passed": not failures, "findings": listed})
+    else:
+        _show(findings, failures, verbose)
+    if failures:
+        raise typer.Exit(FAILURE)
+
+
+def _compare(settings: Config) -> list[Finding]:
+    from difflogic import verification
+
+    findings: list[Finding] = []
+    # The workers of a comparison wait for each other: it is stopped after it, never in it.
+    with Interruption() as interruption, Counter("comparisons:") as counter:
+        for finding in verification.equivalence(settings):
+            findings.append(finding)
+            counter.update(len(findings), _title(finding))
+            if interruption.requested:
+                failed = sum(not finding.passed for finding in findings)
+                note(f"stopped after {_count(len(findings))}, of which {failed} failed")
+            interruption.check()
+    return findings
+
+
+@dataclass
+class Group:
+    """All comparisons of one thing with another."""
+
+    what: str
+    against: str
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def worst(self) -> float:
+        """Largest difference; what is no number counts as infinite."""
+        return max(_or_infinite(finding.difference) for finding in self.findings)
+
+    @property
+    def passed(self) -> bool:
+        return all(finding.passed for finding in self.findings)
+
+
+def group(findings: Sequence[Finding]) -> list[Group]:
+    """Gather what was compared with the same thing to the same tolerance, in order of checking."""
+    groups: dict[tuple[str, str, float], Group] = {}
+    for finding in findings:
+        key = (finding.what, finding.against, finding.tolerance)
+        groups.setdefault(key, Group(finding.what, finding.against)).findings.append(finding)
+    return list(groups.values())
+
+
+def _show(findings: Sequence[Finding], failures: Sequence[Finding], verbose: bool) -> None:
+    groups = group(findings)
+    if verbose:
+        for each in groups:
+            typer.echo(f"{each.what}, against {each.against}")
+            for finding in each.findings:
+                typer.echo(f"  {_line(finding)}")
+            typer.echo()
+    _show_groups(groups)
+    _show_tolerances(findings)
+    for finding in failures:
+        typer.echo(f"FAILED  {_title(finding)}: {_differences(finding)}")
+    if failures:
+        typer.echo(f"\n{len(failures)} of {_count(len(findings))} FAILED")
+    else:
+        typer.echo(f"all {_count(len(findings))} hold")
+
+
+def _show_groups(groups: Sequence[Group]) -> None:
+    from rich.text import Text
+
+    table = output.new_table(
+        "what", "against", "cases", "worst", "tolerance", "result", texts=2
+    )  # fmt: skip
+    for each in groups:
+        table.add_row(
+            each.what, each.against, str(len(each.findings)), number(each.worst),
+            number(each.findings[0].tolerance),
+            Text("ok", "green") if each.passed else Text("FAILED", "bold red"),
+        )  # fmt: skip
+    output.show_table(table)
+
+
+def _show_tolerances(findings: Sequence[Finding]) -> None:
+    reasons = dict.fromkeys((finding.tolerance, finding.reason) for finding in findings)
+    typer.echo("\ntolerance")
+    for tolerance, reason in sorted(reasons):
+        typer.echo(f"{number(tolerance):>9}  {reason}")
+    typer.echo()
+
+
+def _title(finding: Finding) -> str:
+    return f"{finding.what}, against {finding.against}, on {finding.where}"
+
+
+def _differences(finding: Finding) -> str:
+    return f"difference {number(finding.difference)}, tolerance {number(finding.tolerance)}"
+
+
+def _line(finding: Finding) -> str:
+    verdict = "ok" if finding.passed else "FAILED"
+    return f"{finding.where:<44} {_differences(finding):<40} {verdict}"
+
+
+def _count(comparisons: int) -> str:
+    return f"{comparisons} comparison{'' if comparisons == 1 else 's'}"
+
+
+def _or_infinite(difference: float) -> float:
+    return math.inf if math.isnan(difference) else difference
+
+
+def number(difference: float) -> str:
+    """Format a difference or a tolerance, to two digits."""
+    return f"{difference:.2g}"

@@ -1,0 +1,1 @@
+"""What commands are told, in one way for all that are told the same."""

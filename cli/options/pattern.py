@@ -1,0 +1,61 @@
+"""From the options of `dct train-pattern` to overrides of a configuration; its picture, shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from difflogic.config import Config
+
+
+def picture_override(target: str) -> str:
+    """Return the override for a picture: a file of the working directory, or a shipped name."""
+    path = Path(target)
+    looks_like_a_path = path.suffix != "" or len(path.parts) > 1
+    name = str(path.absolute()) if looks_like_a_path or path.is_file() else target
+    return f"task.target={json.dumps(name, ensure_ascii=False)}"
+
+
+def picture_name(target: str) -> str:
+    """Return what an experiment is called that grows this picture: its file, as far as allowed."""
+    stem = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in Path(target).stem)
+    return f"pattern-{stem}"[:64]
+
+
+def circuit_for(channels: int, source: str) -> list[str]:
+    """Return overrides that give a configuration's automaton so many channels."""
+    from difflogic.config import load_config
+    from difflogic.widths import fit_update
+
+    config = load_config(source)
+    inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
+    gates = fit_update(config.update.gates, inputs, channels)
+    return [f"automaton.channels={channels}", f"update.gates={list(gates)}"]
+
+
+def show_picture(config: Config) -> None:
+    """Show on stderr what the automaton is to grow."""
+    from cli.errors import note
+    from cli.terminal import display, drawing
+    from difflogic.pictures import parse_picture, render_picture
+
+    task = config.task
+    bits = parse_picture(task.target, len(task.loss_channels))
+    ones = int(bits.any(axis=0).sum())
+    start = "one cell" if task.start == "center" else "nothing"
+    note(
+        f"to grow from {start} in {config.automaton.steps} steps, {ones} of "
+        f"{task.height}×{task.width} cells:"
+    )
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    colored = drawing.has_color(console)
+    # As text where it is no terminal, and where letters tell the colours.
+    if not display.can_animate() or (len(bits) > 1 and not colored):
+        note(render_picture(bits).rstrip("\n"))
+        return
+    for line in drawing.cells(bits, task.height, colored):
+        console.print(line, no_wrap=True, crop=True)

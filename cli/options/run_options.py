@@ -1,0 +1,84 @@
+"""The options that all commands which train share, declared once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from cli.commands import config as config_command
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What can be said about a run of any experiment. None is what was not given."""
+
+    epochs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Training steps.", show_default=False)
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Names all random streams.")
+    ] = None
+    workers: Annotated[str | None, config_command.WORKERS] = None
+    recipe: Annotated[str | None, config_command.RECIPE] = None
+    overrides: Annotated[list[str] | None, config_command.SET] = None
+    run_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write there instead of runs/…; new or empty."),
+    ] = None
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help='Go on with the run in this directory, or with the "last" one; --epochs extends '
+            "it.",
+        ),
+    ] = None
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary as one JSON object.")
+    ] = False
+
+    @property
+    def settings(self) -> list[str]:
+        """The overrides of the configuration, the flags after --set: the last of a key wins."""
+        flags = {
+            "training.epochs": self.epochs,
+            "training.seed": self.seed,
+            "parallel.workers": self.workers,
+        }
+        given = [f"{key}={value}" for key, value in flags.items() if value is not None]
+        return [*(self.overrides or []), *given]
+
+
+def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of RunOptions, after its own, as its parameter `options`.
+
+    Typer reads a function's signature: the one that is returned has them all one by one.
+    """
+    shared = [field.name for field in fields(RunOptions)]
+
+    def run(**values: Any) -> None:
+        options = RunOptions(**{name: values.pop(name) for name in shared})
+        command(**values, options=options)
+
+    own = inspect.signature(command).parameters
+    options = inspect.signature(RunOptions).parameters
+    hints = get_type_hints(command, include_extras=True)
+    del hints["options"]
+    hints |= get_type_hints(RunOptions, include_extras=True)
+    parameters = [own[name] for name in own if name != "options"]
+    parameters += [options[name] for name in shared]
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = hints
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY)
+            for parameter in parameters
+        ]
+    )
+    return run

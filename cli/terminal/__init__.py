@@ -1,0 +1,1 @@
+"""What draws on the terminal: tables, counts, live displays, grids of cells."""

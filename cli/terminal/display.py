@@ -1,0 +1,299 @@
+"""What a training run shows while it goes on: a live display, plain lines, or nothing.
+
+Everything here goes to stderr, and is drawn by the training loop itself: a thread that refreshes
+the display would compete with the workers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cli.terminal import drawing
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from rich.text import Text
+
+    from difflogic.training.finishing import Finished
+    from difflogic.training.metrics import MetricsRow
+    from difflogic.training.trainer import StepResult
+
+FRAME_SECONDS = 1 / 8
+"""Shortest time between two frames of the live display: faster cannot be read."""
+
+FRAME_SHARE = 0.01
+"""Largest share of the time that frames may take: on a slow terminal they come less often."""
+
+LINES = 10
+LINE_SECONDS = 30.0
+"""Without a terminal: so many lines over the run, and none later than this after the last."""
+
+MIN_BAR = 10
+MAX_BAR = 60
+
+
+@dataclass
+class Progress:
+    """Where a run stands: the last step's numbers, and the best so far."""
+
+    epochs: int
+    """Epochs that the run is to have in all."""
+    channels: Sequence[int] = (0,)
+    """The loss channels: the picture shows them, or the first."""
+    epoch: int = 0
+    soft_loss: float | None = None
+    hard_loss: float | None = None
+    accuracy: float | None = None
+    """Share of right cells, 0 to 1, at the last hard evaluation."""
+    best_hard_loss: float | None = None
+    best_accuracy: float | None = None
+    best_epoch: int | None = None
+    finished: Finished | None = None
+    """What the last check of the circuit found."""
+    hard_grid: npt.NDArray[np.uint8] | None = None
+    """Shape (loss channels, height, width), after the last hard rollout."""
+    started: float = field(default_factory=time.perf_counter)
+    first: int = 0
+    """Epoch at which this process went on with the run."""
+
+    def recall(self, row: MetricsRow) -> None:
+        """Take over what an earlier process found."""
+        self._take(row)
+        self.first = row.epoch
+
+    def add(self, result: StepResult) -> None:
+        """Take over what a step found."""
+        self._take(result)
+        if result.hard_grid is not None:
+            self.hard_grid = result.hard_grid
+        if result.finished is not None:
+            self.finished = result.finished
+
+    def _take(self, result: StepResult | MetricsRow) -> None:
+        # A step without hard evaluation leaves the scores as they were.
+        self.epoch = result.epoch
+        self.soft_loss = result.soft_loss
+        if result.hard_loss is not None:
+            self.hard_loss = result.hard_loss
+            self.accuracy = result.accuracy
+            if self.best_hard_loss is None or result.hard_loss < self.best_hard_loss:
+                self.best_hard_loss = result.hard_loss
+                self.best_accuracy = result.accuracy
+                self.best_epoch = result.epoch
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    @property
+    def rate(self) -> float:
+        """Epochs per second since this process went on."""
+        return (self.epoch - self.first) / max(self.seconds, 1e-9)
+
+    @property
+    def seconds_left(self) -> float:
+        return (self.epochs - self.epoch) / max(self.rate, 1e-9)
+
+
+class Display:
+    """Shows nothing: the base of the others, and what `--quiet` gets."""
+
+    def update(self, progress: Progress) -> None:
+        """Show where the run stands, if it is time to."""
+
+    def close(self, progress: Progress) -> None:
+        """Show where the run ended, and leave the terminal as it was."""
+
+
+class Lines(Display):
+    """Plain lines, for logs and pipes."""
+
+    def __init__(self) -> None:
+        self._part = -1
+        self._time = time.perf_counter()
+        self._shown = 0
+
+    def update(self, progress: Progress) -> None:
+        now = time.perf_counter()
+        part = LINES * progress.epoch // progress.epochs
+        if part > self._part or now - self._time >= LINE_SECONDS:
+            self._part, self._time = part, now
+            self._show(progress)
+
+    def close(self, progress: Progress) -> None:
+        if progress.epoch > self._shown:
+            self._show(progress)
+
+    def _show(self, progress: Progress) -> None:
+        from cli.errors import note
+
+        self._shown = progress.epoch
+        note(line(progress))
+
+
+class Live(Display):
+    """A display on the terminal that is drawn over itself."""
+
+    def __init__(self, title: str) -> None:
+        from rich.console import Console
+        from rich.live import Live as RichLive
+
+        self._title = title
+        self._console = Console(stderr=True, highlight=False)
+        self._live = RichLive(console=self._console, auto_refresh=False, redirect_stdout=False)
+        self._live.start()
+        self._next_frame = 0.0
+
+    def update(self, progress: Progress) -> None:
+        begun = time.perf_counter()
+        if begun < self._next_frame:
+            return
+        self._draw(progress)
+        spent = time.perf_counter() - begun
+        self._next_frame = begun + max(FRAME_SECONDS, spent / FRAME_SHARE)
+
+    def close(self, progress: Progress) -> None:
+        self._draw(progress)
+        self._live.stop()
+        self._console.print()
+
+    def _draw(self, progress: Progress) -> None:
+        size = self._console.size
+        colored = drawing.has_color(self._console)
+        frame = compose(self._title, progress, size.width, size.height, colored)
+        self._live.update(frame, refresh=True)
+
+
+def choose(title: str, quiet: bool) -> Display:
+    """Return the display that suits where the output goes."""
+    if quiet:
+        return Display()
+    return Live(title) if can_animate() else Lines()
+
+
+def can_animate() -> bool:
+    """Return whether something may be drawn over itself on stderr.
+
+    Only if stdout and stderr are both terminals: whoever redirects one of them collects what is
+    printed.
+    """
+    encoding = (getattr(sys.stderr, "encoding", None) or "").lower().replace("-", "")
+    terminal = sys.stdout.isatty() and sys.stderr.isatty()
+    return terminal and encoding == "utf8" and os.environ.get("TERM", "dumb") not in ("dumb", "")
+
+
+def line(progress: Progress) -> str:
+    """Return the run's state as one line."""
+    width = len(str(progress.epochs))
+    parts = [
+        f"epoch {progress.epoch:>{width}}/{progress.epochs}",
+        f"soft loss {loss(progress.soft_loss)}",
+        f"hard loss {loss(progress.hard_loss)}",
+        f"accuracy {percent(progress.accuracy)}",
+        f"best {loss(progress.best_hard_loss)} at epoch {progress.best_epoch or '-'}",
+        *([f"finishing {finishing(progress.finished)}"] if progress.finished else []),
+        f"{rate(progress.rate)} epochs/s",
+        f"{clock(progress.seconds_left)} left",
+    ]
+    return "  ".join(parts)
+
+
+def compose(title: str, progress: Progress, width: int, height: int, colored: bool = False) -> Text:
+    """Return one frame of the live display as rich text, for a terminal of that size."""
+    from rich.text import Text
+
+    text = Text(no_wrap=True, overflow="crop")
+    text.append(title + "\n", "bold")
+    text.append_text(_bar(progress, width)).append("\n")
+    caption = "" if progress.hard_grid is None else _caption(progress, colored)
+    text.append(f"{'':<36}{caption}\n", "dim")
+    numbers = _numbers(progress)
+    # The rest of the height, less the title, the bar, the caption and the cursor's line.
+    room = max(height - 4, len(numbers))
+    drawn = (
+        drawing.cells(progress.hard_grid, room, colored) if progress.hard_grid is not None else []
+    )
+    for index in range(max(len(numbers), len(drawn))):
+        label, value, remark = numbers[index] if index < len(numbers) else ("", "", "")
+        text.append(f"{label:<10}", "dim").append(f"{value:>9}", "bold")
+        text.append(f"{remark:<17}", "dim")
+        if index < len(drawn):
+            text.append_text(drawn[index])
+        text.append("\n")
+    text.right_crop(1)
+    return text
+
+
+def _caption(progress: Progress, colored: bool) -> str:
+    if colored and len(progress.channels) in drawing.COLOR_CHANNELS:
+        return f"channels {', '.join(map(str, progress.channels))}, hard"
+    return f"channel {progress.channels[0]}, hard"
+
+
+def _bar(progress: Progress, width: int) -> Any:
+    from rich.text import Text
+
+    share = progress.epoch / progress.epochs
+    before = f"epoch {progress.epoch:>{len(str(progress.epochs))}}/{progress.epochs} "
+    after = f" {100 * share:3.0f} %  {rate(progress.rate):>5} epochs/s"
+    after += f"  {clock(progress.seconds_left)} left"
+    cells = min(max(width - len(before) - len(after) - 1, MIN_BAR), MAX_BAR)
+    return Text(before).append_text(bar(share, cells)).append(after)
+
+
+def bar(share: float, cells: int) -> Any:
+    """Return a bar of `cells` characters as rich text, filled to `share`, 0 to 1."""
+    from rich.text import Text
+
+    done = int(share * cells)
+    return Text().append("━" * done, "green").append("─" * (cells - done), "dim")
+
+
+def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
+    """Return label, value and remark of each number on the live display."""
+    best_at = f" at epoch {progress.best_epoch}" if progress.best_epoch else ""
+    return [
+        ("soft loss", loss(progress.soft_loss), ""),
+        ("hard loss", loss(progress.hard_loss), ""),
+        ("accuracy", percent(progress.accuracy), ""),
+        ("best", loss(progress.best_hard_loss), best_at),
+        ("", percent(progress.best_accuracy), ""),
+        *([("finishing", "", f" {finishing(progress.finished)}")] if progress.finished else []),
+    ]
+
+
+def finishing(found: Finished) -> str:
+    """Say what a check found: wrong cells before and after its search."""
+    return "exact" if found.exact else f"{found.wrong_before} → {found.wrong}"
+
+
+def loss(value: float | None) -> str:
+    """Format a loss: whole numbers bare, others to five significant digits at most."""
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if value == int(value) else f"{value:#.5g}"
+
+
+def percent(share: float | None) -> str:
+    """Format a share between 0 and 1; 100 % only if it is exactly all."""
+    if share is None:
+        return "-"
+    return f"{min(100 * share, 99.99):.2f} %" if share < 1 else "100 %"
+
+
+def rate(value: float) -> str:
+    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def clock(seconds: float) -> str:
+    """Format a time to go as m:ss or h:mm:ss."""
+    whole = round(min(seconds, 359_999))
+    minutes, seconds_left = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds_left:02}" if hours else f"{minutes}:{seconds_left:02}"

@@ -1,0 +1,82 @@
+"""What is left of a training run when it is over, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cli.terminal import display
+
+PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing"}
+
+
+def render(summary: Mapping[str, Any], directory: str) -> str:
+    """Return the summary as text: time per phase, scores, where the run is, what to try next."""
+    paragraphs = [
+        _timing(summary["seconds"], summary["epochs"]),
+        _scores(summary["scores"], summary["exact_epoch"]),
+        [f"run        {directory}", f"next       {_next_command(summary, directory)}"],
+    ]
+    return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs)
+
+
+def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
+    total = seconds["training"]
+    lines = [f"{'phase':<17}{'seconds':>9}{'share':>9}{'ms/epoch':>11}"]
+    rows = [(PHASE_NAMES.get(name, name), spent) for name, spent in seconds["phases"].items()]
+    for name, spent in [*rows, ("all", total)]:
+        share = 100 * spent / total if total else 0.0
+        lines.append(
+            f"{name:<17}{spent:>9.3f}{share:>7.1f} %{1000 * spent / max(epochs, 1):>11.3f}"
+        )
+    lines.append(f"{'compilation':<17}{seconds['compilation']:>9.3f}   (apart, not in the above)")
+    return lines
+
+
+def _scores(scores: Mapping[str, Any], exact_epoch: int | None) -> list[str]:
+    held_out = scores["held_out"]
+    lines = [
+        f"training   the circuit in training: soft loss {display.loss(scores['soft_loss'])}, "
+        f"hard loss {display.loss(scores['hard_loss'])}, "
+        f"accuracy {display.percent(scores['accuracy'])}, "
+        f"best hard loss {display.loss(scores['best_hard_loss'])} "
+        f"at epoch {scores['best_epoch'] or '-'}",
+    ]
+    cells = held_out["cells"]
+    for label, step, wrong in (
+        ("held out", held_out["step"], held_out["wrong_cells"]),
+        ("", held_out["later_step"], held_out["wrong_cells_later"]),
+    ):
+        starts = held_out["starts"]
+        lines.append(
+            f"{label:<11}{display.percent(1 - wrong / cells)} of the cells right at step {step}: "
+            f"{wrong} wrong of {cells} in {starts} held-out start{'' if starts == 1 else 's'}"
+        )
+    lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
+    if held_out["exact"]:
+        since = f", verified after epoch {exact_epoch}" if exact_epoch else ""
+        lines.append(f"{'':<11}exact: no cell is wrong{since}")
+    return lines
+
+
+def _exactness(found: Mapping[str, Any]) -> list[str]:
+    """Return a line per count of the check that a life-like rule ends with."""
+    lines = [
+        f"{count['what']} of {count['height']}×{count['width']} cells, step {count['step']}: "
+        f"{count['wrong_cells']} wrong of {count['cells']}"
+        for count in found.get("counts", [])
+    ]
+    first = found.get("first_wrong_step")
+    if first is not None:
+        lines[-1] += f", the first at step {first}"
+    return lines
+
+
+def _next_command(summary: Mapping[str, Any], directory: str) -> str:
+    """Return what suits the run, and holds for any experiment."""
+    if summary["interrupted"]:
+        return f"dct train --resume {directory}   (goes on where it stopped)"
+    if summary["scores"]["held_out"]["exact"]:
+        return f"dct eval {directory}   (every test of the circuit; dct inspect shows it)"
+    seed = summary["seed"] + 1
+    return f"dct train {directory}/config.toml --seed {seed}   (one seed is not a result)"

@@ -1,0 +1,168 @@
+"""What a sweep shows while it goes on: a live table, plain lines, or nothing. All on stderr."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.errors import note
+from cli.terminal.display import can_animate, clock
+
+if TYPE_CHECKING:
+    from difflogic.sweep.progress import Progress, Running, Snapshot
+    from difflogic.sweep.results import CellResult, Row
+
+FRAME_SECONDS = 0.25
+
+BAR = 24
+
+
+class Display:
+    """Shows nothing: the base of the others, and what `--quiet` gets. Use it in a `with`."""
+
+    def __init__(self, progress: Progress, path: Path) -> None:
+        self.progress = progress
+        self.path = path
+
+    def __enter__(self) -> Display:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        return None
+
+    def update(self, row: Row | None) -> None:
+        """Show how things stand; `row` is a run that has just ended."""
+
+    def say(self, message: str) -> None:
+        note(message)
+
+
+class Lines(Display):
+    """One line when it begins and one per run that ends."""
+
+    def __enter__(self) -> Lines:
+        note(title(self.progress, self.path))
+        return self
+
+    def update(self, row: Row | None) -> None:
+        if row is not None:
+            note(line(row, self.progress.snapshot()))
+
+
+class Live(Display):
+    """A table on the terminal that is drawn over itself."""
+
+    def __enter__(self) -> Live:
+        from rich.console import Console
+        from rich.live import Live as RichLive
+
+        self._console = Console(stderr=True, highlight=False)
+        self._live = RichLive(console=self._console, auto_refresh=False, redirect_stdout=False)
+        self._message = ""
+        self._next_frame = 0.0
+        self._live.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._draw()
+        self._live.stop()
+        self._console.print()
+
+    def update(self, row: Row | None) -> None:
+        if time.monotonic() >= self._next_frame:
+            self._draw()
+
+    def say(self, message: str) -> None:
+        self._message = message
+        self._draw()
+
+    def _draw(self) -> None:
+        size = self._console.size
+        heading = title(self.progress, self.path)
+        frame = compose(heading, self.progress.snapshot(), size.width, size.height, self._message)
+        self._live.update(frame, refresh=True)
+        self._next_frame = time.monotonic() + FRAME_SECONDS
+
+
+def choose(progress: Progress, path: Path, quiet: bool) -> Display:
+    """Return the display that suits where the output goes."""
+    if quiet:
+        return Display(progress, path)
+    return Live(progress, path) if can_animate() else Lines(progress, path)
+
+
+def title(progress: Progress, path: Path) -> str:
+    """Say what is done: how many runs, how many of them already, and where."""
+    question, execution = progress.question, progress.execution
+    kept = f", {execution.kept} of them done before" if execution.kept else ""
+    runs = "1 run" if question.size == 1 else f"{question.size} runs"
+    slots = f", {execution.slots} at a time" if execution.slots else ""
+    return f"sweep of {question.experiment}: {runs}{slots}{kept}; {path}"
+
+
+def line(row: Row, snapshot: Snapshot) -> str:
+    """Return what became of a run, and how far the sweep is, as one line."""
+    width = len(str(snapshot.runs))
+    parts = [f"{snapshot.ended:>{width}}/{snapshot.runs}", f"{row.cell} seed {row.seed}"]
+    if row.status == "failed":
+        parts.append("failed: " + (row.error or "").splitlines()[0])
+    else:
+        at = "" if row.epochs_to_exact is None else f" at epoch {row.epochs_to_exact}"
+        parts.append(row.status + at)
+        parts.append(f"{row.active_gates} active gates")
+        parts.append(f"{row.seconds:.1f} s" if row.seconds is not None else "")
+    if snapshot.ended < snapshot.runs:
+        parts.append(left(snapshot))
+    return "  ".join(parts)
+
+
+def left(snapshot: Snapshot) -> str:
+    """Say how long it will take."""
+    return "" if snapshot.seconds_left is None else f"at most {clock(snapshot.seconds_left)} left"
+
+
+def compose(title: str, snapshot: Snapshot, width: int, height: int, message: str = "") -> Any:
+    """Return one frame as rich text, for a terminal of that size."""
+    from rich.text import Text
+
+    text = Text(no_wrap=True, overflow="crop")
+    text.append(title[:width] + "\n", "bold")
+    failed = f", {snapshot.failed} failed" if snapshot.failed else ""
+    text.append_text(_bar(snapshot.ended, snapshot.runs))
+    text.append(f" {snapshot.ended}/{snapshot.runs} runs{failed}  {left(snapshot)}\n")
+    # The title, the bar, the message and the cursor's line are four.
+    room = max(height - 4, 2)
+    cells = snapshot.cells[: max(1, room - min(len(snapshot.running), room // 2))]
+    for cell in cells:
+        text.append_text(_cell_line(cell)).append("\n")
+    for run in snapshot.running[: max(0, room - len(cells))]:
+        text.append_text(_run_line(run)).append("\n")
+    text.append(message, "yellow")
+    return text
+
+
+def _cell_line(cell: CellResult) -> Any:
+    from rich.text import Text
+
+    line = Text(f"{cell.cell:<{BAR + 16}.{BAR + 16}} ", "cyan")
+    line.append(f"exact {cell.exact}/{cell.seeds}", "bold")
+    if cell.seeds:
+        line.append(f"  {100 * cell.exact_low:.0f} to {100 * cell.exact_high:.0f} %")
+    if cell.epochs_to_exact is not None:
+        line.append(f"  epoch {cell.epochs_to_exact:.0f}")
+    return line
+
+
+def _run_line(run: Running) -> Any:
+    from rich.text import Text
+
+    line = Text(f"{run.cell.name} seed {run.seed}"[: BAR + 8].ljust(BAR + 9))
+    line.append_text(_bar(run.epoch, run.epochs))
+    return line.append(f" epoch {run.epoch}/{run.epochs}", "dim")
+
+
+def _bar(done: int, total: int) -> Any:
+    from cli.terminal.display import bar
+
+    return bar(done / max(total, 1), BAR)

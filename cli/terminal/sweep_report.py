@@ -1,0 +1,50 @@
+"""What `dct sweep` prints when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from cli.errors import FAILURE, note
+
+if TYPE_CHECKING:
+    from difflogic.sweep.question import Question
+    from difflogic.sweep.results import Row
+
+
+def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_json: bool) -> None:
+    """Say what failed and what is missing, and print the cells' table, or all as JSON.
+
+    `code` is that of an interruption, FAILURE for a sweep that could not go on, or else 0.
+    """
+    from cli.terminal.output import new_table, show_json, show_table
+    from difflogic.sweep import tables
+    from difflogic.sweep.results import aggregate
+
+    missing = sum(row.status == "missing" for row in rows)
+    for row in rows:
+        if row.status == "failed":
+            note(f"error: {row.cell}, seed {row.seed}: {row.error}")
+    if missing:
+        what = "not finished" if code in (0, FAILURE) else "interrupted"
+        note(
+            f"{what}: {len(rows) - missing} of {len(rows)} runs have ended; go on with: "
+            f"dct sweep --dir {path}"
+        )
+    if as_json:
+        data = tables.to_data(question, rows)
+        show_json({"directory": str(path), "interrupted": code not in (0, FAILURE), **data})
+        return
+    settings = tables.setting_headings(question)
+    lines = [tables.to_cells(question, result) for result in aggregate(question, rows)]
+    table = new_table(*settings, *tables.HEADINGS, texts=len(settings))
+    for line in lines:
+        table.add_row(*line)
+    for column, *texts in zip(table.columns, *lines, strict=True):
+        # On a narrow terminal lines fold; else whole columns would vanish.
+        column.min_width = max(map(len, [str(column.header), *texts]))
+    show_table(table)
+    typer.echo(f"\nsweep      {path}   (table.csv, table.json, table.md)")

@@ -1,0 +1,343 @@
+"""`dct bench`: what it shows, what it refuses. The measuring is tested in test_benchmark.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.commands import bench
+from cli.terminal import display
+from difflogic import benchmark
+from difflogic.benchmark import Agreement, Report
+from difflogic.benchmark import Path as Measured
+from difflogic.config import Config, load_config
+
+Dct = Callable[..., Any]
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+def measured(name: str, workers: int, milliseconds: float) -> Measured:
+    """Return a path whose three steps took half, all and twice of so many milliseconds."""
+    steps = [milliseconds * factor / 1000 for factor in (1, 0.5, 2)]
+    phases = {"forward": [s / 4 for s in steps], "hard": [s / 8 for s in steps], "other": [0.0] * 3}
+    return Measured(name, workers, steps, phases)
+
+
+def made_up(config: Config | None = None, **changes: Any) -> Report:
+    """Return a report with round numbers."""
+    return replace(
+        Report(
+            config=config or load_config("checkerboard"),
+            path=measured("parallel", 2, 10.0),
+            compared=measured("sequential", 1, 18.0),
+            agreement=Agreement("soft losses and logits", 0.0, 0.0),
+            gate_lanes=50_000_000,
+            peak_one_core=100e9,
+            peak_all_workers=190e9,
+            bytes_per_worker=960_000,
+            bytes_shared=1_580_000,
+            peak_memory=202_000_000,
+            noise=0.02,
+        ),
+        **changes,
+    )
+
+
+@pytest.fixture
+def bench_tiny(dct: Dct, tiny: list[str], monkeypatch: pytest.MonkeyPatch) -> Dct:
+    """Run `dct bench --small` with next to nothing to measure, and made-up peaks."""
+    monkeypatch.setattr(benchmark, "_peaks", lambda workers: (1e9, workers * 1e9))
+
+    def run(*arguments: str) -> Any:
+        return dct("bench", "--small", *(f"--set={x}" for x in tiny), "--repeat=2", *arguments)
+
+    return run
+
+
+@pytest.fixture
+def shown(dct: Dct, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Run `dct bench` that finds a made-up report."""
+    monkeypatch.setattr(bench, "compile_for", lambda config: None)
+
+    def run(report: Report, *arguments: str) -> Any:
+        monkeypatch.setattr(benchmark, "run", lambda *_: report)
+        return dct("bench", *arguments)
+
+    return run
+
+
+def below(text: str) -> dict[str, str]:
+    """Return what stands below the table, by label."""
+    lines = text.split("\n\n")[-1].splitlines()
+    return {line[:17].strip(): line[17:].strip() for line in lines}
+
+
+@pytest.mark.usefixtures("staged")
+class TestRun:
+    """A whole run of the command."""
+
+    def test_alone(self, bench_tiny: Dct) -> None:
+        result = bench_tiny("--workers=2")
+        assert result.exit_code == 0
+        assert "2 workers · 2 repeats" in result.stdout
+        assert "parallel min" in result.stdout
+        assert "speed-up" not in result.stdout
+        assert "equal results" not in result.stdout
+        assert "hard evaluation" in result.stdout
+        assert "\x1b" not in result.stdout + result.stderr
+
+    def test_compared_with_sequential(self, bench_tiny: Dct) -> None:
+        result = bench_tiny("--compare", "sequential", "--workers", "2")
+        assert result.exit_code == 0
+        found = below(result.stdout)
+        assert "over sequential" in found["speed-up in all"]
+        assert found["equal results"].startswith("yes, soft losses and logits: ")
+        assert "tolerance 0" in found["equal results"]
+
+    def test_compared_with_the_oracle(self, bench_tiny: Dct) -> None:
+        result = bench_tiny("--compare=oracle")
+        assert result.exit_code == 0
+        assert "Small enough for the oracle as it is." in result.stdout
+        assert "oracle min" in result.stdout
+
+    def test_json_is_one_object(self, bench_tiny: Dct) -> None:
+        result = bench_tiny("--compare=sequential", "--workers=2", "--json")
+        found = result.json
+        assert found["agreement"]["equal"] is True
+        assert found["repeat"] == 2
+        assert found["path"]["workers"] == 2
+        assert found["compared"]["name"] == "sequential"
+        assert found["speedup"] > 0
+        assert set(found["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
+        assert found["cpu"]["count"] >= 1
+
+    def test_writes_no_file(self, bench_tiny: Dct) -> None:
+        bench_tiny()
+        assert not list(Path.cwd().iterdir())
+
+    def test_a_cold_start_is_announced(self, bench_tiny: Dct, staged: Any) -> None:
+        assert "compil" not in bench_tiny().stderr
+        staged.cold = True
+        result = bench_tiny()
+        assert "compiling the kernels, once for float32" in result.stderr
+        assert "compil" not in result.stdout
+
+    def test_unequal_results_fail(self, bench_tiny: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
+        class OffByALittle(benchmark.Trainer):
+            def step(self) -> Any:
+                result = super().step()
+                return replace(result, soft_loss=result.soft_loss + self.workers / 4)
+
+        monkeypatch.setattr(benchmark, "Trainer", OffByALittle)
+        for option in ("--json", "--set=training.seed=1"):
+            result = bench_tiny("--compare=sequential", "--workers=2", option)
+            assert result.exit_code == 1
+            assert "error: parallel and sequential do not compute the same" in result.stderr
+            assert "largest difference 0.25, tolerance 0" in result.stderr
+            assert "dct verify equivalence" in result.stderr
+            if option == "--json":
+                assert result.json["agreement"]["equal"] is False
+            else:
+                assert below(result.stdout)["equal results"].startswith("NO, ")
+
+    def test_ctrl_c_stops_between_steps(
+        self, bench_tiny: Dct, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        steps: list[int] = []
+
+        class Interrupted(benchmark.Trainer):
+            def step(self) -> Any:
+                steps.append(1)
+                if len(steps) == 6:
+                    os.kill(os.getpid(), signal.SIGINT)
+                return super().step()
+
+        monkeypatch.setattr(benchmark, "Trainer", Interrupted)
+        result = bench_tiny("--repeat=1000")
+        assert result.exit_code == 130
+        assert result.stderr.endswith("interrupted\n")
+        assert result.stdout == ""
+        assert len(steps) < 10
+
+
+class TestShown:
+    """What is shown of a report."""
+
+    def test_table(self, shown: Callable[..., Any]) -> None:
+        table = shown(made_up()).stdout.split("\n\n")[1].splitlines()
+        cells = [" ".join(line.split()) for line in table]
+        assert cells == [
+            "ms per step parallel min median max sequential min median max speed-up",
+            "forward 1.250 2.500 5.000 2.250 4.500 9.000 1.80×",
+            "hard evaluation 0.625 1.250 2.500 1.125 2.250 4.500 1.80×",
+            "all 5.000 10.000 20.000 9.000 18.000 36.000 1.80×",
+        ]
+
+    def test_below_the_table(self, shown: Callable[..., Any]) -> None:
+        assert below(shown(made_up()).stdout) == {
+            "speed-up in all": "1.80× over sequential, median of pairs in turn",
+            "equal results": "yes, soft losses and logits: largest difference 0, tolerance 0",
+            "gate evaluations": "5.00 billion per second",
+            "arithmetic peak": (
+                "100 billion fused multiply-adds per second on one core, 190 on 2 workers"
+            ),
+            "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
+            "buffers": "0.96 MB per worker, 1.58 MB shared",
+            "process": "202 MB at most",
+            "noise": "2.0 % from fastest to median step: a quiet machine",
+        }
+
+    def test_no_line_is_wider_than_a_terminal(self, shown: Callable[..., Any]) -> None:
+        lines = shown(made_up(noise=0.5, peak_all_workers=1e11)).stdout.splitlines()
+        assert max(map(len, lines)) <= 100
+        assert not [line for line in lines if line != line.rstrip()]
+
+    def test_nothing_to_compare(self, shown: Callable[..., Any]) -> None:
+        text = shown(made_up(compared=None, agreement=None)).stdout
+        assert "all" in text
+        assert "speed-up" not in text
+        assert "equal" not in text
+
+    def test_a_phase_that_only_one_path_has(self, shown: Callable[..., Any]) -> None:
+        compared = measured("oracle", 1, 500.0)
+        compared.phases["forward"] = [0.0] * 3
+        text = shown(made_up(compared=compared)).stdout
+        (forward,) = (line for line in text.splitlines() if line.startswith("forward"))
+        assert forward.split()[-4:] == ["-"] * 4
+
+    def test_says_what_the_oracle_was_cut_down_to(self, shown: Callable[..., Any]) -> None:
+        asked = load_config("checkerboard", ["training.batch=2", "automaton.steps=20"])
+        cut = asked.model_copy(
+            update={"automaton": asked.automaton.model_copy(update={"steps": 1})}
+        )
+        report = made_up(cut, compared=measured("oracle", 1, 500.0))
+        text = shown(report, "--compare=oracle", "--set=training.batch=2").stdout
+        assert "Cut down for the oracle: automaton steps from 20 to 1.\n" in text
+        assert "1 automaton step, batch 2" in text
+
+    def test_one_worker(self, shown: Callable[..., Any]) -> None:
+        report = made_up(path=measured("parallel", 1, 10.0), peak_all_workers=100e9)
+        text = shown(report).stdout
+        assert "1 worker ·" in text
+        assert below(text)["arithmetic peak"].endswith("on one core")
+
+    @pytest.mark.parametrize(
+        ("share", "words"), [(0.0, "quiet"), (0.05, "usual"), (0.11, "busy"), (3.0, "busy")]
+    )
+    def test_noise(self, share: float, words: str) -> None:
+        assert words in bench.noise(share)
+        assert bench.noise(share).startswith(f"{100 * share:.1f} %")
+
+    def test_workers_without_cores_of_their_own(self, shown: Callable[..., Any]) -> None:
+        # A steady competitor makes no noise: only the peak shows it.
+        text = shown(made_up(peak_all_workers=110e9)).stdout
+        assert "2 workers reach 1.1 times the peak of one: they share cores" in text
+        assert "share cores" not in shown(made_up()).stdout
+
+    def test_memory_may_be_unknown(self, shown: Callable[..., Any]) -> None:
+        assert "memory unknown" in below(shown(made_up(peak_memory=None)).stdout)["process"]
+
+    @pytest.mark.parametrize("difference", [float("nan"), float("inf")])
+    def test_a_difference_that_is_no_number(
+        self, shown: Callable[..., Any], difference: float
+    ) -> None:
+        report = made_up(agreement=Agreement("logits", difference, 0.0))
+        result = shown(report, "--json")
+        assert result.exit_code == 1
+        assert result.json["agreement"]["difference"] == str(difference)
+        assert shown(report).exit_code == 1
+
+    def test_large_numbers_stay_short(self) -> None:
+        assert bench.times(1234.5) == "1234×"
+        assert bench.times(None) == "-"
+        assert bench.megabytes(123_456_789) == "123 MB"
+
+
+class TestRefusals:
+    """Bad input: exit code 2, and what would be right."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["--compare", "orcale"], "oracle"),
+            (["--repeat", "0"], "--repeat"),
+            (["--repeat", "many"], "integer"),
+            (["--workers", "none"], "auto"),
+            (["--workers", "0"], "above 0"),
+            (["--workers", "100000"], "1024"),
+            (["--config", "checkerbord"], "checkerboard"),
+            (["--config", "missing.toml"], "no such file"),
+            (["--small", "--config", "checkerboard"], "--small and --config"),
+            (["--set", "training.bach=2"], 'did you mean "batch"'),
+            (["--repeats", "3"], "--repeat"),
+            (["quick"], "quick"),
+        ],
+    )
+    def test_bad_values(self, dct: Dct, arguments: list[str], words: str) -> None:
+        result = dct("bench", *arguments)
+        assert result.exit_code == 2
+        assert words in result.stderr
+        assert result.stdout == ""
+        assert "Traceback" not in result.stderr
+
+
+def test_progress_without_a_terminal(bench_tiny: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cli.terminal import counter
+
+    monkeypatch.setattr(counter, "QUIET_SECONDS", 0.0)
+    assert not display.can_animate()
+    result = bench_tiny("--repeat=3")
+    assert "steps measured: 2/3" in result.stderr.splitlines()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="opens a pseudo-terminal")
+def test_on_a_terminal(tmp_path: Path, tiny: list[str]) -> None:
+    """Draws, cleans up, and prints no colour if that is not wanted."""
+    import pty
+
+    parent, child = pty.openpty()
+    environment = os.environ | {
+        "PYTHONPATH": str(REPOSITORY), "TERM": "xterm-256color", "NO_COLOR": "1",
+        "PYTHONIOENCODING": "utf-8", "COLUMNS": "100",
+    }  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli", "bench", *(f"--set={x}" for x in tiny), "--repeat=3",
+         "--compare=sequential"],
+        cwd=tmp_path, env=environment, stdout=child, stderr=child,
+    )  # fmt: skip
+    os.close(child)
+    received = b""
+    while True:
+        try:
+            part = os.read(parent, 4096)
+        except OSError:  # Linux's end of a pseudo-terminal
+            break
+        if not part:
+            break
+        received += part
+    os.close(parent)
+    text = received.decode()
+    assert process.wait(timeout=60) == 0
+    assert "steps measured: 0/3" in text
+    assert "speed-up in all" in text
+    assert "\x1b[32m" not in text  # green
+
+
+def test_a_closed_pipe_is_no_traceback(tmp_path: Path, tiny: list[str]) -> None:
+    command = [sys.executable, "-m", "cli", "bench", *(f"--set={x}" for x in tiny), "--repeat=2"]
+    done = subprocess.run(
+        [*command, "--json"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        capture_output=True, text=True, timeout=180,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["repeat"] == 2

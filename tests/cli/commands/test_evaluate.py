@@ -1,0 +1,181 @@
+"""`dct eval`: its exit codes, and what it shows. The suites have tests of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.commands import evaluate
+from difflogic.config import load_config
+from difflogic.engine import compilation
+from difflogic.evaluation import robustness
+from difflogic.gates import Op
+from difflogic.model import Model
+
+Dct = Callable[..., Any]
+
+
+def save(model: Model, op: Op, path: Path) -> Path:
+    """Save the model with all gates of one op."""
+    model.logits[:] = 0
+    model.logits[:, op] = 10
+    model.save(path)
+    return path
+
+
+@pytest.fixture
+def tiny_model(tiny: list[str], monkeypatch: pytest.MonkeyPatch) -> Model:
+    """A checkerboard whose target is 0 everywhere."""
+    for name, value in (("SIDE", 16), ("STEPS", 220)):
+        monkeypatch.setattr(robustness, name, value)
+    return Model.create(load_config("checkerboard-small", [*tiny, "task.square=4"]))
+
+
+@pytest.fixture
+def right(tiny_model: Model, tmp_path: Path) -> str:
+    return str(save(tiny_model, Op.FALSE, tmp_path / "right.npz"))
+
+
+@pytest.fixture
+def wrong(tiny_model: Model, tmp_path: Path) -> str:
+    return str(save(tiny_model, Op.TRUE, tmp_path / "wrong.npz"))
+
+
+class TestExitCode:
+    @pytest.mark.parametrize(("options", "code"), [([], 0), (["--require-exact"], 1)])
+    def test_not_exact(self, dct: Dct, wrong: str, options: list[str], code: int) -> None:
+        result = dct("eval", wrong, "--suite", "exactness", *options)
+        assert result.exit_code == code
+        assert result.stdout.endswith("\nnot exact: 4096 of 4096 cells are wrong\n")
+
+    def test_exact(self, dct: Dct, right: str) -> None:
+        result = dct("eval", right, "--require-exact")
+        assert result.exit_code == 0
+        assert result.stdout.endswith("\nexact: none of 4096 cells is wrong\n")
+
+    def test_json_says_it_too(self, dct: Dct, wrong: str, right: str) -> None:
+        result = dct("eval", wrong, "--json", "--require-exact", "--suite", "gates")
+        assert result.exit_code == 1
+        assert result.json["exact"] is False
+        assert dct("eval", right, "--json").json["exact"] is True
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--suite", "gatse"], 'no suite "gatse": did you mean "gates"?'),
+            (["--starts", "0"], "--starts"),
+            (["--seed", "-1"], "--seed"),
+        ],
+    )
+    def test_bad_options(self, dct: Dct, right: str, arguments: list[str], message: str) -> None:
+        result = dct("eval", right, *arguments)
+        assert result.exit_code == 2
+        assert message in result.stderr
+        assert result.stdout == ""
+
+    def test_a_suite_that_does_not_apply(self, dct: Dct, tmp_path: Path) -> None:
+        model = Model.create(load_config("game-of-life-small"))
+        model.save(tmp_path / "life.npz")
+        result = dct("eval", "life.npz", "--suite", "fault")
+        assert result.exit_code == 2
+        assert 'suite "fault" does not apply to game-of-life-small' in result.stderr
+
+
+class TestPath:
+    def test_a_runs_directory(self, dct: Dct, right: str, tmp_path: Path) -> None:
+        run = tmp_path / "run"
+        run.mkdir()
+        Path(right).rename(run / "model.npz")
+        assert dct("eval", str(run), "--suite", "exactness").exit_code == 0
+
+    def test_nothing_there(self, dct: Dct) -> None:
+        result = dct("eval", "none.npz")
+        assert result.exit_code == 2
+        assert result.stderr.startswith("error: none.npz: ")
+
+    def test_a_directory_without_a_model(self, dct: Dct, tmp_path: Path) -> None:
+        result = dct("eval", str(tmp_path))
+        assert result.exit_code == 2
+        assert "holds no model.npz" in result.stderr
+
+    @pytest.mark.parametrize("keep", [0, 100, -30])
+    def test_no_whole_file(self, dct: Dct, right: str, keep: int) -> None:
+        data = Path(right).read_bytes()
+        Path(right).write_bytes(data[:keep])
+        result = dct("eval", right)
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"error: {right}: ")
+
+
+class TestOutput:
+    def test_all_suites(self, dct: Dct, wrong: str) -> None:
+        lines = dct("eval", wrong, "--starts", "3").stdout.splitlines()
+        assert lines[0] == "checkerboard-small · trained with seed 23 · evaluated with seed 23"
+        found = [line.split(":")[0] for line in lines if line.split(":")[0] in SUITE_NAMES]
+        assert found == list(SUITE_NAMES)
+        rows = (line.split() for line in lines if line.startswith("training grid"))
+        (row,) = (row for row in rows if row[4] == "5")
+        # Two steps of training: 2, 3, 4 and 5 are counted, 16 cells in 3 starts each.
+        assert row[2:] == ["4×4", "1", "5", "48", "48", "0.00", "%", "3", "3", "yes"]
+
+    def test_published_numbers_stand_beside_ours(self, dct: Dct, wrong: str) -> None:
+        lines = dct("eval", wrong, "--suite", "robustness").stdout.splitlines()
+        rows = {line.split("  ")[0]: line.split() for line in lines if "synchronously" in line}
+        assert rows["synchronously trained"][-2:] == ["1107", "256"]
+        assert rows["asynchronously trained"][-2:] == ["676", "256"]
+        # All ones, so that half of the cells are wrong, but for some that were just zeroed.
+        mean, lowest, highest = map(float, rows["synchronously trained"][2:5])
+        assert lowest <= mean <= highest
+        assert mean == pytest.approx(128, abs=5)
+
+    def test_json_holds_the_counts(self, dct: Dct, wrong: str) -> None:
+        found = dct("eval", wrong, "--json", "--starts", "3", "--seed", "5").json
+        assert found["model"] == wrong
+        assert (found["seed"], found["training_seed"]) == (5, 23)
+        assert list(found["suites"]) == list(SUITE_NAMES)
+        assert found["suites"]["exactness"]["counts"][0] == {
+            "what": "training grid", "height": 4, "width": 4, "fire_rate": 1.0, "step": 2,
+            "starts": 3, "wrong_starts": 3, "cells": 48, "wrong_cells": 48, "required": True,
+        }  # fmt: skip
+
+    def test_the_same_again(self, dct: Dct, wrong: str) -> None:
+        assert dct("eval", wrong).stdout == dct("eval", wrong).stdout
+
+    def test_life(self, dct: Dct, tmp_path: Path) -> None:
+        Model.create(load_config("game-of-life-small")).save(tmp_path / "life.npz")
+        result = dct("eval", "life.npz")
+        assert "of 512 neighbourhoods are wrong." in result.stdout
+        assert "The soup first departs from the rule at step 1." in result.stdout
+        assert "fault: does not apply: " in result.stdout
+
+    def test_published_result(self, dct: Dct, tmp_path: Path) -> None:
+        Model.create(load_config("letter-g")).save(tmp_path / "g.npz")
+        lines = dct("eval", "g.npz").stdout.splitlines()
+        assert lines[1].startswith("published: hard loss 0 from epoch 1871")
+        (gates,) = (line.split() for line in lines if line.startswith("all "))
+        assert gates[-2:] == ["0", "927"]
+
+    def test_compilation_is_announced(
+        self, dct: Dct, right: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert "compiling" not in dct("eval", right, "--suite", "gates").stderr
+        monkeypatch.setattr(compilation, "is_hard_cached", lambda: False)
+        result = dct("eval", right, "--suite", "gates", "--json")
+        assert "compiling the simulator" in result.stderr
+        assert result.json["exact"] is True
+
+
+SUITE_NAMES = (
+    "exactness", "generalisation", "fault", "healing", "asynchronous", "robustness", "gates",
+)  # fmt: skip
+
+
+def test_help_names_all_suites() -> None:
+    from difflogic.evaluation import SUITES
+
+    assert tuple(SUITES) == SUITE_NAMES
+    option = evaluate.evaluate.__annotations__["suites"]
+    assert all(name in str(option) for name in SUITE_NAMES)

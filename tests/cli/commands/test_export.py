@@ -1,0 +1,206 @@
+"""`dct export`: what it writes and where, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cli import simplifying
+from cli.commands import export
+from difflogic.formats import FORMATS, circuit_json
+from difflogic.formats.loading import load
+from tests.difflogic.formats import examples
+from tests.difflogic.logic.circuits import circuit_of
+
+OURS = ["json", "verilog", "blif", "aiger", "aiger-binary", "c", "python"]
+"""Formats that can hold any circuit."""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    """A circuit with three gates, of which simplifying leaves none, and one of two channels."""
+    gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
+    automaton = examples.automaton(circuit_of(gates, [16, 20], (0, 5)), "little", fire_rate=0.5)
+    path = tmp_path / "little.json"
+    path.write_text(circuit_json.render(automaton))
+    return str(path)
+
+
+pytestmark = pytest.mark.usefixtures("trained")
+
+
+def test_text_goes_to_stdout_and_the_rest_to_stderr(dct: Any, source: str) -> None:
+    result = dct("export", source, "--format", "verilog")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("// little: the update")
+    assert result.stdout.endswith("endmodule\n")
+    size = len(result.stdout.encode())
+    # Before it, on a new machine, stands that the search is compiled.
+    assert result.stderr.endswith(
+        f"little as verilog: gates 0 · depth 0 · inputs 1 · channels 1 · {size} bytes\n"
+    )
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_format_can_be_written(dct: Any, source: str, name: str) -> None:
+    file = Path(f"circuit{FORMATS[name].suffix}")
+    result = dct("export", source, "-f", name, "-o", str(file))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert file.stat().st_size > 100
+    again = dct("export", source, "-f", name, "-o", str(file), "--force")
+    assert again.exit_code == 0
+
+
+def test_the_same_circuit_gives_the_same_bytes(dct: Any, source: str) -> None:
+    for name in OURS:
+        files = [Path(f"{number}-{name}") for number in range(2)]
+        for file in files:
+            assert dct("export", source, "-f", name, "-o", str(file)).exit_code == 0
+        assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_a_files_suffix_chooses_the_format(dct: Any, source: str) -> None:
+    result = dct("export", source, "-o", "x.json", "--unsimplified")
+    assert "little as json: gates 3 · depth 3 · inputs 4 · channels 2" in result.stderr
+    assert load(Path("x.json")).circuit.gates == 3
+    dct("export", source, "-o", "x.json", "--force")
+    assert load(Path("x.json")).circuit.labels == (0,)
+
+
+def test_json_says_what_was_written(dct: Any, source: str) -> None:
+    result = dct("export", source, "-o", "x.aig", "--json", "--unsimplified")
+    assert result.stderr == ""
+    assert result.json == {
+        "format": "aiger-binary", "file": "x.aig", "bytes": Path("x.aig").stat().st_size,
+        "gates": 3, "depth": 3, "inputs": 4, "channels": [0, 5],
+        "visible": [0],
+    }  # fmt: skip
+
+
+def test_the_list_names_every_format_and_needs_no_circuit(dct: Any) -> None:
+    result = dct("export", "--list")
+    assert result.exit_code == 0
+    rows = result.stdout.splitlines()[1:]
+    assert [row.split()[0] for row in rows] == list(FORMATS)
+    for row, format in zip(rows, FORMATS.values(), strict=True):
+        assert f"*{format.suffix}" in row
+        assert row.endswith(format.summary)
+
+
+def test_the_grid_of_verilog_can_be_chosen(dct: Any, source: str) -> None:
+    text = dct("export", source, "-f", "verilog", "--array", "3x65536").stdout
+    assert "HEIGHT = 3," in text
+    assert "WIDTH = 65536\n" in text
+
+
+def test_comparable_files_have_the_same_inputs(dct: Any, source: str) -> None:
+    """All inputs of both channels, but the next state of the one that stays."""
+    for more in ([], ["--unsimplified"]):
+        text = dct("export", source, "-f", "blif", "--comparable", *more).stdout
+        assert ".inputs NW0 NW5 N0 N5 " in text
+        assert ".outputs next0\n" in text
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["-f", "verlog"], 'no format "verlog": did you mean "verilog"?'),
+    (["-o", "x.txt"], '"x.txt": no format has files that end so'),
+    ([], "choose a format with --format: json, verilog"),
+    (["-f", "c", "--array", "3x3"], "--array means nothing to the format c, only to verilog"),
+    (["-f", "c", "--comparable"], "--comparable means nothing to the format c"),
+    (["-f", "verilog", "--array", "3"], '--array "3": must be HxW'),
+    (["-f", "verilog", "--array", "0x3"], "each from 1 to 65536"),
+    (["-f", "verilog", "--array", "3x65537"], "each from 1 to 65536"),
+    (["-f", "verilog", "--array", "3x-3"], "must be HxW"),
+    (["-f", "c", "--json"], "name one with --output"),
+    (["-o", "missing/x.v"], "missing/x.v: cannot be written: no such file or directory"),
+    (["-o", ".", "-f", "c"], ".: is a directory: name a file"),
+    (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is no regular file"),
+])  # fmt: skip
+def test_what_cannot_be_meant_is_refused(
+    dct: Any, source: str, arguments: list[str], message: str
+) -> None:
+    before = sorted(Path().iterdir())
+    result = dct("export", source, *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: ")
+    assert message in result.stderr
+    assert sorted(Path().iterdir()) == before
+
+
+def test_an_earlier_file_stays_unless_it_may_go(dct: Any, source: str) -> None:
+    Path("x.v").write_text("mine")
+    result = dct("export", source, "-o", "x.v")
+    assert result.exit_code == 2
+    assert result.stderr == "error: x.v: exists already: give --force to overwrite it\n"
+    assert Path("x.v").read_text() == "mine"
+    assert dct("export", source, "-o", "x.v", "--force").exit_code == 0
+    assert Path("x.v").read_text().startswith("// little")
+
+
+def test_what_is_no_circuit_is_refused(dct: Any) -> None:
+    Path("x.json").write_text(json.dumps({"format": "other"}))
+    for name in ("x.json", "missing"):
+        result = dct("export", name, "-o", "x.v")
+        assert result.exit_code == 2
+        assert name in result.stderr
+        assert not Path("x.v").exists()
+
+
+class Stdout(io.TextIOWrapper):
+    def __init__(self, terminal: bool) -> None:
+        super().__init__(io.BytesIO(), encoding="ascii")
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+def test_bytes_are_for_files_and_pipes(
+    dct: Any, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from difflogic.errors import ConfigError
+
+    data = b"aig 1 1 0 1 0\n2\n\x80\xff\r\n"
+    pipe = Stdout(terminal=False)
+    monkeypatch.setattr(sys, "stdout", pipe)
+    export._print(data)
+    assert pipe.buffer.getvalue() == data  # type: ignore[attr-defined]
+    terminal = Stdout(terminal=True)
+    monkeypatch.setattr(sys, "stdout", terminal)
+    with pytest.raises(ConfigError, match="no terminal shows it: use --output"):
+        export._print(data)
+    assert terminal.buffer.getvalue() == b""  # type: ignore[attr-defined]
+    export._print(b"text\n")
+    assert terminal.buffer.getvalue() == b"text\n"  # type: ignore[attr-defined]
+
+
+def test_a_simplified_circuit_that_is_not_equal_is_never_written(
+    dct: Any, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The simplifier is made to give a circuit that inverts what the right one hands on."""
+    wrong = load(Path(source)).with_circuit(circuit_of([(12, 7, 7)], [9]))
+    monkeypatch.setattr(simplifying, "simplify", lambda *_: (SimpleNamespace(automaton=wrong), 0))
+    result = dct("export", source, "-o", "x.v")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "stopped: the simplified circuit is not proved equal" in result.stderr
+    assert not Path("x.v").exists()
+    assert dct("export", source, "-o", "x.v", "--unsimplified").exit_code == 0
+
+
+def test_effort_is_handed_on(dct: Any, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    efforts = []
+
+    def simplify(whole: Any, effort: Any) -> Any:
+        efforts.append(str(effort))
+        return SimpleNamespace(automaton=whole), 0
+
+    monkeypatch.setattr(simplifying, "simplify", simplify)
+    for arguments in ([], ["--effort", "low"]):
+        assert dct("export", source, "-f", "c", *arguments).exit_code == 0
+    assert efforts == ["normal", "low"]

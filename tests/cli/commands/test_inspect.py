@@ -1,0 +1,273 @@
+"""`dct inspect`: what it prints on terminals, into pipes and as JSON, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cli.terminal import inspection
+from difflogic.config import load_config
+from difflogic.formats import circuit_json
+from difflogic.gates import Op
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.model import Model
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import from_function, life_like, random_circuit
+
+Dct = Callable[..., Any]
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+def save(example: Automaton, path: Path) -> str:
+    path.write_text(circuit_json.render(example))
+    return str(path)
+
+
+@pytest.fixture
+def life(tmp_path: Path) -> str:
+    example = automaton(life_like("3", "23"), name="life", height=8, width=8, steps=30)
+    return save(example, tmp_path / "life.json")
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> str:
+    """Channel 0 follows channel 5, which is inverted; nobody reads channel 3."""
+    circuit = LogicCircuit(
+        np.array([Op.NOT_A, Op.AND]), np.array([14, 0]), np.array([0, 1]),
+        np.array([14, 28, 27]), (0, 3, 5),
+    )  # fmt: skip
+    example = automaton(circuit, name="pair", visible=(0,), boundary="zero", height=4, width=9)
+    return save(example, tmp_path / "pair.json")
+
+
+class TestText:
+    def test_a_small_circuit(self, dct: Dct, pair: str, trained: None) -> None:
+        result = dct("inspect", pair)
+        assert result.exit_code == 0
+        lines = result.stdout.splitlines()
+        assert lines[0] == (
+            "pair: 1 gate, depth 1, 2 channels (as trained: 2 gates, depth 1, 3 channels)"
+        )
+        assert lines[1] == "trained on 4×9 cells, zero boundary, 4 steps, synchronous"
+        assert lines[3] == "visible channels: 0; state channels: 5"
+        assert lines[4] == ("inputs: 1 of 18 are read; fan-out: 1.5 on average, at most 2 (C5)")
+        assert lines[7:11] == [
+            "  0       5",
+            "  · · ·   · · ·",
+            "  · · ·   · ■ ·",
+            "  · · ·   · · ·",
+        ]
+        assert lines[12:14] == ["n0' = C5", "n5' = ¬C5"]
+        assert any(line.startswith("  no: ") and "linear over GF(2)" in line for line in lines)
+        assert any(line.startswith("  yes: ") and "affine over GF(2)" in line for line in lines)
+        assert "0, counted by what the visible channels show" in result.stdout
+        assert "  on a cycle of 2 steps: 64 of 64" in lines
+
+    def test_life(self, dct: Dct, life: str) -> None:
+        lines = dct("inspect", life, "--unsimplified", "--periods", "3").stdout.splitlines()
+        yes = lines[lines.index("symmetries of the rule, for all channels together:") + 1]
+        assert yes.startswith("  yes: rotation by 90°, rotation by 180°, ")
+        assert yes.endswith("(proved by all cases)")
+        assert "outer-totalistic: yes, B3/S23; totalistic: no" in lines
+        assert any(re.search(r"fixed points .* of up to 3×3 cells: \d+, ", line) for line in lines)
+        assert "  · · ·" not in lines  # the empty grid is one cell
+        assert sum("random starts, after 30 steps on 8×8 cells, periodic" in x for x in lines) == 1
+
+    def test_unsimplified(self, dct: Dct, pair: str) -> None:
+        text = dct("inspect", pair, "--unsimplified").stdout
+        assert text.startswith("pair: 2 gates, depth 1, 3 channels\n")
+        assert "n3' = NW0 ∧ NW3\n" in text
+
+    def test_one_channel(self, dct: Dct, pair: str) -> None:
+        assert dct("inspect", pair, "--unsimplified", "--channel", "5").stdout == "n5' = ¬C5\n"
+        assert dct("inspect", pair, "--unsimplified", "--channel", "5", "--json").json == {
+            "equations": [{"target": "n5'", "channel": 5, "text": "n5' = ¬C5"}]
+        }
+
+    def test_long_circuits_fold(self, dct: Dct, tmp_path: Path) -> None:
+        rng = np.random.default_rng(0)
+        example = automaton(random_circuit(rng, channels=30, gates=90), start="zeros")
+        path = save(example, tmp_path / "long.json")
+        short, whole = (
+            dct("inspect", path, "--periods", "1", "--unsimplified", "--limit", limit).stdout
+            for limit in ("5", "0")
+        )
+        left = re.search(r"… and (\d+) more equations: --limit 0 prints all", short)
+        assert left
+        equations = [line for line in whole.splitlines() if re.match(r"[tn]\d+'? = ", line)]
+        assert len(equations) == 5 + int(left[1])
+        assert "… and 25 more channels: --limit 0 shows all." in short
+        assert "more" not in whole
+
+    def test_in_ascii(self, dct: Dct, life: str) -> None:
+        result = dct("inspect", life, "--unsimplified", "--ascii", "--limit", "0")
+        assert result.stdout.isascii()
+        assert re.search(r"^n0' = .*[&|^]", result.stdout, re.MULTILINE)
+        assert "~" in result.stdout
+
+    def test_in_ascii_where_nothing_else_can_be_shown(self, pair: str) -> None:
+        command = [sys.executable, "-m", "cli", "inspect", pair, "--unsimplified"]
+        done = subprocess.run(
+            command, cwd=REPOSITORY, capture_output=True, check=True,
+            env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        )  # fmt: skip
+        assert done.stdout.isascii()
+        assert b"n5' = ~C5" in done.stdout
+        assert b"?" not in done.stdout
+
+    @pytest.mark.parametrize("width", [24, 60])
+    def test_a_narrow_terminal(
+        self, dct: Dct, life: str, width: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        wide = dct("inspect", life, "--unsimplified").stdout
+        monkeypatch.setattr(inspection, "_terminal_width", lambda: width)
+        narrow = dct("inspect", life, "--unsimplified").stdout
+        assert max(map(len, narrow.splitlines())) <= width
+        assert max(map(len, wide.splitlines())) > width
+        # Nothing is lost but the pictures' places: the same words in the same order.
+        words = [x for x in wide.split() if x not in "■·"]
+        assert [x for x in narrow.split() if x not in "■·"] == words
+
+    def test_several_visible_channels_are_drawn_by_number(self, dct: Dct, tmp_path: Path) -> None:
+        circuit = LogicCircuit([], [], [], [13, 13, 14], (0, 1, 2))  # type: ignore[arg-type]
+        path = save(automaton(circuit, name="three"), tmp_path / "three.json")
+        lines = dct("inspect", path, "--unsimplified", "--periods", "1").stdout.splitlines()
+        # 1 follows 0, which follows 1: both or neither, and 2 as it likes.
+        start = next(n for n, line in enumerate(lines) if "of period 1×1" in line)
+        assert sorted(lines[start + 2].split()) == sorted([".", "y", "b", "#"])
+
+    def test_no_time(self, dct: Dct, life: str) -> None:
+        text = dct("inspect", life, "--unsimplified", "--time-limit", "0.001").stdout
+        assert "at least " in text
+        assert "run from its start: not decided (time limit)\n" in text
+
+    def test_a_huge_grid_is_not_run(self, dct: Dct, tmp_path: Path) -> None:
+        path = save(automaton(life_like("3", "23"), height=513, width=512), tmp_path / "huge.json")
+        text = dct("inspect", path, "--unsimplified", "--periods", "1").stdout
+        assert text.endswith("run from its start: not decided (a grid of more than 262144 cells)\n")
+
+
+class TestJson:
+    def test_everything(self, dct: Dct, life: str) -> None:
+        found = dct("inspect", life, "--unsimplified", "--json").json
+        assert found["name"] == "life"
+        assert found["outer_totalistic"] == "B3/S23"
+        assert found["totalistic"] is False
+        assert {d["answer"] for d in found["symmetries"].values()} == {"yes"}
+        assert found["properties"]["monotone"]["answer"] == "no"
+        assert found["fixed_points"]["complete"] is True
+        pictures = found["fixed_points"]["pictures"]
+        block = [[1, 1, 0], [1, 1, 0], [0, 0, 0]]
+        tiles = [picture["bits"] for picture in pictures if picture["height"] == 3]
+        assert [block] in tiles
+        settling = found["settling"]
+        assert settling["starts"] == 64
+        assert settling["fixed"] + sum(settling["cycles"].values()) + settling["unsettled"] == 64
+        assert sum(period["starts"] for period in settling["periods"]) == 64
+        assert found["equations"][-1]["channel"] == 0
+        assert found["reads"] == {"0": ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"]}
+        assert sum(found["ops"].values()) == found["circuit"]["gates"]
+
+    def test_the_seed_names_the_starts(self, dct: Dct, life: str) -> None:
+        first, again, other = (
+            dct("inspect", life, "--unsimplified", "--json", "--seed", seed).json["settling"]
+            for seed in "112"
+        )
+        assert first == again
+        assert first != other
+
+    def test_equations_in_ascii(self, dct: Dct, pair: str) -> None:
+        found = dct("inspect", pair, "--unsimplified", "--json", "--ascii").json
+        assert [line["text"] for line in found["equations"]] == [
+            "n0' = C5",
+            "n3' = NW0 & NW3",
+            "n5' = ~C5",
+        ]
+
+
+class TestSources:
+    def test_a_model_and_a_run(self, dct: Dct, tiny: list[str], tmp_path: Path) -> None:
+        model = Model.create(load_config("checkerboard-small", tiny))
+        run = tmp_path / "run"
+        run.mkdir()
+        model.save(run / "model.npz")
+        by_run = dct("inspect", "run", "--unsimplified", "--periods", "1")
+        assert by_run.exit_code == 0
+        assert (
+            by_run.stdout
+            == dct("inspect", "run/model.npz", "--unsimplified", "--periods", "1").stdout
+        )
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["none.json"], "error: none.json: "),
+            (["life.json", "--channel", "7"], "error: no channel 7 in this circuit: it has 0"),
+            (["life.json", "--channel", "-1"], "--channel"),
+            (["life.json", "--periods", "0"], "--periods"),
+            (["life.json", "--time-limit", "0"], "--time-limit"),
+            (["life.json", "--limit", "-1"], "--limit"),
+        ],
+    )
+    def test_what_cannot_be(self, dct: Dct, life: str, arguments: list[str], message: str) -> None:
+        del life
+        result = dct("inspect", *arguments)
+        assert result.exit_code == 2
+        assert message in result.stderr
+        assert result.stdout == ""
+
+    def test_a_dropped_channel(self, dct: Dct, pair: str, trained: None) -> None:
+        result = dct("inspect", pair, "--channel", "3")
+        assert result.exit_code == 2
+        assert "error: channel 3 is dropped, as no visible one depends on it" in result.stderr
+        kept = dct("inspect", pair, "--channel", "3", "--unsimplified")
+        assert kept.stdout == "n3' = NW0 ∧ NW3\n"
+
+    def test_damaged(self, dct: Dct, life: str) -> None:
+        text = Path(life).read_text()
+        Path(life).write_text(text[: len(text) // 2])
+        result = dct("inspect", life, "--unsimplified")
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"error: {life}: ")
+
+
+def test_a_closed_pipe_is_no_traceback(life: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "cli", "inspect", life, "--unsimplified"]
+    done = subprocess.run(command, cwd=REPOSITORY, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert done.returncode == 1
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_an_interrupt_ends_a_search(tmp_path: Path) -> None:
+    """All states of a torus are fixed here: there is no end to what is found."""
+    keep = automaton(from_function(lambda board: int(board[1, 1])), steps=10**6)
+    path = save(keep, tmp_path / "keep.json")
+    command = [sys.executable, "-m", "cli", "inspect", path, "--unsimplified", "--time-limit", "60"]
+    process = subprocess.Popen(
+        command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert (stdout, stderr) == ("", "interrupted\n")
+
+
+def test_json_is_one_object(dct: Dct, pair: str) -> None:
+    assert isinstance(json.loads(dct("inspect", pair, "--unsimplified", "--json").stdout), dict)

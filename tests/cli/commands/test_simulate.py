@@ -1,0 +1,221 @@
+"""`dct simulate` and `dct bench simulate`, as users call them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from difflogic.errors import RunDirectoryError
+from difflogic.formats import circuit_json
+from difflogic.simulation import benchmark, peak, picture, state_file
+from difflogic.simulation.life import life_automaton
+from tests.difflogic.formats.made import random_circuit
+from tests.difflogic.logic.circuits import automaton
+
+Dct = Callable[..., Any]
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def circuit_cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_CACHE_DIR", str(tmp_path_factory.mktemp("circuits")))
+        yield
+
+
+@pytest.fixture
+def life(tmp_path: Path) -> str:
+    """A circuit's file: the Game of Life."""
+    path = tmp_path / "life.json"
+    path.write_text(circuit_json.render(life_automaton()))
+    return str(path)
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> str:
+    """A circuit of six channels, three of which are seen."""
+    circuit = random_circuit(6, 60, np.random.default_rng(3))
+    path = tmp_path / "three.json"
+    whole = automaton(circuit, visible=(1, 2, 4), fire_rate=0.7, boundary="zero")
+    path.write_text(circuit_json.render(whole))
+    return str(path)
+
+
+def test_a_glider_flies(dct: Dct, life: str, tmp_path: Path) -> None:
+    (tmp_path / "glider.rle").write_text("x = 3, y = 3\nbob$2bo$3o!")
+    arguments = ["simulate", life, "--size=40x100", "--steps=400", "--start=glider.rle"]
+    result = dct(*arguments, "--save=end.npz", "--picture=end.png")
+    assert result.exit_code == 0
+    assert "channel 0       5 of 4000 cells are 1 after step 400\n" in result.stdout
+    with Image.open(tmp_path / "end.png") as image:
+        assert image.size == (500, 200)
+    # A glider moves by one cell in four steps: 400 more bring it around, in both directions.
+    again = dct("simulate", life, "--size=40x100", "--steps=0", "--start=glider.rle", "--json").json
+    assert dct(*arguments[:-1], "--start=end.npz", "--json").json["step"] == 800
+    whole = dct(*arguments, "--json", "--size=40x100", "--steps=800").json
+    assert dct(*arguments[:-1], "--start=end.npz", "--json").json["sha256"] == whole["sha256"]
+    assert whole["sha256"] == again["sha256"]
+
+
+def test_one_result_whatever_way(dct: Dct, three: str) -> None:
+    common = ["simulate", three, "--size=33x130", "--steps=9", "--seed=5", "--json"]
+    common += ["--damage=2,4:0,100,8x20"]
+    found = [
+        dct(*common, *more).json
+        for more in (
+            ["--engine=interpreter"], ["--engine=compiled", "--workers=1"],
+            ["--engine=compiled", "--workers=3"], ["--unsimplified"],
+            ["--unsimplified", "--engine=compiled"],
+        )
+    ]  # fmt: skip
+    assert len({each["sha256"] for each in found}) == 1
+    assert found[0]["channels"] <= 6 == found[3]["channels"]
+    assert found[0]["populations"].keys() == {"1", "2", "4"}
+    other = dct(*common, "--seed=6").json
+    assert other["sha256"] != found[0]["sha256"]
+
+
+def test_defaults_are_the_automatons(dct: Dct, three: str) -> None:
+    result = dct("simulate", three, "--json").json
+    expected = {
+        "height": 5, "width": 7, "steps": 4, "fire_rate": 0.7, "boundary": "zero",
+        "start": "random", "engine": "interpreter",
+    }  # fmt: skip
+    assert result | expected == result
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["--size=0x0"], "each from 1 to"),
+        (["--size=12"], "must be HxW, rows and columns"),
+        (["--size=999999999x999999999"], "are available"),
+        (["--fire-rate=0"], "fire rate of 0"),
+        (["--fire-rate=1.5"], "fire rate of 1.5"),
+        (["--damage=1"], "STEP:Y,X,HxW"),
+        (["--damage=0:0,0,1x1"], "not after one of the steps 1 to"),
+        (["--steps=2", "--damage=1,3:0,0,1x1"], "not after one of the steps 1 to 2"),
+        (["--workers=5000"], "give at most 1024"),
+        (["--damage=1:60,0,8x8"], "not within the 64×64"),
+        (["--start=nothing"], "nothing: cannot be read"),
+        (["--picture=end.jpg"], ".png"),
+        (["--save=no/where.npz"], "create the directory first"),
+        (["--picture=taken.png"], "give --force"),
+        (["--steps=-1"], "--steps"),
+        (["--workers=0"], "whole number above 0"),
+    ],
+)
+def test_what_cannot_be_done(
+    dct: Dct, life: str, tmp_path: Path, arguments: list[str], hint: str
+) -> None:
+    (tmp_path / "taken.png").write_text("mine")
+    result = dct("simulate", life, *arguments)
+    assert result.exit_code == 2
+    assert hint in result.stderr
+    assert result.stdout == ""
+    assert (tmp_path / "taken.png").read_text() == "mine"
+
+
+def test_what_was_found_is_shown_before_a_file_fails(
+    dct: Dct, life: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, *rest: object) -> None:
+        raise RunDirectoryError(f"{path}: cannot be written: no space left on device")
+
+    monkeypatch.setattr(state_file, "save", full)
+    result = dct("simulate", life, "--save=end.npz")
+    assert result.exit_code == 2
+    assert "sha256" in result.stdout
+    assert "no space left" in result.stderr
+
+
+def test_files_are_named_with_the_pictures_scale(
+    dct: Dct, life: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture, "SIDE", 32)
+    result = dct("simulate", life, "--picture=end.png", "--save=end.npz")
+    assert result.stderr.endswith("saved end.png, a pixel for 2×2 cells\nsaved end.npz\n")
+    with Image.open("end.png") as image:
+        assert image.size == (512, 512)
+
+
+def test_force_replaces(dct: Dct, life: str, tmp_path: Path) -> None:
+    (tmp_path / "taken.png").write_text("mine")
+    assert dct("simulate", life, "--picture=taken.png", "--force").exit_code == 0
+    with Image.open(tmp_path / "taken.png") as image:
+        assert image.format == "PNG"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_ctrl_c_stops_between_steps(life: str, tmp_path: Path) -> None:
+    arguments = ["simulate", life, "--size=256x256", "--steps=1000000000", "--engine=compiled"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli", *arguments, "--picture", str(tmp_path / "end.png")],
+        cwd=REPOSITORY,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("compiling ")
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+    assert not (tmp_path / "end.png").exists()
+
+
+@pytest.fixture
+def bench_quick(dct: Dct, monkeypatch: pytest.MonkeyPatch) -> Dct:
+    monkeypatch.setattr(benchmark, "PART_SECONDS", 0.002)
+    monkeypatch.setattr(peak, "SECONDS", 0.002)
+    return lambda *arguments: dct("bench", "simulate", "--size=64x200", "--repeat=3", *arguments)
+
+
+def test_bench_simulate_needs_no_source(bench_quick: Dct) -> None:
+    result = bench_quick("--workers=2")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("life-B3S23 · ")
+    assert "\ncompiled, 2 workers " in result.stdout
+    assert result.stdout.count("yes: ") == 3
+
+
+def test_bench_simulate_as_json(bench_quick: Dct, three: str) -> None:
+    report = bench_quick(three, "--json").json
+    assert report["circuit"] == "example"
+    assert all(check["equal"] for check in report["checks"])
+    assert json.dumps(report)
+
+
+def test_bench_simulate_fails_where_bits_differ(
+    bench_quick: Dct, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        benchmark, "_check_small", lambda *_: benchmark.Check("made up", equal=False)
+    )
+    result = bench_quick()
+    assert result.exit_code == 1
+    assert "do not compute the same: made up" in result.stderr
+
+
+def test_options_of_bench_are_not_lost_before_simulate(dct: Dct) -> None:
+    result = dct("bench", "--repeat=3", "simulate")
+    assert result.exit_code == 2
+    assert "give its own after it" in result.stderr
+    assert "simulate" in dct("bench", "--help").stdout
+    assert "--compare" in dct("bench", "--help").stdout

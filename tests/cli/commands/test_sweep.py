@@ -1,0 +1,237 @@
+"""`dct sweep`: what it accepts, prints, leaves behind, and survives."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY)}
+
+
+@pytest.fixture(scope="module")
+def question(tiny: list[str]) -> list[str]:
+    """Arguments of a sweep whose runs take no time."""
+    return ["sweep", "checkerboard-small", *(f"--set={x}" for x in tiny), "--epochs=5"]
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """The lines of table.csv without what depends on the clock."""
+    with (path / "table.csv").open(newline="") as file:
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+
+
+def test_a_sweep_from_beginning_to_end(
+    dct: Callable[..., Any], tmp_path: Path, question: list[str]
+) -> None:
+    grid = "--grid=training.weight_decay=0.0,0.5"
+    done = dct(*question, "--seeds=0-1", grid, "--backend=sequential", "--json")
+    assert done.exit_code == 0, done.stderr
+    data = done.json
+    assert "4/4" in done.stderr
+    place = tmp_path / data["directory"]
+    assert place.parent.name == "runs"
+    assert place.name.endswith("-sweep-checkerboard-small")
+    assert {path.name for path in place.iterdir()} == {
+        "sweep.toml", "table.csv", "table.json", "table.md",
+        "weight_decay=0.0", "weight_decay=0.5",
+    }  # fmt: skip
+    assert [cell["settings"] for cell in data["cells"]] == [
+        {"training.weight_decay": 0.0}, {"training.weight_decay": 0.5},
+    ]  # fmt: skip
+    for run in data["runs"]:
+        path = place / run["cell"] / f"seed{run['seed']}"
+        summary = json.loads((path / "summary.json").read_text())
+        assert (run["status"] == "exact") == summary["scores"]["held_out"]["exact"]
+        assert run["active_gates"] == summary["scores"]["held_out"]["active_gates"]
+        assert run["epochs"] == 5
+    assert json.loads((place / "table.json").read_text())["runs"] == data["runs"]
+
+    again = dct("sweep", "--dir", str(place), "--seeds=5")
+    assert again.exit_code == 0, again.stderr
+    assert "4 of them done before" in again.stderr
+    assert f"sweep      {place}" in again.stdout
+    rows = rows_of(place)
+    assert [row["seed"] for row in rows] == ["0", "1", "5"] * 2
+
+
+def test_the_table_is_for_people(dct: Callable[..., Any], question: list[str]) -> None:
+    done = dct(*question, "--seeds=3", "--jobs=1", "--dir=there", "--quiet")
+    assert done.exit_code == 0
+    assert done.stderr == ""
+    heading, line, *_ = done.stdout.splitlines()
+    assert heading.split()[:2] == ["experiment", "exact"]
+    assert line.split()[0] == "checkerboard-small"
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["checkerboard"], "--seeds 0-15"),
+        ([], "name a configuration"),
+        (["checkerboard", "--seeds=3-1"], "write 1-3"),
+        (["checkerbord", "--seeds=3"], 'did you mean "checkerboard"'),
+        (["checkerboard", "--seeds=3", "--grid=training.batch=0,1"], "--grid training.batch=0"),
+        (["checkerboard", "--seeds=3", "--grid=training.seed=0,1"], "--seeds"),
+        (["checkerboard", "--seeds=3", "--recipe=none"], 'no recipe "none"'),
+        (["checkerboard", "--seeds=3", "--scheduler=tcp://127.0.0.1:1"], "--backend dask"),
+        (["checkerboard", "--seeds=3", "--backend=sequential", "--jobs=2"], "one run at a time"),
+        (["checkerboard", "--seeds=3", "--backend=spark"], "spark"),
+        (["checkerboard", "--seeds=3", "--dir=file"], "file"),
+        (["checkerboard", "--seeds=3", "--dir=full"], "full: holds thesis.tex"),
+        (["--dir=full"], "no sweep is there"),
+        (["--dir=absent", "--seeds=3"], "absent: no sweep is there"),
+        (["--dir=absent", "--epochs=3"], "settings need a CONFIG"),
+    ],
+)
+def test_what_cannot_be_done_writes_nothing(
+    dct: Callable[..., Any], tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    done = dct("sweep", *arguments)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert says in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_another_question_is_refused(dct: Callable[..., Any], question: list[str]) -> None:
+    assert dct(*question, "--seeds=0", "--jobs=1", "--dir=there").exit_code == 0
+    done = dct(*question, "--seeds=0", "--dir=there", "--set=training.beta1=0.5")
+    assert done.exit_code == 2
+    assert "training.beta1: 0.9 → 0.5" in done.stderr
+
+
+def test_two_sweeps_in_one_directory(dct: Callable[..., Any], question: list[str]) -> None:
+    from difflogic.training.lock import RunLock
+
+    assert dct(*question, "--seeds=0", "--jobs=1", "--dir=there").exit_code == 0
+    with RunLock(Path("there")):
+        done = dct("sweep", "--dir=there", "--seeds=1")
+    assert done.exit_code == 2
+    assert "there: in use by" in done.stderr
+
+
+def test_a_failed_run_is_told_at_the_end(
+    dct: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, question: list[str]
+) -> None:
+    from difflogic.errors import TrainingError
+    from difflogic.training import session
+
+    real = session.execute
+
+    def failing(config: Any, path: Path, **options: Any) -> Any:
+        if config.training.seed == 1:
+            raise TrainingError("epoch 3: the soft loss is nan")
+        return real(config, path, **options)
+
+    monkeypatch.setattr(session, "execute", failing)
+    done = dct(*question, "--seeds=0-2", "--jobs=1", "--dir=there", "--json")
+    assert done.exit_code == 1
+    assert "error: checkerboard-small, seed 1: epoch 3: the soft loss is nan" in done.stderr
+    assert [run["status"] == "failed" for run in done.json["runs"]] == [False, True, False]
+    assert done.json["cells"][0]["failed"] == 1
+    assert done.json["interrupted"] is False
+
+
+def test_dask_has_to_be_installed(
+    dct: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, question: list[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    done = dct(*question, "--seeds=0", "--backend=dask")
+    assert done.exit_code == 2
+    assert "pip install '.[cluster]'" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unreachable_scheduler(
+    dct: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, question: list[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("distributed")
+    from difflogic.sweep import cluster
+
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    address = "tcp://127.0.0.1:9"
+    done = dct(*question, "--seeds=0", "--backend=dask", f"--scheduler={address}", "--dir=there")
+    assert done.exit_code == 2
+    assert f"no scheduler answers at {address}" in done.stderr
+    assert "dask scheduler" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def start(arguments: list[str], path: Path) -> subprocess.Popen[str]:
+    """Start a sweep in a process group of its own, as a shell does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "cli", *arguments],
+        cwd=path,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_first_run(process: subprocess.Popen[str], path: Path) -> None:
+    """Wait until a run has ended and others are on their way."""
+    deadline = time.monotonic() + 120
+    while not list(path.glob("*/seed*/summary.json")):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, question: list[str]) -> list[dict[str, str]]:
+    """The rows of a sweep that nothing interrupts, of the question below."""
+    path = tmp_path_factory.mktemp("sweep")
+    process = start([*question, *LONG, "--dir=whole"], path)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return rows_of(path / "whole")
+
+
+LONG = ["--seeds=0-4", "--epochs=600", "--jobs=2"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals to process groups")
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGINT"])
+def test_a_sweep_that_is_cut_short_ends_in_the_same_table(
+    tmp_path: Path, question: list[str], whole: list[dict[str, str]], number: str
+) -> None:
+    process = start([*question, *LONG, "--dir=cut"], tmp_path)
+    wait_for_first_run(process, tmp_path / "cut")
+    begun = time.monotonic()
+    os.killpg(process.pid, getattr(signal, number))
+    _, err = process.communicate(timeout=60)
+    if number == "SIGINT":
+        assert process.returncode == 130, err
+        assert time.monotonic() - begun < 20
+        assert "go on with: dct sweep --dir cut" in err
+        assert "Traceback" not in err
+        # All at work have saved.
+        for path in (tmp_path / "cut").glob("*/seed*"):
+            assert (path / "summary.json").exists()
+    else:
+        assert process.returncode == -signal.SIGKILL
+    assert len(list((tmp_path / "cut").glob("*/seed*/summary.json"))) < 5
+
+    process = start(["sweep", "--dir=cut"], tmp_path)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert rows_of(tmp_path / "cut") == whole
+    assert not list((tmp_path / "cut").glob(".running-*"))

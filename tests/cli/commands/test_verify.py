@@ -1,0 +1,239 @@
+"""`dct verify equivalence`: what it shows. The checks themselves have tests of their own."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from cli.commands import verify
+from cli.terminal import counter
+from difflogic import verification
+from difflogic.config import Config, load_config
+from difflogic.verification import Finding
+from difflogic.verification.checks import EXACT, SINGLE_TOLERANCE
+
+Dct = Callable[..., Any]
+
+FOUND = [
+    Finding("cell-parallel, 2, 3 workers", "sequential", "5×7 zero", 0.0, EXACT),
+    Finding("cell-parallel, 2, 3 workers", "sequential", "1×1 periodic", 0.0, EXACT),
+    Finding("float32 states", "float64", "5×7 zero", 1.25e-7, SINGLE_TOLERANCE),
+    Finding("float32 gradients", "float64", "5×7 zero", 3e-7, SINGLE_TOLERANCE),
+    Finding("float32 states", "float64", "1×1 periodic", 2.5e-7, SINGLE_TOLERANCE),
+]
+WRONG = Finding("float32 gradients", "float64", "11×13 zero", 0.04, SINGLE_TOLERANCE)
+
+
+@pytest.fixture
+def check(dct: Dct, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Run `dct verify equivalence` that finds what it is told to find."""
+    monkeypatch.setattr(verify, "compile_for", lambda config: None)
+
+    def run(findings: list[Finding], *arguments: str) -> Any:
+        monkeypatch.setattr(verification, "equivalence", lambda config: iter(findings))
+        return dct("verify", "equivalence", *arguments)
+
+    return run
+
+
+def cells(text: str, first: str) -> list[list[str]]:
+    """Return the rows of the table whose first cell starts like that, cut at wide gaps."""
+    rows = [line for line in text.splitlines() if line.startswith(first)]
+    return [[cell.strip() for cell in row.split("  ") if cell.strip()] for row in rows]
+
+
+class TestAllHold:
+    """Nothing failed."""
+
+    def test_a_row_per_group_in_order(self, check: Callable[..., Any]) -> None:
+        result = check(FOUND)
+        assert result.exit_code == 0
+        table = result.stdout.split("\n\n")[0].splitlines()
+        assert [[c.strip() for c in row.split("  ") if c.strip()] for row in table] == [
+            ["what", "against", "cases", "worst", "tolerance", "result"],
+            ["cell-parallel, 2, 3 workers", "sequential", "2", "0", "0", "ok"],
+            ["float32 states", "float64", "2", "2.5e-07", "1e-05", "ok"],
+            ["float32 gradients", "float64", "1", "3e-07", "1e-05", "ok"],
+        ]
+
+    def test_ends_with_the_verdict(self, check: Callable[..., Any]) -> None:
+        assert check(FOUND).stdout.endswith("\nall 5 comparisons hold\n")
+        assert "FAILED" not in check(FOUND).stdout
+
+    def test_gives_the_reason_of_each_tolerance_once(self, check: Callable[..., Any]) -> None:
+        text = check(FOUND).stdout
+        for tolerance in (EXACT, SINGLE_TOLERANCE):
+            assert text.count(tolerance.reason) == 1
+
+    @pytest.mark.parametrize("option", ["-v", "--verbose"])
+    def test_verbose_lists_every_comparison(self, check: Callable[..., Any], option: str) -> None:
+        text = check(FOUND, option).stdout
+        assert text.count("5×7 zero ") == 3
+        assert text.count("1×1 periodic ") == 2
+        assert "float32 states, against float64\n  5×7 zero " in text
+        assert "5×7 zero" not in check(FOUND).stdout
+
+    def test_json_is_one_object(self, check: Callable[..., Any]) -> None:
+        found = check(FOUND, "--json").json
+        assert set(found) == {"passed", "findings"}
+        assert found["passed"] is True
+        assert len(found["findings"]) == 5
+        assert found["findings"][2] == {
+            "what": "float32 states", "against": "float64", "where": "5×7 zero",
+            "difference": 1.25e-7, "tolerance": 1e-5, "reason": SINGLE_TOLERANCE.reason,
+            "passed": True,
+        }  # fmt: skip
+
+    def test_plain_without_a_terminal(self, check: Callable[..., Any]) -> None:
+        result = check(FOUND, "-v")
+        assert "\x1b" not in result.stdout + result.stderr
+        assert not [line for line in result.stdout.splitlines() if line != line.rstrip()]
+
+
+class TestFailures:
+    """Something failed."""
+
+    def test_exits_1_and_lists_each_failure(self, check: Callable[..., Any]) -> None:
+        other = Finding("hard loss", "reference trainer", "checkerboard", 1.0, EXACT)
+        result = check([*FOUND, WRONG, other])
+        assert result.exit_code == 1
+        assert cells(result.stdout, "float32 gradients") == [
+            ["float32 gradients", "float64", "2", "0.04", "1e-05", "FAILED"]
+        ]
+        assert cells(result.stdout, "float32 states")[0][-1] == "ok"
+        listed = [line for line in result.stdout.splitlines() if line.startswith("FAILED")]
+        assert listed == [
+            "FAILED  float32 gradients, against float64, on 11×13 zero: "
+            "difference 0.04, tolerance 1e-05",
+            "FAILED  hard loss, against reference trainer, on checkerboard: "
+            "difference 1, tolerance 0",
+        ]
+        assert result.stdout.endswith("\n2 of 7 comparisons FAILED\n")
+
+    @pytest.mark.parametrize("difference", [math.nan, math.inf])
+    @pytest.mark.parametrize("place", [0, 1])
+    def test_a_difference_that_is_no_number(
+        self, check: Callable[..., Any], difference: float, place: int
+    ) -> None:
+        # A maximum of NaN and a number depends on their order.
+        found = FOUND[:1]
+        found.insert(place, Finding(*_key(FOUND[0]), "1×1 zero", difference, EXACT))
+        result = check(found)
+        assert result.exit_code == 1
+        assert cells(result.stdout, "cell-parallel")[0][-3:] == ["inf", "0", "FAILED"]
+        listed = check(found, "--json").json
+        assert listed["passed"] is False
+        assert listed["findings"][place]["difference"] == str(difference)
+        assert listed["findings"][place]["passed"] is False
+
+    def test_json_fails_too(self, check: Callable[..., Any]) -> None:
+        result = check([WRONG], "--json")
+        assert result.exit_code == 1
+        assert result.json["passed"] is False
+
+    def test_another_tolerance_is_another_group(self) -> None:
+        loose = Finding("float32 states", "float64", "5×7 zero", 0.0, 1e-3)
+        assert len(verify.group([*FOUND, loose])) == 4
+
+    def test_one_comparison(self, check: Callable[..., Any]) -> None:
+        assert check([WRONG]).stdout.endswith("1 of 1 comparison FAILED\n")
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.what, finding.against
+
+
+class TestRun:
+    """What is checked, and how it goes on."""
+
+    def test_checks_the_configuration_that_is_named(
+        self, dct: Dct, tiny: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        checked: list[Config] = []
+        compiled: list[Config] = []
+
+        def equivalence(config: Config) -> Iterator[Finding]:
+            checked.append(config)
+            yield from FOUND
+
+        monkeypatch.setattr(verification, "equivalence", equivalence)
+        monkeypatch.setattr(verify, "compile_for", compiled.append)
+        options = [f"--set={x}" for x in tiny]
+        assert dct("verify", "equivalence").exit_code == 0
+        assert dct("verify", "equivalence", "--small", *options).exit_code == 0
+        assert dct("verify", "equivalence", "--config", "checkerboard-small").exit_code == 0
+        assert checked == [
+            load_config("checkerboard"),
+            load_config("checkerboard-small", tiny),
+            load_config("checkerboard-small"),
+        ]
+        # Both are needed, whatever the configuration trains in.
+        precisions = [config.training.precision for config in compiled]
+        assert precisions == ["float32", "float64"] * 3
+
+    def test_progress_without_a_terminal(
+        self, check: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert check(FOUND).stderr == ""
+        monkeypatch.setattr(counter, "QUIET_SECONDS", 0.0)
+        result = check(FOUND)
+        assert "comparisons: 5" in result.stderr.splitlines()
+        assert "comparisons:" not in result.stdout
+
+    def test_ctrl_c_stops_between_comparisons(
+        self, dct: Dct, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def equivalence(config: Config) -> Iterator[Finding]:
+            yield WRONG
+            os.kill(os.getpid(), signal.SIGINT)
+            yield FOUND[0]
+            raise AssertionError("goes on")
+
+        monkeypatch.setattr(verification, "equivalence", equivalence)
+        monkeypatch.setattr(verify, "compile_for", lambda config: None)
+        result = dct("verify", "equivalence")
+        assert result.exit_code == 130
+        assert "stopped after 2 comparisons, of which 1 failed" in result.stderr
+        assert result.stdout == ""
+
+    @pytest.mark.slow
+    def test_for_real(self, dct: Dct, tiny: list[str]) -> None:
+        result = dct("verify", "equivalence", *(f"--set={x}" for x in tiny), "--json")
+        assert result.exit_code == 0, result.stdout
+        compared = {(each["what"], each["against"]) for each in result.json["findings"]}
+        assert ("oracle", "central differences") in compared
+        assert ("bit-packed simulator", "soft kernel, one-hot gates") in compared
+
+
+@pytest.mark.usefixtures("staged")
+def test_a_cold_start_is_announced_for_both_precisions(
+    dct: Dct, tiny: list[str], staged: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "equivalence", lambda config: iter(FOUND))
+    monkeypatch.setattr(staged, "warm_up", lambda self: 1.0)
+    staged.cold = True
+    result = dct("verify", "equivalence", *(f"--set={x}" for x in tiny))
+    for precision in ("float32", "float64"):
+        assert f"compiling the kernels, once for {precision}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["equivalence", "--config", "checkerbord"], "checkerboard"),
+        (["equivalence", "--small", "--config", "checkerboard"], "--small and --config"),
+        (["equivalence", "--set", "training.precision=float16"], "float32"),
+        (["equivalence", "more"], "more"),
+        (["equivalnce"], "equivalence"),
+    ],
+)
+def test_bad_values(dct: Dct, arguments: list[str], words: str) -> None:
+    result = dct("verify", *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stdout == ""

@@ -1,0 +1,114 @@
+"""The summary of a run, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cli.terminal import report
+from difflogic.training.metrics import PHASES
+
+
+def summary(**changes: Any) -> dict[str, Any]:
+    held_out = {
+        "starts": 64, "cells": 16384, "step": 20, "wrong_cells": 164, "later_step": 40,
+        "wrong_cells_later": 0, "exact": False,
+    }  # fmt: skip
+    return {
+        "experiment": "checkerboard",
+        "seed": 23,
+        "workers": 2,
+        "epochs": 500,
+        "epochs_requested": 500,
+        "interrupted": False,
+        "exact_epoch": None,
+        "scores": {
+            "soft_loss": 1.25,
+            "hard_loss": 4.0,
+            "accuracy": 0.992,
+            "best_hard_loss": 0.0,
+            "best_accuracy": 1.0,
+            "best_epoch": 411,
+            "held_out": held_out | changes.pop("held_out", {}),
+        },
+        "seconds": {
+            "training": 5.0,
+            "compilation": 12.5,
+            "phases": dict.fromkeys(PHASES, 0.0) | {"forward": 2.0, "backward": 3.0},
+        },
+    } | changes
+
+
+def test_timing_per_phase() -> None:
+    lines = report.render(summary(), "runs/x").splitlines()
+
+    assert lines[0].split() == ["phase", "seconds", "share", "ms/epoch"]
+    table = {line[:17].strip(): line[17:].split() for line in lines[1 : len(PHASES) + 3]}
+    assert list(table)[:-2] == [report.PHASE_NAMES.get(phase, phase) for phase in PHASES]
+    assert table["forward"] == ["2.000", "40.0", "%", "4.000"]
+    assert table["all"] == ["5.000", "100.0", "%", "10.000"]
+    assert table["compilation"][0] == "12.500"
+
+
+def test_scores() -> None:
+    text = report.render(summary(), "runs/x")
+
+    assert "soft loss 1.2500, hard loss 4, accuracy 99.20 %, best hard loss 0 at epoch 411" in text
+    assert "99.00 % of the cells right at step 20: 164 wrong of 16384 in 64 held-out starts" in text
+    assert "100 % of the cells right at step 40: 0 wrong" in text
+    assert "exact" not in text
+    assert "exact" in report.render(summary(held_out={"exact": True}), "runs/x")
+
+
+def test_where_the_run_is() -> None:
+    assert "run        runs/x\n" in report.render(summary(), "runs/x")
+
+
+@pytest.mark.parametrize(
+    ("changes", "command"),
+    [
+        ({}, "dct train runs/x/config.toml --seed 24 "),
+        ({"held_out": {"exact": True}}, "dct eval runs/x "),
+        ({"interrupted": True}, "dct train --resume runs/x "),
+    ],
+)
+def test_the_next_command(changes: dict[str, Any], command: str) -> None:
+    assert f"next       {command}" in report.render(summary(**changes), "runs/x")
+
+
+def test_a_run_that_took_no_time_has_a_table() -> None:
+    seconds = {"training": 0.0, "compilation": 0.0, "phases": {"forward": 0.0}}
+    assert "0.0 %" in report.render(summary(seconds=seconds), "runs/x")
+
+
+def test_a_run_of_no_epoch_has_a_table() -> None:
+    assert "all" in report.render(summary(epochs=0), "runs/x")
+
+
+def test_the_check_of_a_life_like_rule() -> None:
+    counts = [
+        {
+            "what": "all 512 boards",
+            "height": 3,
+            "width": 3,
+            "step": 1,
+            "wrong_cells": 0,
+            "cells": 4608,
+        },
+        {
+            "what": "random soup",
+            "height": 128,
+            "width": 128,
+            "step": 300,
+            "wrong_cells": 7,
+            "cells": 4915200,
+        },
+    ]
+    run = summary()
+    run["scores"]["exactness"] = {"counts": counts, "first_wrong_step": 12}
+    text = report.render(run, "runs/x")
+    assert "           all 512 boards of 3×3 cells, step 1: 0 wrong of 4608\n" in text
+    assert (
+        "random soup of 128×128 cells, step 300: 7 wrong of 4915200, the first at step 12\n" in text
+    )
