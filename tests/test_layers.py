@@ -1,4 +1,4 @@
-"""Imports point one way: down the README's "Layout", and from cli to difflogic."""
+"""Imports point one way: down the "Layout" of docs/architecture.md, and from cli to difflogic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 def layers():
     """Modules and packages of difflogic, and where they stand: by lines, then from the left."""
-    text = (ROOT / "README.md").read_text()
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     layout = text.partition("## Layout")[2].partition("    difflogic/\n")[2]
     found = {}
     for level, line in enumerate(layout.splitlines()):

@@ -1,6 +1,6 @@
 """dct's own file of a circuit: JSON, documented by its schema, read back without trust.
 
-docs/circuit.md says what the file means.
+docs/circuit-file.md says what the file means.
 """
 
 from __future__ import annotations

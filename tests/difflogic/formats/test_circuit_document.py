@@ -1,4 +1,4 @@
-"""docs/circuit.md and docs/circuit.schema.json say what the program does.
+"""docs/circuit-file.md and docs/circuit.schema.json say what the program does.
 
     python -m tests.difflogic.formats.test_circuit_document
 
@@ -21,7 +21,7 @@ from tests.difflogic.logic.circuits import automaton, step
 
 DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = DOCS / "circuit.schema.json"
-DOCUMENT = (DOCS / "circuit.md").read_text(encoding="utf-8")
+DOCUMENT = (DOCS / "circuit-file.md").read_text(encoding="utf-8")
 
 
 def schema() -> str:
@@ -39,7 +39,7 @@ def block(language: str) -> str:
 def interpreter():
     """The document's own program."""
     names: dict = {}
-    exec(compile(block("python"), "circuit.md", "exec"), names)
+    exec(compile(block("python"), "circuit-file.md", "exec"), names)
     return names
 
 

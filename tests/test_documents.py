@@ -1,0 +1,152 @@
+"""What the documents show must be so: code runs, commands exist, links lead somewhere.
+
+    python -m tests.test_documents
+
+writes the table of keys in docs/configuration.md anew, from the models.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from difflogic.config import load_config, schema
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "runs" / "README.md"])
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONFIGURATION = ROOT / "docs" / "configuration.md"
+COMMAND = re.compile(r"^(?:    |> )?dct (.*?)(?:  +#.*)?$")
+"""A line that is a command: indented, or in a fenced block; what follows # is a remark."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A command that a page shows."""
+
+    text: str
+    page: str
+    whole: bool
+    """Whether it can be run as it stands; running text may name a command without its arguments."""
+
+
+def commands() -> list[Shown]:
+    """Return the commands of all pages, each once."""
+    found: dict[str, Shown] = {}
+    for page in PAGES:
+        fenced = False
+        for line in page.read_text(encoding="utf-8").splitlines():
+            fenced ^= line.startswith("```")
+            match = COMMAND.match(line)
+            if match and (fenced or line.startswith("    ")):
+                text = f"dct {match[1]}"
+                if text not in found or not found[text].whole:
+                    found[text] = Shown(text, page.name, whole=True)
+            for command in re.findall(r"`(dct [^`…]+)`", line):
+                if not re.search(r"\b[A-Z]{3,}\b", command):  # RUN, FILE: places, no commands
+                    found.setdefault(command, Shown(command, page.name, whole=False))
+    return list(found.values())
+
+
+COMMANDS = commands()
+
+
+def config_table() -> list[str]:
+    """The rows of the table of keys."""
+    values = load_config("checkerboard").to_dict()
+    rows = []
+    for section in ("", *schema.sections()):
+        for key in schema.keys(section):
+            name = f"{section}.{key}" if section else key
+            value = (values[section] if section else values).get(key, "–")
+            shown = str(value).lower() if isinstance(value, bool) else value
+            meaning = f"{schema.meaning(section, key)} ({schema.accepted(section, key)})"
+            rows.append(f"| `{name}` | {shown} | {meaning} |")
+    return rows
+
+
+def with_config_table(text: str) -> str:
+    """Return the page's text with a table of keys that is up to date."""
+    before, head, after = text.partition("| key | full checkerboard | meaning |\n|---|---|---|\n")
+    assert head, "docs/configuration.md has no table of keys"
+    _, blank, rest = after.partition("\n\n")
+    return before + head + "\n".join(config_table()) + blank + rest
+
+
+def test_python_example_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.S)
+    exec(compile(block, "README.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("20 ")
+    assert (tmp_path / "checkerboard.npz").exists()
+
+
+def test_the_table_of_keys_is_up_to_date():
+    text = CONFIGURATION.read_text(encoding="utf-8")
+    assert with_config_table(text) == text, "run: python -m tests.test_documents"
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 150
+
+
+def links(page: Path) -> list[str]:
+    """Return where a page's links and pictures lead, but for other sites."""
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    return [target for target in targets if not re.match(r"[a-z]+:", target)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for target in links(page):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.name)
+def test_every_page_is_reached(page):
+    reached = {(other.parent / target).resolve() for other in PAGES for target in links(other)} - {
+        ROOT / "README.md"
+    }
+    assert page.resolve() in reached, f"no page links to {page.name}"
+
+
+def test_commands_are_found():
+    assert len(COMMANDS) >= 30
+    pages = {command.page for command in COMMANDS if command.whole}
+    assert {"README.md", "getting-started.md", "sweeps.md"} <= pages
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.text)
+def test_commands_are_accepted(command):
+    """Parse each command as the program does, without running it."""
+    import typer
+
+    from cli.app import app
+
+    program = typer.main.get_command(app)
+    problem = None
+    try:
+        parse(program, shlex.split(command.text)[1:])
+    except Exception as error:
+        if command.whole or type(error).__name__ not in ("MissingParameter", "NoArgsIsHelpError"):
+            problem = f"{command.page}: {command.text}: {error!r}"
+    assert problem is None, problem
+
+
+def parse(program, words):
+    context = program.make_context("dct", words)
+    while hasattr(program, "resolve_command"):
+        rest = [*context._protected_args, *context.args]
+        if not rest and program.invoke_without_command:
+            return
+        name, program, rest = program.resolve_command(context, rest)
+        context = program.make_context(name, rest, parent=context)
+
+
+if __name__ == "__main__":
+    text = CONFIGURATION.read_text(encoding="utf-8")
+    CONFIGURATION.write_text(with_config_table(text), encoding="utf-8")
