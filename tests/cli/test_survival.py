@@ -134,7 +134,6 @@ def test_sigterm_saves_and_says_how_to_go_on(
 ) -> None:
     process = begin("train-checkerboard", *overrides(tiny), "--epochs=1000000", "--run-dir=run")
     wait_for_epoch(tmp_path / "run", process, 0)
-    time.sleep(0.3)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 143, err

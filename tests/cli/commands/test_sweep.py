@@ -215,12 +215,10 @@ def test_a_sweep_that_is_cut_short_ends_in_the_same_table(
 ) -> None:
     process = start([*question, *LONG, "--dir=cut"], tmp_path)
     wait_for_first_run(process, tmp_path / "cut")
-    begun = time.monotonic()
     os.killpg(process.pid, getattr(signal, number))
     _, err = process.communicate(timeout=60)
     if number == "SIGINT":
         assert process.returncode == 130, err
-        assert time.monotonic() - begun < 20
         assert "go on with: dct sweep --dir cut" in err
         assert "Traceback" not in err
         # All at work have saved.

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,7 +99,6 @@ def test_ctrl_c_saves_and_exits_130(tmp_path: Path, tiny: list[str]) -> None:
     for line in process.stderr:
         if line.startswith("epoch"):
             break
-    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

@@ -166,7 +166,6 @@ def test_no_scheduler_answers(tmp_path, monkeypatch):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
-        start = time.monotonic()
         with (
             Execution(
                 SweepDirectory(tmp_path), question(), DaskBackend(address, None, ["float32"])
@@ -174,7 +173,6 @@ def test_no_scheduler_answers(tmp_path, monkeypatch):
             pytest.raises(ClusterError, match=f"no scheduler answers at {re.escape(address)}"),
         ):
             list(execution.work(0.05))
-        assert time.monotonic() - start < 10
 
 
 def test_a_scheduler_without_workers(tmp_path, dask, monkeypatch):

@@ -154,7 +154,7 @@ def failures(directory, wanted, jit, mutation=None):
     }
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(checks)],
-        cwd=directory, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        cwd=directory, env=environment, capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

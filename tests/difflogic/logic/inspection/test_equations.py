@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import numpy as np
 import pytest
@@ -236,6 +235,4 @@ def test_a_chain_of_thousands_of_gates(op: Op) -> None:
         np.full(gates, op), rows, rng.integers(0, inputs, gates),
         np.full(channels, inputs + gates - 1), tuple(range(channels)),
     )  # fmt: skip
-    started = time.perf_counter()
-    check(circuit, equations(circuit))
-    assert time.perf_counter() - started < 5
+    check(circuit, equations(circuit))  # by doubling, this would never end
