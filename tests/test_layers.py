@@ -1,8 +1,12 @@
-"""Imports point one way: down the "Layout" of docs/architecture.md, and from cli to difflogic."""
+"""Imports point one way: down the "Layout" of docs/architecture.md, and from cli to difflogic.
+
+Inside a package no two modules need each other, be it through others.
+"""
 
 from __future__ import annotations
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -59,7 +63,40 @@ def test_imports_point_down(path):
             assert found[rest[0]] > found[own], f"{own} imports {name}, which stands above it"
 
 
+def modules(folder):
+    """Full names of the modules of a package, and their files."""
+    found = {}
+    for path in files(folder):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def cycle(graph):
+    """Return modules that import each other in turn, if there are any."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return " imports ".join(reversed(error.args[1]))
+    return None
+
+
+@pytest.mark.parametrize("package", ["cli", "difflogic"])
+def test_no_modules_import_each_other(package):
+    known = modules(package)
+    graph = {name: set() for name in known}
+    for name, path in known.items():
+        for full in imported(path):
+            module = full if full in known else full.rpartition(".")[0]
+            # The front door names what it opens to; nothing behind it asks who knocks.
+            if module in known and package not in (name, module):
+                graph[name].add(module)
+    assert cycle(graph) is None
+
+
 def test_the_rules_can_be_broken():
     assert list(imported(ROOT / "difflogic" / "gates.py"))
     found = layers()
     assert found["benchmark"] < found["simulation"] < found["logic"] < found["gates"]
+    assert cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) is not None
+    assert cycle({"a": {"b"}, "b": {"c"}, "c": set()}) is None

@@ -59,7 +59,7 @@ def test_a_gate_reads_only_what_is_known() -> None:
 def test_gives_up_at_the_deadline() -> None:
     with Formula() as formula:
         pigeons(formula, 11)
-        # Its proof is far longer than that: 11 pigeons in 10 holes.
+        # Its proof is far longer than that: 12 pigeons in 11 holes.
         assert formula.solve([], Deadline.after(0.3)) is None
 
 
