@@ -91,7 +91,8 @@ def import_(
     """
     from difflogic.errors import ConfigError
     from difflogic.files import check_output, write_whole
-    from difflogic.formats import circuit_json, importing
+    from difflogic.formats import importing
+    from difflogic.formats.write_circuit import write_circuit
 
     if as_json and to is None:
         raise ConfigError("--json prints beside a written file: name that one with --output")
@@ -104,7 +105,7 @@ def import_(
         check_output(to, force)
     given = {key: value for key, value in options.items() if value is not None}
     imported = importing.read(file, format_, given)
-    text = circuit_json.render(imported.automaton)
+    text = write_circuit(imported.automaton)
     if to is None:
         typer.echo(text, nl=False)
     else:

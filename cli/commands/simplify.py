@@ -55,12 +55,12 @@ def simplify(
     """
     from difflogic.files import check_output
     from difflogic.formats.loading import load
-    from difflogic.logic import rivals
+    from difflogic.logic import berkeley_abc
 
     if to is not None:
         check_output(to, force)
     if compare is not None:
-        rivals.find_abc()
+        berkeley_abc.find_abc()
     automaton = load(source)
     found, seconds = simplifying.simplify(automaton, effort)
     proof = proving.prove(automaton, found.circuit, time_limit)
@@ -89,12 +89,12 @@ def simplify(
 def _rival(
     which: Rival, automaton: Automaton, found: Simplification, seconds: float
 ) -> dict[str, Any]:
-    from difflogic.logic import rivals
+    from difflogic.logic import berkeley_abc
 
-    note(f"{which.value} works on it, for about {rivals.SECONDS} s …")
+    note(f"{which.value} works on it, for about {berkeley_abc.SECONDS} s …")
     # It gets the circuit without what nobody reads, as ours was when the search began.
     began = time.perf_counter()
-    circuit = rivals.by_abc(found.pruned)
+    circuit = berkeley_abc.simplify_with_abc(found.pruned)
     took = time.perf_counter() - began
     proof = proving.prove(automaton, circuit, seconds)
     return {
@@ -104,9 +104,9 @@ def _rival(
 
 def _save(automaton: Automaton, path: Path) -> None:
     from difflogic.files import write_whole
-    from difflogic.formats import circuit_json
+    from difflogic.formats.write_circuit import write_circuit
 
-    text = circuit_json.render(automaton).encode()
+    text = write_circuit(automaton).encode()
     write_whole(path, lambda file: file.write(text))
 
 

@@ -1,7 +1,8 @@
-"""The files that a circuit is shipped as: one module per format.
+"""The files that a circuit is shipped as: one module per format and direction.
 
-A module's function `render` turns an `Automaton` into the file's text, or into bytes; `FORMATS`
-lists the modules for the command line.
+The function `write_blif` of the module `write_blif` turns an `Automaton` into the file's text, as
+all others do, some into bytes; `FORMATS` lists them for the command line. `read_circuit` and
+`read_logicars` go the other way.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ class Format:
     suffix: str
     """What names of such files end in. Several formats may share the end of a suffix."""
     summary: str
-    module: str
-    """Has a function `render`, from an automaton to text or bytes."""
+    writer: str
+    """The module here, and its function from an automaton to text or bytes."""
     options: tuple[str, ...] = ()
-    """What else `render` accepts, by keyword; it does without."""
+    """What else the function accepts, by keyword; it does without."""
     numbered: bool = True
     """Whether the files say what number each channel had in training."""
 
@@ -49,77 +50,77 @@ class Format:
         """Return the file. Raises ConfigError if an option is none of this format."""
         given = dict(options or {})
         self.require(*given)
-        return importlib.import_module(self.module).render(automaton, **given)
+        module = importlib.import_module(f"difflogic.formats.{self.writer}")
+        text: str | bytes = getattr(module, self.writer)(automaton, **given)
+        return text
 
 
 FORMATS = {
     format.name: format
     for format in (
-        Format(
-            "json", ".json", "dct's own netlist, read back by dct", "difflogic.formats.circuit_json"
-        ),
+        Format("json", ".json", "dct's own netlist, read back by dct", "write_circuit"),
         Format(
             "verilog",
             ".v",
             "modules of a cell and of a whole grid",
-            "difflogic.formats.verilog",
+            "write_verilog",
             ("array",),
         ),
         Format(
             "blif",
             ".blif",
             "one cell, for abc and yosys",
-            "difflogic.formats.blif",
+            "write_blif",
             ("interface",),
         ),
         Format(
             "aiger",
             ".aag",
             "one cell as an and-inverter graph, ASCII",
-            "difflogic.formats.aiger",
+            "write_aiger",
             ("interface",),
         ),
         Format(
             "aiger-binary",
             ".aig",
             "the same in binary, as abc reads it",
-            "difflogic.formats.aiger_binary",
+            "write_aiger_binary",
             ("interface",),
         ),
         Format(
             "c",
             ".h",
             "a C99 header without dependencies: 64 cells to a word",
-            "difflogic.formats.c",
+            "write_c",
         ),
         Format(
             "python",
             ".py",
             "a module that needs only NumPy",
-            "difflogic.formats.python",
+            "write_python",
         ),
         Format(
             "logicars",
             ".logicars.json",
             "the JSON of the Rust port logicars, read back by dct import",
-            "difflogic.formats.logicars_layers",
+            "write_logicars",
             numbered=False,
         ),
         Format(
             "digitaljs",
             ".digitaljs.json",
             "one cell, for the viewer and simulator digitaljs",
-            "difflogic.formats.digitaljs",
+            "write_digitaljs",
         ),
         Format(
             "golly",
             ".rule",
             "the rule of an automaton of one channel, for Golly",
-            "difflogic.formats.golly",
+            "write_golly",
             ("rule",),
         ),
-        Format("svg", ".svg", "a picture of the circuit", "difflogic.formats.svg"),
-        Format("dot", ".dot", "the circuit as a graph, for Graphviz", "difflogic.formats.dot"),
+        Format("svg", ".svg", "a picture of the circuit", "write_svg"),
+        Format("dot", ".dot", "the circuit as a graph, for Graphviz", "write_dot"),
     )
 }
 

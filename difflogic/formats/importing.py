@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.errors import CircuitError, ConfigError, did_you_mean
-from difflogic.formats import circuit_json, logicars, strict_json
+from difflogic.formats import read_circuit, read_logicars, strict_json
 from difflogic.formats.circuit_file import NAME_LENGTH
 from difflogic.formats.loading import is_archive
+from difflogic.formats.write_circuit import require_expressible
 from difflogic.logic.automaton import Automaton
 
 AUTO = "auto"
@@ -56,26 +57,26 @@ def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None)
     data = strict_json.read(path, _shrink)
     assumed: Mapping[str, Any] = {}
     if format == AUTO:
-        format = "logicars" if logicars.looks_like(data) else "dct"
+        format = "logicars" if read_logicars.looks_like(data) else "dct"
     if format == "dct":
-        found = circuit_json.parse(data, str(path))
+        found = read_circuit.parse(data, str(path))
         circuit = found.circuit if channels is None else found.circuit.relabeled(channels)
         given.setdefault("visible", tuple(circuit.labels[row] for row in found.visible_rows))
         automaton = replace(found, circuit=circuit, **given)
     else:
-        circuit = logicars.parse(data, str(path))
+        circuit = read_logicars.parse(data, str(path))
         silent = {"name": _name(path), **_SILENT}
         around = {key: value for key, value in silent.items() if key not in given}
         assumed = around if channels else {**around, "channels": circuit.labels}
         circuit = circuit if channels is None else circuit.relabeled(channels)
         automaton = Automaton(circuit=circuit, **around, **given)
-    circuit_json.require_expressible(automaton)
+    require_expressible(automaton)
     return Imported(automaton, format, assumed)
 
 
 def _shrink(decoded: dict[str, Any]) -> Any:
-    small = circuit_json.shrink(decoded)
-    return logicars.shrink(decoded) if small is decoded else small
+    small = read_circuit.shrink(decoded)
+    return read_logicars.shrink(decoded) if small is decoded else small
 
 
 def _name(path: Path) -> str:

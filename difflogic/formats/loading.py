@@ -6,7 +6,7 @@ from pathlib import Path
 
 from difflogic.errors import CircuitError
 from difflogic.files import open_plain
-from difflogic.formats import circuit_json
+from difflogic.formats import read_circuit
 from difflogic.logic.automaton import Automaton, from_model
 from difflogic.model import Model
 from difflogic.training.run_directory import saved_model
@@ -26,7 +26,7 @@ def load(path: Path) -> Automaton:
         raise CircuitError(f"{path}: cannot be read: {reason}") from None
     if is_archive(path):
         return from_model(Model.load(path))
-    return circuit_json.read(path)
+    return read_circuit.read_circuit(path)
 
 
 def is_trained(path: Path) -> bool:

@@ -19,7 +19,9 @@ import numpy as np
 
 from difflogic.config import load_config
 from difflogic.errors import DctError
-from difflogic.formats import circuit_json, importing, loading, logicars_layers
+from difflogic.formats import importing, loading, read_circuit
+from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.write_logicars import write_logicars
 from difflogic.model import Model
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 from tests.difflogic.logic.circuits import automaton
@@ -44,7 +46,7 @@ def seeds(kind: str, folder: Path) -> list[bytes]:
         path = folder / "seed.npz"
         Model.create(load_config("checkerboard", changes)).save(path)
         return [path.read_bytes()]
-    render = circuit_json.render if kind == "circuit" else logicars_layers.render
+    render = write_circuit if kind == "circuit" else write_logicars
     circuits = [life(), random_circuit(2, 8, rng), random_circuit(3, 40, rng)]
     return [render(automaton(circuit)).encode() for circuit in circuits]
 
@@ -69,8 +71,8 @@ def check(kind: str, content: bytes, folder: Path) -> bool:
     if made.circuit.rows < 10_000:
         states = made.circuit.next_state(np.zeros((made.circuit.inputs, 1), np.uint64))
         assert states.shape == (made.circuit.channels, 1)
-        text = circuit_json.render(made)
-        assert_same(circuit_json.parse(json.loads(text), "x"), made)
+        text = write_circuit(made)
+        assert_same(read_circuit.parse(json.loads(text), "x"), made)
     return True
 
 

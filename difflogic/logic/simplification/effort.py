@@ -12,16 +12,16 @@ class Effort:
     passes: int
     """Times that the windows are swept, unless a pass finds nothing."""
     window_leaves: tuple[int, ...]
-    """Sizes of windows that are walked through, one pass each."""
+    """Leaves of the windows that are annealed, one pass each."""
     window_moves: int
-    """Moves of such a walk per gate of the window."""
+    """Moves of annealing per gate of the window."""
     whole_inputs: int
     """Inputs up to which the whole circuit is one window, and is built anew too."""
     whole_moves: int
-    """Moves of a walk from each circuit that the search begins with; then the better half of
-    them walk twice as far, and so on."""
-    last_walks: int
-    """Walks from the best circuit, as far as the longest before."""
+    """Moves of annealing from each circuit that the search begins with; then twice as many from
+    the better half of what was found, and so on."""
+    last_runs: int
+    """Times that the best circuit is annealed in the end, as long as the longest before."""
 
 
 EFFORTS = {

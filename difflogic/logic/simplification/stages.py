@@ -86,11 +86,11 @@ def _changes(
     yield "constants, pass-throughs, inverters folded", lambda circuit: _rebuild(circuit, False)
     yield "equal gates merged", lambda circuit: _rebuild(circuit, True)
     yield UNREAD_DROPPED, drop
-    yield "always equal signals merged", _merge_equal
+    yield "always equal signals merged", _reduced
     for leaves in (SMALL_WINDOW, LARGE_WINDOW):
         yield f"gates replaced in windows of {leaves}", _swept(leaves, effort.passes, progress)
     if effort.window_leaves:
-        yield "windows searched", _walked(effort, progress)
+        yield "windows searched", _annealed(effort, progress)
     if effort.whole_inputs:
         yield "whole circuit searched", _searched(effort, progress)
     yield "channels dropped that are now unread", drop
@@ -115,10 +115,10 @@ def drop_unread_channels(circuit: LogicCircuit, visible: tuple[int, ...]) -> Log
     return to_circuit(xag, [outputs[channel] for channel in live], labels, live)
 
 
-def _merge_equal(circuit: LogicCircuit) -> LogicCircuit:
-    from difflogic.logic.simplification.merging import merge_equal
+def _reduced(circuit: LogicCircuit) -> LogicCircuit:
+    from difflogic.logic.simplification.functional_reduction import reduce_functionally
 
-    return _rebuild(merge_equal(circuit), True)
+    return _rebuild(reduce_functionally(circuit), True)
 
 
 def _swept(leaves: int, passes: int, progress: Progress) -> Change:
@@ -136,7 +136,7 @@ def _swept(leaves: int, passes: int, progress: Progress) -> Change:
     return change
 
 
-def _walked(effort: Effort, progress: Progress) -> Change:
+def _annealed(effort: Effort, progress: Progress) -> Change:
     def change(circuit: LogicCircuit) -> LogicCircuit:
         from difflogic.logic.simplification import nets, windows
 
@@ -150,9 +150,9 @@ def _walked(effort: Effort, progress: Progress) -> Change:
 
 def _searched(effort: Effort, progress: Progress) -> Change:
     def change(circuit: LogicCircuit) -> LogicCircuit:
-        from difflogic.logic.simplification import nets, whole
+        from difflogic.logic.simplification import multistart, nets
 
-        net = whole.search(nets.from_circuit(circuit), effort, progress)
+        net = multistart.search(nets.from_circuit(circuit), effort, progress)
         return nets.back_to_circuit(net, circuit.labels)
 
     return change

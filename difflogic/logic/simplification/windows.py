@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 
 from difflogic.logic.simplification import kernels as k
+from difflogic.logic.simplification.annealing import Annealing, anneal
 from difflogic.logic.simplification.kernels import Net
 from difflogic.logic.simplification.nets import cleaned, gates, new_net
-from difflogic.logic.simplification.walking import Walk, shrink
 
 FEWEST_GATES = 2
 """Of a window that is worth a look."""
@@ -67,7 +67,7 @@ def _rewrite_at(
     part = new_net(count, members, members)
     outputs = k.extract(net, leaves, count, marks[1], np.zeros(nodes, np.int32), part)
     part = part._replace(outputs=part.outputs[:outputs])
-    smaller = shrink(part, Walk(moves_per_gate * members, seed))
+    smaller = anneal(part, Annealing(moves_per_gate * members, seed))
     if gates(smaller) >= members:
         return None
     k.put_back(net, leaves, count, smaller)

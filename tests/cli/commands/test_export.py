@@ -13,8 +13,9 @@ import pytest
 
 from cli import simplifying
 from cli.commands import export
-from difflogic.formats import FORMATS, circuit_json
+from difflogic.formats import FORMATS
 from difflogic.formats.loading import load
+from difflogic.formats.write_circuit import write_circuit
 from tests.difflogic.formats import examples
 from tests.difflogic.logic.circuits import circuit_of
 
@@ -28,7 +29,7 @@ def source(tmp_path: Path) -> str:
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
     automaton = examples.automaton(circuit_of(gates, [16, 20], (0, 5)), "little", fire_rate=0.5)
     path = tmp_path / "little.json"
-    path.write_text(circuit_json.render(automaton))
+    path.write_text(write_circuit(automaton))
     return str(path)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.formats import circuit_json, loading
+from difflogic.formats import loading
+from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.model import Model
@@ -29,12 +30,12 @@ EDGES = automaton(LogicCircuit([Op.XOR], [3], [5], [9], (0,)), name="edges")
 @pytest.fixture(autouse=True)
 def folder(dct: Dct) -> None:
     """A circuit in the directory of the test."""
-    Path("edges.json").write_text(circuit_json.render(EDGES))
+    Path("edges.json").write_text(write_circuit(EDGES))
 
 
 def save(circuit: LogicCircuit, **changes: Any) -> str:
     made = automaton(circuit, name="other", **changes)
-    Path("other.json").write_text(circuit_json.render(made))
+    Path("other.json").write_text(write_circuit(made))
     return "other.json"
 
 
@@ -79,7 +80,7 @@ def test_a_model_by_way_of_logicars(dct: Dct, tiny: list[str], options: list[str
 
 def test_our_own_format_there_and_back(dct: Dct) -> None:
     first = dct("export", "edges.json", "--format", "json", "--unsimplified")
-    assert first.stdout == circuit_json.render(EDGES)
+    assert first.stdout == write_circuit(EDGES)
     assert dct("import", "edges.json").stdout == first.stdout
 
 
@@ -129,7 +130,7 @@ class TestBadExports:
         assert "129 channels are more than the 128 that logicars has" in result.stderr
         assert set(os.listdir()) == {"edges.json", "other.json"}
 
-    @pytest.mark.parametrize("content", ["{", "", "[]", circuit_json.render(EDGES)[:-9]])
+    @pytest.mark.parametrize("content", ["{", "", "[]", write_circuit(EDGES)[:-9]])
     def test_bad_sources(self, dct: Dct, content: str) -> None:
         Path("other.json").write_text(content)
         result = dct("export", "other.json", "-o", "x.digitaljs.json")
@@ -147,7 +148,7 @@ class TestBadExports:
 def test_simplifying_may_leave_one_channel_for_golly(dct: Dct) -> None:
     # Channel 1 does what the one channel of EDGES does, and channel 0 copies it.
     made = automaton(LogicCircuit([Op.XOR], [7], [11], [18, 18], (0, 1)), visible=(1,))
-    Path("two.json").write_text(circuit_json.render(replace(made, name="two")))
+    Path("two.json").write_text(write_circuit(replace(made, name="two")))
     for name, source in (("Two", "two.json"), ("One", "edges.json")):
         assert dct("export", source, "-o", f"{name}.rule").exit_code == 0
     trees = [Path(f"{name}.rule").read_text().split("@TREE")[1] for name in ("Two", "One")]

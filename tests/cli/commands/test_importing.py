@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from difflogic.formats import circuit_json, importing, logicars_layers
+from difflogic.formats import importing, read_circuit
+from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.write_logicars import write_logicars
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 from tests.difflogic.logic.circuits import automaton
 
 Dct = Callable[..., Any]
 
 MADE = automaton(random_circuit(2, 12, np.random.default_rng(1), (5, 2)))
-OWN = circuit_json.render(MADE)
-FOREIGN = logicars_layers.render(automaton(life(channels=2)))
+OWN = write_circuit(MADE)
+FOREIGN = write_logicars(automaton(life(channels=2)))
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +52,7 @@ class TestSuccess:
             "the file does not say, so this is assumed: --name rust --boundary zero --width 16 "
             "--steps 20 --fire-rate 1 --start random --channels 0-1\n"
         ) in result.stderr
-        found = circuit_json.read(Path("out.json"))
+        found = read_circuit.read_circuit(Path("out.json"))
         expected = importing.read(Path("rust.json"), given={"height": 9, "visible": (1,)})
         assert_same(found, expected.automaton)
 
@@ -76,7 +78,7 @@ class TestSuccess:
 
     def test_json(self, dct: Dct) -> None:
         found = dct("import", "rust.json", "-o", "out.json", "--json").json
-        circuit = circuit_json.read(Path("out.json")).circuit
+        circuit = read_circuit.read_circuit(Path("out.json")).circuit
         assert found["gates"] == circuit.gates
         assert found["depth"] == circuit.depth
         assert (found["file"], found["output"]) == ("rust.json", "out.json")

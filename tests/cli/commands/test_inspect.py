@@ -18,7 +18,7 @@ import pytest
 
 from cli.terminal import inspection
 from difflogic.config import load_config
-from difflogic.formats import circuit_json
+from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
@@ -31,7 +31,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def save(example: Automaton, path: Path) -> str:
-    path.write_text(circuit_json.render(example))
+    path.write_text(write_circuit(example))
     return str(path)
 
 

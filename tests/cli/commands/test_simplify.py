@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.formats import circuit_json
 from difflogic.formats.loading import load
+from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
 from difflogic.logic import xag
 from difflogic.logic.circuit import LogicCircuit
@@ -24,7 +24,7 @@ Dct = Callable[..., Any]
 
 
 def save(circuit: LogicCircuit, path: Path, visible: tuple[int, ...] = (0,)) -> str:
-    path.write_text(circuit_json.render(automaton_of(circuit, visible)))
+    path.write_text(write_circuit(automaton_of(circuit, visible)))
     return str(path)
 
 
@@ -144,10 +144,10 @@ class TestSimplify:
         assert not Path("small.json").exists()
 
     def test_compared(self, dct: Dct, clumsy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        from difflogic.logic import rivals
+        from difflogic.logic import berkeley_abc
 
-        monkeypatch.setattr(rivals, "find_abc", lambda: "abc")
-        monkeypatch.setattr(rivals, "by_abc", lambda circuit: circuit)
+        monkeypatch.setattr(berkeley_abc, "find_abc", lambda: "abc")
+        monkeypatch.setattr(berkeley_abc, "simplify_with_abc", lambda circuit: circuit)
         result = dct("simplify", clumsy, "--compare", "abc")
         assert result.exit_code == 0
         assert "by abc, 0.0 s" in result.stdout

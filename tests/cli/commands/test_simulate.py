@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from difflogic.errors import RunDirectoryError
-from difflogic.formats import circuit_json
+from difflogic.formats.write_circuit import write_circuit
 from difflogic.simulation import benchmark, peak, picture, state_file
 from difflogic.simulation.life import life_automaton
 from tests.difflogic.formats.made import random_circuit
@@ -39,7 +39,7 @@ def circuit_cache(tmp_path_factory):
 def life(tmp_path: Path) -> str:
     """A circuit's file: the Game of Life."""
     path = tmp_path / "life.json"
-    path.write_text(circuit_json.render(life_automaton()))
+    path.write_text(write_circuit(life_automaton()))
     return str(path)
 
 
@@ -49,7 +49,7 @@ def three(tmp_path: Path) -> str:
     circuit = random_circuit(6, 60, np.random.default_rng(3))
     path = tmp_path / "three.json"
     whole = automaton(circuit, visible=(1, 2, 4), fire_rate=0.7, boundary="zero")
-    path.write_text(circuit_json.render(whole))
+    path.write_text(write_circuit(whole))
     return str(path)
 
 

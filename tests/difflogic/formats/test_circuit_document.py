@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.formats import circuit_json
+from difflogic.formats import read_circuit
 from difflogic.formats.circuit_file import CircuitFile
+from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
 from difflogic.logic.circuit import NEIGHBORS
 from tests.difflogic.formats.made import random_circuit
@@ -73,8 +74,8 @@ def test_the_neighbours_are_named_as_drawn():
 
 def test_the_example_is_a_circuit_and_does_what_is_said(interpreter, tmp_path):
     (tmp_path / "example.json").write_text(block("json"))
-    read = circuit_json.read(tmp_path / "example.json")
-    assert json.loads(circuit_json.render(read)) == json.loads(block("json"))
+    read = read_circuit.read_circuit(tmp_path / "example.json")
+    assert json.loads(write_circuit(read)) == json.loads(block("json"))
     rng = np.random.default_rng(1)
     grid = rng.integers(0, 2, (8, 12))
     found = interpreter["step"](
@@ -92,7 +93,7 @@ def test_the_documents_interpreter_computes_what_we_compute(
 ):
     rng = np.random.default_rng(channels)
     made = automaton(random_circuit(channels, 120, rng), boundary=boundary)
-    (tmp_path / "made.json").write_text(circuit_json.render(made))
+    (tmp_path / "made.json").write_text(write_circuit(made))
     circuit = interpreter["load"](tmp_path / "made.json")
     state = rng.integers(0, 2, (channels, *size))
     for _ in range(4):

@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 
 from difflogic.errors import CircuitError, ConfigError
-from difflogic.formats import circuit_json, importing, logicars_layers
+from difflogic.formats import importing
+from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.write_logicars import write_logicars
 from tests.difflogic.formats.made import assert_same, life
 from tests.difflogic.logic.circuits import automaton
 
@@ -16,14 +18,14 @@ MADE = automaton(life(channels=2), visible=(1,))
 @pytest.fixture
 def logicars(tmp_path):
     path = tmp_path / "my best.circuit.json"
-    path.write_text(logicars_layers.render(MADE))
+    path.write_text(write_logicars(MADE))
     return path
 
 
 @pytest.fixture
 def own(tmp_path):
     path = tmp_path / "own.json"
-    path.write_text(circuit_json.render(MADE))
+    path.write_text(write_circuit(MADE))
     return path
 
 
@@ -75,7 +77,7 @@ def test_channels_can_be_numbered(logicars, tmp_path):
     assert found.automaton.circuit.labels == (7, 3)
     assert not {"channels", "visible"} & found.assumed.keys()
     own = tmp_path / "own.json"
-    own.write_text(circuit_json.render(found.automaton))
+    own.write_text(write_circuit(found.automaton))
     # A file of our own has visible channels, which keep their places.
     again = importing.read(own, given={"channels": (0, 4)})
     assert (again.automaton.circuit.labels, again.automaton.visible) == ((0, 4), (4,))
@@ -111,7 +113,7 @@ def test_what_no_automaton_can_have(logicars, own, key, value, says):
 )
 def test_names_of_files(tmp_path, stem, name):
     path = tmp_path / f"{stem}.json"
-    path.write_text(logicars_layers.render(MADE))
+    path.write_text(write_logicars(MADE))
     assert importing.read(path).automaton.name == name
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.errors import CircuitError, DctError, ModelFileError
-from difflogic.formats import circuit_json, loading, logicars_layers
+from difflogic.formats import loading
+from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.write_logicars import write_logicars
 from difflogic.logic.automaton import from_model
 from difflogic.model import Model
 from tests.difflogic.formats.made import assert_same, life, random_circuit
@@ -45,12 +47,12 @@ def test_a_model_a_run_and_a_circuit(model, tmp_path):
     made, path = model
     assert_same(loading.load(path), from_model(made))
     assert_same(loading.load(path.parent), from_model(made))
-    (tmp_path / "any.name").write_text(circuit_json.render(MADE))
+    (tmp_path / "any.name").write_text(write_circuit(MADE))
     assert_same(loading.load(tmp_path / "any.name"), MADE)
 
 
 def test_a_circuit_of_logicars_is_to_be_imported(tmp_path):
-    (tmp_path / "x").write_text(logicars_layers.render(automaton(life())))
+    (tmp_path / "x").write_text(write_logicars(automaton(life())))
     assert "it looks like one of logicars, which dct import turns into one" in problem(
         tmp_path / "x"
     )
@@ -64,7 +66,7 @@ def test_a_file_of_another_kind(tmp_path):
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
 def test_the_beginning_of_a_file(model, tmp_path, share):
-    for content in (circuit_json.render(MADE).encode(), model[1].read_bytes()):
+    for content in (write_circuit(MADE).encode(), model[1].read_bytes()):
         (tmp_path / "cut").write_bytes(content[: int(share * len(content))])
         message = problem(tmp_path / "cut")
         assert "only the beginning of" in message or "is empty" in message

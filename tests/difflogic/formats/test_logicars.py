@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 from difflogic.config import load_config
 from difflogic.errors import CircuitError
-from difflogic.formats import logicars, logicars_layers, strict_json
+from difflogic.formats import read_logicars, strict_json
+from difflogic.formats.write_logicars import write_logicars
 from difflogic.gates import Op
 from difflogic.logic.automaton import from_model
 from difflogic.logic.circuit import LogicCircuit
@@ -32,11 +33,11 @@ def model(overrides, seed=1):
 
 
 def decoded(data):
-    return strict_json.decode(json.dumps(data).encode(), "x.json", logicars.shrink)
+    return strict_json.decode(json.dumps(data).encode(), "x.json", read_logicars.shrink)
 
 
 def parse(data):
-    return logicars.parse(decoded(data), "x.json")
+    return read_logicars.parse(decoded(data), "x.json")
 
 
 GOOD = naive_logicars.from_model(model(SOME))
@@ -63,7 +64,7 @@ def test_a_file_of_logicars_is_the_model_that_it_was_made_of(overrides):
 @settings(max_examples=60)
 @given(circuits())
 def test_any_circuit_is_written_as_one_of_logicars(circuit):
-    data = json.loads(logicars_layers.render(automaton(circuit)))
+    data = json.loads(write_logicars(automaton(circuit)))
     bits = np.random.default_rng(0).integers(0, 2, (circuit.inputs, 12))
     for column in bits.T:
         found = naive_logicars.execute(data, column.tolist())
@@ -87,7 +88,7 @@ def test_any_circuit_is_written_as_one_of_logicars(circuit):
 def test_layers(outputs, sizes):
     """Row 18 is in the first layer, which hands rows 2 and 17 on; 19 and 20 are in the second."""
     circuit = LogicCircuit([Op.AND, Op.OR, Op.XOR], [0, 18, 18], [1, 2, 17], outputs, (0, 1))
-    data = json.loads(logicars_layers.render(automaton(circuit)))
+    data = json.loads(write_logicars(automaton(circuit)))
     found = [len(layer["gates"]) for layer in data["update"]["layers"]]
     assert naive_logicars.active_gates(data) == 3
     assert found == sizes
@@ -95,7 +96,7 @@ def test_layers(outputs, sizes):
 
 def test_a_gate_that_is_the_next_state_of_two_channels_is_there_once():
     circuit = LogicCircuit([Op.XOR], [0], [1], [18, 18], (0, 1))
-    data = json.loads(logicars_layers.render(automaton(circuit)))
+    data = json.loads(write_logicars(automaton(circuit)))
     assert [len(layer["gates"]) for layer in data["update"]["layers"]] == [1, 2]
     assert naive_logicars.active_gates(data) == 1
 
@@ -103,7 +104,7 @@ def test_a_gate_that_is_the_next_state_of_two_channels_is_there_once():
 @pytest.mark.parametrize("overrides", [ONE, SOME, DISTINCT, DEEP])
 def test_a_model_there_and_back(overrides):
     made = from_model(model(overrides))
-    data = json.loads(logicars_layers.render(made))
+    data = json.loads(write_logicars(made))
     read = parse(data)
     inputs = words(made.circuit.inputs, np.random.default_rng(1))
     np.testing.assert_array_equal(read.next_state(inputs), made.circuit.next_state(inputs))
@@ -119,13 +120,13 @@ def test_a_model_there_and_back(overrides):
 
 def test_all_neighbourhoods_of_the_game_of_life():
     circuit = life()
-    read = parse(json.loads(logicars_layers.render(automaton(circuit))))
+    read = parse(json.loads(write_logicars(automaton(circuit))))
     seen = all_cases(9)
     np.testing.assert_array_equal(read.next_state(seen), circuit.next_state(seen))
 
 
 def test_the_file_is_laid_out_as_serde_does():
-    text = logicars_layers.render(automaton(life()))
+    text = write_logicars(automaton(life()))
     data = json.loads(text)
     assert list(data) == ["perception", "update", "channels"]
     assert list(data["perception"]) == ["kernels", "channels"]
@@ -138,18 +139,18 @@ def test_the_file_is_laid_out_as_serde_does():
 def test_more_channels_than_logicars_has():
     circuit = life(channels=129)
     with pytest.raises(CircuitError, match=r"129 channels are more than the 128 .* simplify"):
-        logicars_layers.render(automaton(circuit))
-    assert logicars_layers.render(automaton(life(channels=128)))
+        write_logicars(automaton(circuit))
+    assert write_logicars(automaton(life(channels=128)))
 
 
 def test_a_circuit_that_would_take_too_many_gates(monkeypatch):
     made = automaton(life())
-    gates = len(parse(json.loads(logicars_layers.render(made))).op) - 9
-    monkeypatch.setattr(logicars_layers, "MAX_GATES", gates)
-    assert logicars_layers.render(made)
-    monkeypatch.setattr(logicars_layers, "MAX_GATES", gates - 1)
+    gates = len(parse(json.loads(write_logicars(made))).op) - 9
+    monkeypatch.setattr("difflogic.formats.write_logicars.MAX_GATES", gates)
+    assert write_logicars(made)
+    monkeypatch.setattr("difflogic.formats.write_logicars.MAX_GATES", gates - 1)
     with pytest.raises(CircuitError, match=f"would take {gates} gates, more than {gates - 1}"):
-        logicars_layers.render(made)
+        write_logicars(made)
 
 
 # What is refused
@@ -220,7 +221,7 @@ def test_more_keys_are_ignored_as_serde_does():
 
 def test_too_many_gates(monkeypatch):
     gates = parse(GOOD).gates
-    monkeypatch.setattr(logicars, "MAX_GATES", gates - 1)
+    monkeypatch.setattr(read_logicars, "MAX_GATES", gates - 1)
     with pytest.raises(CircuitError, match=f"{gates} gates per cell are more than the"):
         parse(GOOD)
 

@@ -118,7 +118,7 @@ def test_equal_keys_in_different_objects():
 HOSTILE = """
 import resource, sys
 from difflogic.errors import CircuitError
-from difflogic.formats import circuit_json, strict_json
+from difflogic.formats import read_circuit, strict_json
 objects, lists = strict_json.MAX_OBJECTS, strict_json.MAX_LISTS
 commas = 3 * objects + strict_json.MAX_EXTRA_COMMAS
 text = {
@@ -131,7 +131,7 @@ assert len(text) <= strict_json.MAX_TEXT_BYTES
 limit = 2**30 + 2**27
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 try:
-    circuit_json.parse(strict_json.decode(text, "x", circuit_json.shrink), "x")
+    read_circuit.parse(strict_json.decode(text, "x", read_circuit.shrink), "x")
 except CircuitError as error:
     print("refused:", error)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, "MiB")

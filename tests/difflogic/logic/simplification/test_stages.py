@@ -14,16 +14,16 @@ from difflogic.logic.simplification import (
     EFFORTS,
     Effort,
     active_gates,
-    merging,
+    functional_reduction,
     nets,
     simplify,
     windows,
 )
+from difflogic.logic.simplification.annealing import Annealing
+from difflogic.logic.simplification.functional_reduction import reduce_functionally
 from difflogic.logic.simplification.kernels import Net, invert_a
-from difflogic.logic.simplification.merging import merge_equal
 from difflogic.logic.simplification.resynthesis import starts
 from difflogic.logic.simplification.stages import drop_unread_channels
-from difflogic.logic.simplification.walking import Walk
 from difflogic.logic.xag import to_circuit
 from tests.difflogic.logic.circuits import (
     LIFE_TABLE,
@@ -130,25 +130,27 @@ class TestBounds:
         assert sizes[-1] == 1
         assert sizes == sorted(sizes, reverse=True)
 
-    def test_merging_stops_at_its_conflicts(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(merging, "ALL_CONFLICTS", -1)
+    def test_functional_reduction_stops_at_its_conflicts(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(functional_reduction, "ALL_CONFLICTS", -1)
         circuit = circuit_of([(Op.AND, 0, 1), (Op.AND, 1, 0)], [19, 18])
-        assert merge_equal(circuit).op.tolist() == [Op.AND, Op.AND]
+        assert reduce_functionally(circuit).op.tolist() == [Op.AND, Op.AND]
 
 
 class TestFaults:
     def test_a_search_that_goes_wrong_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Every net that the search returns has an op inverted at one input."""
-        shrink = windows.shrink
+        anneal = windows.anneal
 
-        def wrong(net: Net, walk: Walk) -> Net:
-            found = shrink(net, walk)
+        def wrong(net: Net, schedule: Annealing) -> Net:
+            found = anneal(net, schedule)
             last = int(found.size[0]) - 1
             if last > found.inputs:
                 found.op[last] = invert_a(int(found.op[last]))
             return found
 
-        monkeypatch.setattr(windows, "shrink", wrong)
+        monkeypatch.setattr(windows, "anneal", wrong)
         circuit = circuit_of(
             [(Op.AND, 0, 1), (Op.AND, 0, 2), (Op.OR, 9, 10), (Op.XOR, 11, 3)], [12]
         )
@@ -191,7 +193,7 @@ def _step(circuit: LogicCircuit, state: np.ndarray) -> np.ndarray:
 class TestMerging:
     @given(circuits())
     def test_keeps_every_next_state(self, circuit: LogicCircuit) -> None:
-        assert same_next_states(circuit, merge_equal(circuit))
+        assert same_next_states(circuit, reduce_functionally(circuit))
 
     def test_finds_what_no_wire_shows(self) -> None:
         # (a ⊕ b) ⊕ c and a ⊕ (b ⊕ c), inverted; and a constant.
@@ -202,7 +204,7 @@ class TestMerging:
             ],
             [21, 22],
         )  # fmt: skip
-        merged = merge_equal(circuit)
+        merged = reduce_functionally(circuit)
         assert merged.op[3] == Op.NOT_A
         assert merged.a[3] == 19
         assert merged.op[4] == Op.FALSE

@@ -30,7 +30,7 @@ _INVERTED = {
 }  # fmt: skip
 
 
-def render(automaton: Automaton) -> str:
+def write_digitaljs(automaton: Automaton) -> str:
     """Return one cell's circuit as JSON, one device or connector a line."""
     drawing = _Drawing(automaton.circuit)
     devices = ",\n".join(

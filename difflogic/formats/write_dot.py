@@ -8,7 +8,7 @@ from difflogic.formats.diagram.graph import Diagram, Family, Node, Wire, diagram
 from difflogic.logic.automaton import Automaton
 
 
-def render(automaton: Automaton) -> str:
+def write_dot(automaton: Automaton) -> str:
     """Return an automaton's circuit in the DOT language. Raises CircuitError if it is too large.
 
     A circle at a wire's end inverts: at a gate's input, what the gate reads; at its output, its

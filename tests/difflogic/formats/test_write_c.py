@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from scipy.ndimage import convolve
 
-from difflogic.formats import c
 from difflogic.formats.common import identifier
+from difflogic.formats.write_c import write_c
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call, needs
 from tests.difflogic.logic.circuits import circuit_of, step
@@ -65,7 +65,7 @@ def check(automata, sizes, folder, compiler=SANITIZED, steps=6, run=examples.run
         # Rows of the grid come first, then channels.
         words = [pack(state.swapaxes(0, 1), rng).ravel(), pack(fires, rng).ravel()]
         (folder / f"{number}.in").write_bytes(np.concatenate(words).tobytes())
-        (folder / f"{number}.h").write_text(c.render(automaton))
+        (folder / f"{number}.h").write_text(write_c(automaton))
         fire = "fire, " if automaton.fire_rate < 1 else ""
         parts.append(f'#include "{number}.h"\n' + RUN.format(
             number=number, name=identifier(automaton), height=height, width=width, steps=steps,
@@ -176,7 +176,7 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
         circuit_of(gates, [19, 20], (4, 2)), "my-ca", "periodic", fire_rate, start,
         visible=(2,), height=6, width=70,
     )  # fmt: skip
-    text = c.render(automaton)
+    text = write_c(automaton)
     (tmp_path / "my_ca.h").write_text(text)
     lines = text[text.index("Example:") : text.index(" */\n#ifndef")].splitlines()[1:]
     (tmp_path / "example.c").write_text("".join(f"{line[7:]}\n" for line in lines))
@@ -191,9 +191,9 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
 
 
 def test_the_header_stands_on_its_own():
-    text = c.render(examples.life())
+    text = write_c(examples.life())
     assert [line for line in text.splitlines() if line.startswith("#include")] == [
         "#include <stddef.h>",
         "#include <stdint.h>",
     ]
-    assert text == c.render(examples.life())
+    assert text == write_c(examples.life())

@@ -69,7 +69,7 @@ _COLUMNS = {-1: "LEFT", 0: "x", 1: "RIGHT"}
 _INSIDE = {"UP": "y > 0", "DOWN": "y < HEIGHT - 1", "LEFT": "x > 0", "RIGHT": "x < WIDTH - 1"}
 
 
-def render(automaton: Automaton, array: tuple[int, int] | None = None) -> str:
+def write_verilog(automaton: Automaton, array: tuple[int, int] | None = None) -> str:
     """Return both modules; `array` is the default of the grid's height and width."""
     name = identifier(automaton)
     asynchronous = automaton.fire_rate < 1

@@ -1,4 +1,4 @@
-"""Walks through nets of few inputs: a sweep over the gates, then simulated annealing."""
+"""Nets of few inputs made small: a sweep over the gates, then simulated annealing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ CHUNK = 4000
 
 
 @dataclass(frozen=True)
-class Walk:
-    """A random walk: its length, its place in the streams of chance, and its temperatures."""
+class Annealing:
+    """How long it lasts, its place in the streams of chance, and its temperatures."""
 
     moves: int
     seed: int = 0
@@ -24,20 +24,23 @@ class Walk:
     to 1, these left about the fewest gates from most starts."""
 
 
-def shrink(net: Net, walk: Walk) -> Net:
-    """Return the smallest form of a net that a sweep over its gates, and a walk, find.
+def anneal(net: Net, schedule: Annealing) -> Net:
+    """Return the smallest form of a net that a sweep over its gates, and annealing, find.
 
     The net has few inputs: its truth tables take 2^inputs bits per gate. Deterministic.
     """
     net = cleaned(net, room=2 * k.VIRTUAL)
     room = len(net.op)
-    work = new_work(room, net.inputs, walk.seed)
+    work = new_work(room, net.inputs, schedule.seed)
     best, spare, tried = (new_net(net.inputs, len(net.outputs), room) for _ in range(3))
     k.sweep(net, spare, tried, work)
     k.copy(net, best)
-    temperature, cooling = walk.hot, (walk.cold / walk.hot) ** (1 / max(walk.moves, 1))
-    for first in range(0, walk.moves, CHUNK):
-        moves = min(CHUNK, walk.moves - first)
+    temperature, cooling = (
+        schedule.hot,
+        (schedule.cold / schedule.hot) ** (1 / max(schedule.moves, 1)),
+    )
+    for first in range(0, schedule.moves, CHUNK):
+        moves = min(CHUNK, schedule.moves - first)
         k.walk(net, best, spare, tried, work, moves, temperature, cooling)
         temperature *= cooling**moves
     return best

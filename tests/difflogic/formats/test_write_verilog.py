@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.formats import verilog
 from difflogic.formats.common import identifier, used_interface
+from difflogic.formats.write_verilog import write_verilog
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call, compare_cells, needs, run_bench
 
@@ -16,7 +16,7 @@ STEPS = 20
 
 def write(automata, folder):
     for number, automaton in enumerate(automata):
-        (folder / f"{number}.v").write_text(verilog.render(automaton, array=(3, 4)))
+        (folder / f"{number}.v").write_text(write_verilog(automaton, array=(3, 4)))
     return [f"{number}.v" for number in range(len(automata))]
 
 
@@ -121,12 +121,12 @@ def test_yosys_finds_nothing_to_say(tmp_path):
 
 
 def test_the_array_is_as_large_as_asked():
-    text = verilog.render(examples.life(), array=(12, 34))
+    text = write_verilog(examples.life(), array=(12, 34))
     assert "parameter HEIGHT = 12," in text
     assert "parameter WIDTH = 34\n" in text
-    assert "parameter HEIGHT = 5," in verilog.render(examples.life())
+    assert "parameter HEIGHT = 5," in write_verilog(examples.life())
 
 
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 def test_nothing_but_the_circuit_decides_the_text(boundary):
-    assert verilog.render(examples.life(boundary)) == verilog.render(examples.life(boundary))
+    assert write_verilog(examples.life(boundary)) == write_verilog(examples.life(boundary))

@@ -52,7 +52,7 @@ class _Canvas:
     height: float
 
 
-def render(automaton: Automaton) -> str:
+def write_svg(automaton: Automaton) -> str:
     """Return an automaton's circuit as an SVG picture. Raises CircuitError if it is too large."""
     canvas = _lay_out(diagram(automaton))
     side = Sidebar(canvas.diagram, MARGIN, 0)

@@ -42,7 +42,7 @@ Layer = npt.NDArray[np.int64]
 _GATE_KEYS = ("op", "wire_a", "wire_b")
 
 
-def read(path: Path) -> LogicCircuit:
+def read_logicars(path: Path) -> LogicCircuit:
     """Return the circuit in a file. Raises CircuitError, which names the file and the place."""
     return parse(strict_json.read(path, shrink), str(path))
 

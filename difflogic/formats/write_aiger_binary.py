@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from difflogic.formats.aiger import graph_of, symbols
 from difflogic.formats.common import Interface, used_interface
+from difflogic.formats.write_aiger import graph_of, symbols
 from difflogic.logic.automaton import Automaton
 
 
-def render(automaton: Automaton, interface: Interface | None = None) -> bytes:
+def write_aiger_binary(automaton: Automaton, interface: Interface | None = None) -> bytes:
     """Return the binary form: the ANDs as differences of literals, seven bits to a byte."""
     interface = interface or used_interface(automaton.circuit)
     graph = graph_of(automaton, interface)

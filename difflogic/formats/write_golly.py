@@ -23,7 +23,7 @@ ORDER = ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C")
 """The cells in which a tree decides, the root's first."""
 
 
-def render(automaton: Automaton, rule: str | None = None) -> str:
+def write_golly(automaton: Automaton, rule: str | None = None) -> str:
     """Return a .rule file, whose name must be `rule`: without it, as `rule_name` says.
 
     Raises CircuitError if Golly cannot run the automaton, or has no rules of this name.

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.formats import digitaljs
+from difflogic.formats.write_digitaljs import write_digitaljs
 from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
 from tests.difflogic.formats.made import circuits, life, random_circuit
@@ -90,7 +90,7 @@ def named(circuit, bits):
 @given(circuits())
 def test_any_circuit(circuit):
     bits = np.random.default_rng(0).random((circuit.inputs, 200)) < 0.5
-    lamps = simulate(digitaljs.render(automaton(circuit)), named(circuit, bits))
+    lamps = simulate(write_digitaljs(automaton(circuit)), named(circuit, bits))
     assert list(lamps) == [f"next{label}" for label in circuit.labels]
     np.testing.assert_array_equal(list(lamps.values()), circuit.next_state(bits))
 
@@ -99,7 +99,7 @@ def test_every_op():
     ops = np.arange(16)
     circuit = LogicCircuit(ops, ops * 0 + 3, ops * 0 + 77, 144 + ops, tuple(range(16)))
     bits = np.random.default_rng(0).random((144, 50)) < 0.5
-    text = digitaljs.render(automaton(circuit))
+    text = write_digitaljs(automaton(circuit))
     lamps = simulate(text, named(circuit, bits))
     np.testing.assert_array_equal(list(lamps.values()), circuit.next_state(bits))
     devices = json.loads(text)["devices"]
@@ -113,7 +113,7 @@ def test_every_op():
 
 def test_devices_of_the_game_of_life():
     circuit = life()
-    devices = json.loads(digitaljs.render(automaton(circuit)))["devices"]
+    devices = json.loads(write_digitaljs(automaton(circuit)))["devices"]
     kinds = Counter(device["type"] for device in devices.values())
     counts = circuit.op_counts()
     assert kinds["Or"] == counts[Op.OR]
@@ -132,7 +132,7 @@ def run_node(circuit, vectors):
     )
     if found.returncode:
         pytest.skip("needs the npm package digitaljs where node finds it (NODE_PATH)")
-    sent = {"circuit": json.loads(digitaljs.render(automaton(circuit))), "vectors": vectors}
+    sent = {"circuit": json.loads(write_digitaljs(automaton(circuit))), "vectors": vectors}
     done = subprocess.run(
         [node, "run_digitaljs.cjs"], cwd=HERE, input=json.dumps(sent), capture_output=True,
         text=True, timeout=100,
@@ -143,7 +143,7 @@ def run_node(circuit, vectors):
 
 
 def used(circuit):
-    devices = json.loads(digitaljs.render(automaton(circuit)))["devices"]
+    devices = json.loads(write_digitaljs(automaton(circuit)))["devices"]
     return {name for name, device in devices.items() if device["type"] == "Button"}
 
 

@@ -20,7 +20,7 @@ from difflogic.gates import TRUTH_TABLES, Op
 from difflogic.logic.automaton import Automaton
 
 
-def render(automaton: Automaton, interface: Interface | None = None) -> str:
+def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:
     """Return one cell's circuit; its inputs are those that it reads, unless `interface` says."""
     circuit = automaton.circuit
     interface = interface or used_interface(circuit)

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 
 from difflogic.errors import CircuitError, ConfigError
 from difflogic.gates import Op
-from difflogic.logic import rivals
+from difflogic.logic import berkeley_abc
+from difflogic.logic.berkeley_abc import _from_blif, _to_blif
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.rivals import _from_blif, _to_blif
 from tests.difflogic.logic.circuits import circuit_of, circuits, same_next_states
 
 CIRCUIT = circuit_of([(Op.AND, 0, 1), (Op.XOR, 9, 2), (Op.TRUE, 0, 0)], [10])
@@ -18,7 +18,7 @@ CIRCUIT = circuit_of([(Op.AND, 0, 1), (Op.XOR, 9, 2), (Op.TRUE, 0, 0)], [10])
 
 def installed() -> bool:
     try:
-        rivals.find_abc()
+        berkeley_abc.find_abc()
     except ConfigError:
         return False
     return True
@@ -30,7 +30,7 @@ def pretend(directory: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> No
     program.write_text("#!/bin/sh\n" + script)
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(directory) + os.pathsep + "/bin")
-    monkeypatch.setattr(rivals, "ABC_NAMES", ("abc",))
+    monkeypatch.setattr(berkeley_abc, "ABC_NAMES", ("abc",))
 
 
 @given(circuits())
@@ -58,25 +58,25 @@ def test_gates_that_do_not_fit(names: str) -> None:
 def test_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ConfigError, match=r"ABC is not installed .* leave out --compare"):
-        rivals.by_abc(CIRCUIT)
+        berkeley_abc.simplify_with_abc(CIRCUIT)
 
 
 def test_failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pretend(tmp_path, monkeypatch, "echo cannot read it; exit 1\n")
     with pytest.raises(CircuitError, match="failed: cannot read it"):
-        rivals.by_abc(CIRCUIT)
+        berkeley_abc.simplify_with_abc(CIRCUIT)
 
 
 def test_too_slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pretend(tmp_path, monkeypatch, "exec sleep 5\n")
-    monkeypatch.setattr(rivals, "PATIENCE", 0.1 - rivals.SECONDS)
+    monkeypatch.setattr(berkeley_abc, "PATIENCE", 0.1 - berkeley_abc.SECONDS)
     with pytest.raises(CircuitError, match="timed out"):
-        rivals.by_abc(CIRCUIT)
+        berkeley_abc.simplify_with_abc(CIRCUIT)
 
 
 def test_its_result_is_folded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pretend(tmp_path, monkeypatch, "cp before.blif after.blif\n")
-    found = rivals.by_abc(CIRCUIT)
+    found = berkeley_abc.simplify_with_abc(CIRCUIT)
     assert found.op_counts() == {Op.AND: 1, Op.XOR: 1}
     assert same_next_states(CIRCUIT, found)
 
@@ -85,7 +85,7 @@ def test_its_result_is_folded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 @settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(circuits(fewest=8))
 def test_abc_itself(monkeypatch: pytest.MonkeyPatch, circuit: LogicCircuit) -> None:
-    monkeypatch.setattr(rivals, "_SCRIPT", rivals._SCRIPT.replace("-T 10", "-T 1"))
-    found = rivals.by_abc(circuit)
+    monkeypatch.setattr(berkeley_abc, "_SCRIPT", berkeley_abc._SCRIPT.replace("-T 10", "-T 1"))
+    found = berkeley_abc.simplify_with_abc(circuit)
     assert same_next_states(circuit, found)
     assert found.gates <= circuit.gates

@@ -43,7 +43,7 @@ class Graph(Literals):
         )
 
 
-def render(automaton: Automaton, interface: Interface | None = None) -> str:
+def write_aiger(automaton: Automaton, interface: Interface | None = None) -> str:
     """Return the ASCII form of one cell's circuit; `interface` as for BLIF."""
     interface = interface or used_interface(automaton.circuit)
     graph = graph_of(automaton, interface)

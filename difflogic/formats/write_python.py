@@ -66,7 +66,7 @@ _ABOUT_FIRE = """
 """
 
 
-def render(automaton: Automaton) -> str:
+def write_python(automaton: Automaton) -> str:
     """Return the module's text."""
     circuit = automaton.circuit
     used = used_rows(circuit)

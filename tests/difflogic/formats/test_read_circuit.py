@@ -10,24 +10,23 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from difflogic.errors import CircuitError
-from difflogic.formats import circuit_json, strict_json
+from difflogic.formats import read_circuit, strict_json
 from difflogic.formats.circuit_file import CircuitFile
+from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
 from tests.difflogic.formats.made import assert_same, automata, random_circuit
 from tests.difflogic.logic.circuits import automaton
 
-GOOD = json.loads(
-    circuit_json.render(automaton(random_circuit(2, 5, np.random.default_rng(3), (4, 1))))
-)
+GOOD = json.loads(write_circuit(automaton(random_circuit(2, 5, np.random.default_rng(3), (4, 1)))))
 
 
 def decoded(text: str):
-    return strict_json.decode(text.encode(), "x.json", circuit_json.shrink)
+    return strict_json.decode(text.encode(), "x.json", read_circuit.shrink)
 
 
 def problem(data) -> str:
     with pytest.raises(CircuitError) as caught:
-        circuit_json.parse(decoded(json.dumps(data)), "x.json")
+        read_circuit.parse(decoded(json.dumps(data)), "x.json")
     message = str(caught.value)
     assert message.startswith("x.json: ")
     assert len(message) < 400
@@ -49,14 +48,14 @@ def with_gate(place, gate):
 
 @given(automata())
 def test_what_is_written_is_read_back(made):
-    text = circuit_json.render(made)
-    assert_same(circuit_json.parse(decoded(text), "x"), made)
-    assert_same(circuit_json.parse(json.loads(text), "x"), made)
+    text = write_circuit(made)
+    assert_same(read_circuit.parse(decoded(text), "x"), made)
+    assert_same(read_circuit.parse(json.loads(text), "x"), made)
 
 
 def test_a_file_has_one_gate_a_line_and_only_ascii():
     made = automaton(random_circuit(3, 40, np.random.default_rng(0)))
-    text = circuit_json.render(made)
+    text = write_circuit(made)
     lines = [line for line in text.splitlines() if '"op"' in line]
     assert len(lines) == 40
     for line, op, a, b in zip(lines, made.circuit.op, made.circuit.a, made.circuit.b, strict=True):
@@ -164,7 +163,7 @@ def test_gates_that_do_not_fit(gate, says):
 
 
 def test_too_many_gates(monkeypatch):
-    monkeypatch.setattr(circuit_json, "MAX_GATES", 4)
+    monkeypatch.setattr(read_circuit, "MAX_GATES", 4)
     assert "5 gates are more than the 4 that are accepted" in problem(GOOD)
 
 
@@ -202,10 +201,10 @@ def test_what_the_schema_refuses_is_refused_and_the_rest_is_read_or_makes_no_cir
         problem(mutated)
         return
     try:
-        read = circuit_json.parse(decoded(json.dumps(mutated)), "x")
+        read = read_circuit.parse(decoded(json.dumps(mutated)), "x")
     except CircuitError as error:
         message = str(error)
     else:
-        assert json.loads(circuit_json.render(read)) == mutated
+        assert json.loads(write_circuit(read)) == mutated
         return
     assert any(word in message for word in ("reads row", "output", "channel"))

@@ -21,7 +21,7 @@ ALL_CONFLICTS = 50_000
 """Spent on all pairs of a circuit: half a minute at most."""
 
 
-def merge_equal(circuit: LogicCircuit) -> LogicCircuit:
+def reduce_functionally(circuit: LogicCircuit) -> LogicCircuit:
     """Return the circuit with each signal that equals an earlier one, or its inverse, replaced.
 
     The replaced gates become pass-throughs, inverters or constants, to be folded.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.formats import python
+from difflogic.formats.write_python import write_python
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call
 from tests.difflogic.logic.circuits import circuit_of
@@ -46,7 +46,7 @@ def check(automata, folder, sizes=SIZES, steps=STEPS, run=examples.run):
     rng = np.random.default_rng(2)
     arrays, expected = {}, []
     for number, (automaton, (height, width)) in enumerate(zip(automata, sizes, strict=True)):
-        (folder / f"{number}.py").write_text(python.render(automaton))
+        (folder / f"{number}.py").write_text(write_python(automaton))
         state = rng.integers(0, 2, (automaton.circuit.channels, height, width), dtype=np.uint8)
         fires = (rng.random((steps, height, width)) < automaton.fire_rate).astype(np.uint8)
         dtype = (np.uint8, np.bool_, np.float32)[number % 3]
@@ -75,7 +75,7 @@ def test_any_automata(tmp_path_factory, automata):
 
 def load(automaton):
     names = {}
-    exec(compile(python.render(automaton), "module", "exec"), names)
+    exec(compile(write_python(automaton), "module", "exec"), names)
     return names
 
 
@@ -96,6 +96,6 @@ def test_a_state_of_another_shape_is_refused():
 def test_variables_are_used_again():
     """A chain of a hundred gates, each of which reads the one before, needs one variable."""
     gates = [(examples.Op.XOR, 8 + n if n else 0, 1) for n in range(100)]
-    text = python.render(examples.automaton(circuit_of(gates, [108])))
+    text = write_python(examples.automaton(circuit_of(gates, [108])))
     assert text.count("    t0 = ") == 100
     assert "t1" not in text

@@ -35,7 +35,7 @@ _ROWS = {-1: ("up", "above"), 0: ("row", ""), 1: ("down", "below")}
 """Where the row of a neighbour begins, and which mask says that it is no row beyond the edge."""
 
 
-def render(automaton: Automaton) -> str:
+def write_c(automaton: Automaton) -> str:
     """Return the header's text."""
     name = identifier(automaton)
     asynchronous = automaton.fire_rate < 1

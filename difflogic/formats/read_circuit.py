@@ -1,11 +1,10 @@
-"""dct's own file of a circuit: JSON, documented by its schema, read back without trust.
+"""dct's own file of a circuit, which `write_circuit` writes, read back without trust.
 
 docs/circuit-file.md says what the file means.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,49 +13,17 @@ import numpy.typing as npt
 from pydantic import ValidationError
 
 from difflogic.errors import CircuitError
-from difflogic.formats import circuit_file, logicars, strict_json
+from difflogic.formats import circuit_file, read_logicars, strict_json
 from difflogic.formats.circuit_file import MAX_GATES, ROWS, CircuitFile, Gate, Head, explain
 from difflogic.formats.strict_json import show
 from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 
-_NAMES = [op.name for op in Op]
 _NUMBERS = {op.name: int(op) for op in Op}
 
 
-def render(automaton: Automaton) -> str:
-    """Return an automaton as JSON text, one gate a line."""
-    circuit = automaton.circuit
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in _head(automaton).items()]
-    wires = (circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist())
-    gates = [
-        f'    {{"op": "{_NAMES[op]}", "a": {a}, "b": {b}}}' for op, a, b in zip(*wires, strict=True)
-    ]
-    body = '  "gates": [\n' + ",\n".join(gates) + "\n  ]" if gates else '  "gates": []'
-    return "{\n" + ",\n".join([*lines, body]) + "\n}\n"
-
-
-def require_expressible(automaton: Automaton) -> None:
-    """Raise CircuitError, naming the key, if a file could not hold the automaton."""
-    try:
-        Head.model_validate(_head(automaton))
-    except ValidationError as error:
-        raise CircuitError(explain(error, CircuitFile)) from None
-
-
-def _head(automaton: Automaton) -> dict[str, Any]:
-    circuit = automaton.circuit
-    return {
-        "format": circuit_file.FORMAT, "version": circuit_file.VERSION, "name": automaton.name,
-        "boundary": automaton.boundary, "height": automaton.height, "width": automaton.width,
-        "steps": automaton.steps, "fire_rate": automaton.fire_rate, "start": automaton.start,
-        "channels": list(circuit.labels), "visible": list(automaton.visible),
-        "outputs": circuit.outputs.tolist(),
-    }  # fmt: skip
-
-
-def read(path: Path) -> Automaton:
+def read_circuit(path: Path) -> Automaton:
     """Return the automaton in a file. Raises CircuitError, which names the file and the place."""
     return parse(strict_json.read(path, shrink), str(path))
 
@@ -100,7 +67,7 @@ def parse(data: Any, source: str) -> Automaton:
 
 
 def _remedy(data: Any) -> str:
-    if logicars.looks_like(data):
+    if read_logicars.looks_like(data):
         return ": it looks like one of logicars, which dct import turns into one"
     return ""
 

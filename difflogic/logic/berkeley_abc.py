@@ -58,7 +58,7 @@ def find_abc() -> str:
     )
 
 
-def by_abc(circuit: LogicCircuit) -> LogicCircuit:
+def simplify_with_abc(circuit: LogicCircuit) -> LogicCircuit:
     """Return what ABC makes of a circuit: two-input gates, folded and hashed as ours are.
 
     Raises ConfigError if the program is missing, CircuitError if it fails.

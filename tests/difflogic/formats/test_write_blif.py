@@ -9,14 +9,16 @@ import pytest
 from hypothesis import assume, given, settings
 
 from difflogic.errors import CircuitError
-from difflogic.formats import aiger, aiger_binary, blif
 from difflogic.formats.common import Interface, common_interface, identifier, used_interface
+from difflogic.formats.write_aiger import write_aiger
+from difflogic.formats.write_aiger_binary import write_aiger_binary
+from difflogic.formats.write_blif import write_blif
 from difflogic.logic.simplification import EFFORTS, simplify
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import ABC, call, compare_cells, needs
 from tests.difflogic.logic.circuits import circuit_of
 
-WRITERS = {".blif": blif.render, ".aag": aiger.render, ".aig": aiger_binary.render}
+WRITERS = {".blif": write_blif, ".aag": write_aiger, ".aig": write_aiger_binary}
 
 
 def write(path, automaton, interface=None):
@@ -169,8 +171,8 @@ def parse_binary(data):
 def test_aiger_is_what_its_definition_says(automata):
     automaton = automata[0]
     circuit, interface = automaton.circuit, used_interface(automaton.circuit)
-    inputs, outputs, ands, symbols = parse_ascii(aiger.render(automaton))
-    assert parse_binary(aiger_binary.render(automaton)) == (inputs, outputs, ands, symbols)
+    inputs, outputs, ands, symbols = parse_ascii(write_aiger(automaton))
+    assert parse_binary(write_aiger_binary(automaton)) == (inputs, outputs, ands, symbols)
     bits = examples.cases(automaton, 256)
     values = {0: np.zeros(bits.shape[1], bool)}
     for number, literal in enumerate(inputs):
@@ -195,8 +197,8 @@ def test_long_differences_take_more_bytes(tmp_path):
     gates = [(examples.Op.XOR, 0, 1799)]
     wide = examples.automaton(circuit_of(gates, [1800] * 200, tuple(range(200))))
     interface = common_interface(wide.circuit, (0, 5))
-    binary = parse_binary(aiger_binary.render(wide, interface))
-    assert binary == parse_ascii(aiger.render(wide, interface))
+    binary = parse_binary(write_aiger_binary(wide, interface))
+    assert binary == parse_ascii(write_aiger(wide, interface))
     assert len(binary[0]) == 1800
     assert binary[2][0][1:] == [3600, 2]
 
@@ -204,9 +206,9 @@ def test_long_differences_take_more_bytes(tmp_path):
 def test_a_circuit_cannot_have_an_interface_that_it_does_not_fit():
     life = examples.life()
     with pytest.raises(CircuitError, match="reads NW0, which are no inputs"):
-        blif.render(life, Interface(("N0", "NE0", "W0", "C0", "E0", "SW0", "S0", "SE0"), (0,)))
+        write_blif(life, Interface(("N0", "NE0", "W0", "C0", "E0", "SW0", "S0", "SE0"), (0,)))
     with pytest.raises(CircuitError, match=r"no channels \[7\]"):
-        aiger.render(life, Interface(("N0",), (7,)))
+        write_aiger(life, Interface(("N0",), (7,)))
 
 
 @given(automata=examples.automata(count=1))
@@ -215,5 +217,5 @@ def test_dropped_outputs_leave_their_gates(automata):
     automaton = automata[0]
     assume(automaton.circuit.channels > 1)
     interface = common_interface(automaton.circuit, automaton.circuit.labels[1:])
-    text = blif.render(automaton, interface)
+    text = write_blif(automaton, interface)
     assert text.count("\n.names ") == automaton.circuit.gates + len(interface.outputs)

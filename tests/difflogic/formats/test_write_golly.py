@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from difflogic.errors import CircuitError
-from difflogic.formats import golly
+from difflogic.formats.write_golly import write_golly
 from difflogic.gates import Op
 from difflogic.logic.circuit import NEIGHBORS, LogicCircuit
 from tests.difflogic.formats.made import circuits, life, random_circuit
@@ -69,14 +69,14 @@ def table(rule):
 def test_all_neighbourhoods(circuit):
     expected = circuit.next_state(all_cases(9))[0].astype(int).tolist()
     assume(not expected[0])
-    assert table(Rule(golly.render(automaton(circuit)))) == expected
+    assert table(Rule(write_golly(automaton(circuit)))) == expected
 
 
 def test_the_game_of_life():
     seen = all_cases(9)
     alive, around = seen[4], np.delete(seen, 4, axis=0).sum(axis=0)
     expected = (around == 3) | (alive & (around == 2))
-    rule = Rule(golly.render(automaton(life(), name="life")))
+    rule = Rule(write_golly(automaton(life(), name="life")))
     assert rule.name == "Life"
     assert table(rule) == expected.tolist()
     assert len(rule.nodes) < 40
@@ -84,41 +84,41 @@ def test_the_game_of_life():
 
 def test_a_channel_among_others_that_do_not_matter():
     made = automaton(life(channels=3, channel=1), visible=(1,))
-    text = golly.render(made)
-    assert table(Rule(text)) == table(Rule(golly.render(automaton(life()))))
+    text = write_golly(made)
+    assert table(Rule(text)) == table(Rule(write_golly(automaton(life()))))
     assert "its channel 1." in text
 
 
 def test_comments_say_how_to_run_it():
     made = automaton(life(), name="made-3", height=6, width=9)
     for boundary, suffix in (("zero", "P9,6"), ("periodic", "T9,6")):
-        text = golly.render(replace(made, boundary=boundary))
+        text = write_golly(replace(made, boundary=boundary))
         assert f"Made-3:{suffix} on a grid of 9 by 6 cells" in text
         assert "called Made-3.rule" in text
         assert "fire rate" not in text
-    assert "a fire rate of 0.6, and Golly updates all cells" in golly.render(
+    assert "a fire rate of 0.6, and Golly updates all cells" in write_golly(
         replace(made, fire_rate=0.6)
     )
 
 
 def test_a_rule_is_called_as_its_file_is():
     made = automaton(life(), name="made")
-    assert Rule(golly.render(made)).name == "Made"
-    text = golly.render(made, rule="x-Y_2")
+    assert Rule(write_golly(made)).name == "Made"
+    text = write_golly(made, rule="x-Y_2")
     assert Rule(text).name == "x-Y_2"
     assert "called x-Y_2.rule" in text
     for name in ("", "a b", "a:T3", "ä", "a\n"):
         with pytest.raises(CircuitError, match="can be the name of no rule for Golly: name the"):
-            golly.render(made, rule=name)
+            write_golly(made, rule=name)
 
 
 def test_what_golly_cannot_run():
     several = automaton(life(channels=3, channel=1), visible=(0, 1))
     with pytest.raises(CircuitError, match=r"2 channels matter .* simplify the circuit"):
-        golly.render(several)
+        write_golly(several)
     born = LogicCircuit([Op.NOR], [1], [3], [9], (0,))
     with pytest.raises(CircuitError, match="empty, so it would run this rule wrongly: export an"):
-        golly.render(automaton(born))
+        write_golly(automaton(born))
 
 
 @pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
@@ -139,7 +139,7 @@ def test_golly_runs_it(tmp_path, boundary):
 def check(made, state, folder):
     """Compare bgolly with the oracle from `state` (1, H, W) on, after 1, 2 and 20 steps."""
     height, width = state.shape[1:]
-    (folder / "Drawn.rule").write_text(golly.render(made, rule="Drawn"))
+    (folder / "Drawn.rule").write_text(write_golly(made, rule="Drawn"))
     suffix = {"zero": "P", "periodic": "T"}[made.boundary] + f"{width},{height}"
     write_rle(folder / "start.rle", state[0], f"Drawn:{suffix}")
     for steps in range(1, 21):

@@ -1,4 +1,9 @@
-"""Small circuits as one window: walks from the circuit as it is, and from others built anew."""
+"""Small circuits as one window: annealed as they are, and from others that are built anew.
+
+The more promising half of the starts goes on for twice as long, until one is left.
+
+Source: multi-start local search with successive halving (Jamieson and Talwalkar 2016).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from difflogic.logic.simplification import kernels as k
+from difflogic.logic.simplification.annealing import Annealing, anneal
 from difflogic.logic.simplification.effort import Effort
 from difflogic.logic.simplification.kernels import Net
 from difflogic.logic.simplification.nets import cleaned, from_xag, gates, new_net, new_work
 from difflogic.logic.simplification.resynthesis import starts
-from difflogic.logic.simplification.walking import Walk, shrink
 
 MOVES_PER_GATE = 2000
 """Tiny circuits need no more moves than these."""
@@ -37,15 +42,15 @@ def search(net: Net, effort: Effort, progress: Callable[[], None] = lambda: None
     found = [part, *_built_anew(part)]
     while True:
         for place, start in enumerate(found):
-            found[place] = shrink(start, Walk(moves, place))
+            found[place] = anneal(start, Annealing(moves, place))
             progress()
         found.sort(key=gates)
         if len(found) == 1:
             break
         found, moves = found[: len(found) // 2], 2 * moves
     best = found[0]
-    for seed in range(effort.last_walks):
-        best = min(best, shrink(found[0], Walk(moves, 1 + seed)), key=gates)
+    for seed in range(effort.last_runs):
+        best = min(best, anneal(found[0], Annealing(moves, 1 + seed)), key=gates)
         progress()
     if gates(best) >= gates(net):
         return net

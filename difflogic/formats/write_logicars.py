@@ -31,7 +31,7 @@ Gates = list[tuple[int, int, int]]
 """Op, wire_a and wire_b of each gate of a layer."""
 
 
-def render(automaton: Automaton) -> str:
+def write_logicars(automaton: Automaton) -> str:
     """Return an automaton's circuit as JSON, laid out as serde does.
 
     Raises CircuitError for more channels than logicars has, and for a circuit that would take
