@@ -7,8 +7,11 @@ writes the table of keys in docs/configuration.md anew, from the models.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -145,6 +148,31 @@ def parse(program, words):
             return
         name, program, rest = program.resolve_command(context, rest)
         context = program.make_context(name, rest, parent=context)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "leaves"),
+    [
+        (ROOT / "README.md", ("circuit.json", "circuit.v", "state.png")),
+        (ROOT / "docs" / "getting-started.md", ("circuit.json",)),
+    ],
+    ids=lambda value: value.name if isinstance(value, Path) else "",
+)
+def test_the_way_for_newcomers_runs_as_written(page, leaves, tmp_path):
+    """A newcomer types what stands there, from the first line on, in an empty directory."""
+    way = page.read_text(encoding="utf-8").split("## Commands")[0]
+    commands = [line.strip() for line in way.splitlines() if line.startswith("    dct ")]
+    assert len(commands) >= 4
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, "-m", "cli", *shlex.split(command)[1:]],
+            cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True, text=True, timeout=900,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        assert "Traceback" not in done.stderr
+    assert not [name for name in leaves if not (tmp_path / name).exists()]
 
 
 if __name__ == "__main__":
