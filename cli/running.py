@@ -77,9 +77,9 @@ def _load(
     source: str | Path, overrides: Sequence[str], experiment: Experiment, options: RunOptions
 ) -> Config:
     from difflogic.config import load_config
-    from difflogic.training.settings import without_foreign_results
+    from difflogic.training.compatibility import without_foreign_results
 
-    settings = load_config(source, [*overrides, *options.settings], options.recipe)
+    settings = load_config(source, [*overrides, *options.all_overrides], options.recipe)
     _check_kind(settings, experiment)
     return without_foreign_results(settings, load_config(source))
 

@@ -73,7 +73,7 @@ def sweep(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print cells and runs as one JSON object.")
+        bool, typer.Option("--json", help="Print variants and runs as one JSON object.")
     ] = False,
 ) -> None:
     """Train with many seeds, and with all combinations of some settings.
@@ -141,7 +141,7 @@ def _make_backend(
     from difflogic.sweep.execution import default_jobs
 
     if name == "dask":
-        precisions = {cell.config.training.precision for cell in question.cells}
+        precisions = {variant.config.training.precision for variant in question.variants}
         if scheduler is not None:
             return DaskBackend(scheduler, jobs, precisions)
         return DaskBackend(None, jobs or default_jobs(question), precisions)
@@ -199,7 +199,7 @@ def _compile(execution: Execution, question: Question, backend: Backend) -> None
 
     if not backend.compiles_here or execution.kept == question.size:
         return
-    for config in {c.config.training.precision: c.config for c in question.cells}.values():
+    for config in {c.config.training.precision: c.config for c in question.variants}.values():
         compile_for(config)
 
 

@@ -44,7 +44,7 @@ class RunOptions:
     ] = False
 
     @property
-    def settings(self) -> list[str]:
+    def all_overrides(self) -> list[str]:
         """The overrides of the configuration, the flags after --set: the last of a key wins."""
         flags = {
             "training.epochs": self.epochs,

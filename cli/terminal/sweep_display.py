@@ -11,7 +11,7 @@ from cli.terminal.display import can_animate, clock
 
 if TYPE_CHECKING:
     from difflogic.sweep.progress import Progress, Running, Snapshot
-    from difflogic.sweep.results import CellResult, Row
+    from difflogic.sweep.results import Row, VariantResult
 
 FRAME_SECONDS = 0.25
 
@@ -104,7 +104,7 @@ def title(progress: Progress, path: Path) -> str:
 def line(row: Row, snapshot: Snapshot) -> str:
     """Return what became of a run, and how far the sweep is, as one line."""
     width = len(str(snapshot.runs))
-    parts = [f"{snapshot.ended:>{width}}/{snapshot.runs}", f"{row.cell} seed {row.seed}"]
+    parts = [f"{snapshot.ended:>{width}}/{snapshot.runs}", f"{row.variant} seed {row.seed}"]
     if row.status == "failed":
         parts.append("failed: " + (row.error or "").splitlines()[0])
     else:
@@ -133,31 +133,31 @@ def compose(title: str, snapshot: Snapshot, width: int, height: int, message: st
     text.append(f" {snapshot.ended}/{snapshot.runs} runs{failed}  {left(snapshot)}\n")
     # The title, the bar, the message and the cursor's line are four.
     room = max(height - 4, 2)
-    cells = snapshot.cells[: max(1, room - min(len(snapshot.running), room // 2))]
-    for cell in cells:
-        text.append_text(_cell_line(cell)).append("\n")
-    for run in snapshot.running[: max(0, room - len(cells))]:
+    variants = snapshot.variants[: max(1, room - min(len(snapshot.running), room // 2))]
+    for result in variants:
+        text.append_text(_variant_line(result)).append("\n")
+    for run in snapshot.running[: max(0, room - len(variants))]:
         text.append_text(_run_line(run)).append("\n")
     text.append(message, "yellow")
     return text
 
 
-def _cell_line(cell: CellResult) -> Any:
+def _variant_line(result: VariantResult) -> Any:
     from rich.text import Text
 
-    line = Text(f"{cell.cell:<{BAR + 16}.{BAR + 16}} ", "cyan")
-    line.append(f"exact {cell.exact}/{cell.seeds}", "bold")
-    if cell.seeds:
-        line.append(f"  {100 * cell.exact_low:.0f} to {100 * cell.exact_high:.0f} %")
-    if cell.epochs_to_exact is not None:
-        line.append(f"  epoch {cell.epochs_to_exact:.0f}")
+    line = Text(f"{result.variant:<{BAR + 16}.{BAR + 16}} ", "cyan")
+    line.append(f"exact {result.exact}/{result.seeds}", "bold")
+    if result.seeds:
+        line.append(f"  {100 * result.exact_low:.0f} to {100 * result.exact_high:.0f} %")
+    if result.epochs_to_exact is not None:
+        line.append(f"  epoch {result.epochs_to_exact:.0f}")
     return line
 
 
 def _run_line(run: Running) -> Any:
     from rich.text import Text
 
-    line = Text(f"{run.cell.name} seed {run.seed}"[: BAR + 8].ljust(BAR + 9))
+    line = Text(f"{run.variant.name} seed {run.seed}"[: BAR + 8].ljust(BAR + 9))
     line.append_text(_bar(run.epoch, run.epochs))
     return line.append(f" epoch {run.epoch}/{run.epochs}", "dim")
 

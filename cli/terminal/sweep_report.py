@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_json: bool) -> None:
-    """Say what failed and what is missing, and print the cells' table, or all as JSON.
+    """Say what failed and what is missing, and print the variants' table, or all as JSON.
 
     `code` is that of an interruption, FAILURE for a sweep that could not go on, or else 0.
     """
@@ -27,7 +27,7 @@ def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_js
     missing = sum(row.status == "missing" for row in rows)
     for row in rows:
         if row.status == "failed":
-            note(f"error: {row.cell}, seed {row.seed}: {row.error}")
+            note(f"error: {row.variant}, seed {row.seed}: {row.error}")
     if missing:
         what = "not finished" if code in (0, FAILURE) else "interrupted"
         note(
@@ -38,9 +38,9 @@ def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_js
         data = tables.to_data(question, rows)
         show_json({"directory": str(path), "interrupted": code not in (0, FAILURE), **data})
         return
-    settings = tables.setting_headings(question)
+    headings = tables.value_headings(question)
     lines = [tables.to_cells(question, result) for result in aggregate(question, rows)]
-    table = new_table(*settings, *tables.HEADINGS, texts=len(settings))
+    table = new_table(*headings, *tables.HEADINGS, texts=len(headings))
     for line in lines:
         table.add_row(*line)
     for column, *texts in zip(table.columns, *lines, strict=True):

@@ -16,12 +16,13 @@ import tomli_w
 from difflogic.config import config_from_dict
 from difflogic.errors import ConfigError, RunDirectoryError
 from difflogic.files import refused, write_whole
-from difflogic.sweep.question import Asked, Cell, Question, differences, lookup
+from difflogic.sweep.question import Asked, Question, Variant, differences, lookup
 from difflogic.sweep.seeds import format_seeds, parse_seeds
 
 FORMAT = "dct-sweep"
-VERSION = 1
-"""Goes up when a file can no longer be read by the program before."""
+VERSION = 2
+"""Goes up when a file can no longer be read by the program before. In version 1 variants were
+called cells."""
 
 FILE = "sweep.toml"
 SUMMARY = "summary.json"
@@ -32,7 +33,7 @@ MAX_BYTES = 2**26
 
 @dataclass(frozen=True)
 class SweepDirectory:
-    """``sweep.toml``, ``<cell>/seed<N>/`` for every run, and ``table.csv``, ``.json``, ``.md``."""
+    """``sweep.toml``, ``<variant>/seed<N>/`` per run, and ``table.csv``, ``.json``, ``.md``."""
 
     path: Path
 
@@ -41,8 +42,8 @@ class SweepDirectory:
         """Whether a sweep was begun here."""
         return (self.path / FILE).exists()
 
-    def run_path(self, cell: Cell, seed: int) -> Path:
-        return self.path / cell.name / f"seed{seed}"
+    def run_path(self, variant: Variant, seed: int) -> Path:
+        return self.path / variant.name / f"seed{seed}"
 
     def require_empty(self) -> None:
         """Raise RunDirectoryError if there is something here that is no sweep."""
@@ -112,7 +113,7 @@ class SweepDirectory:
                 "grid": list(asked.grid),
                 "axes": list(question.axes),
             },
-            "cells": {cell.name: _without_seed(cell) for cell in question.cells},
+            "variants": {variant.name: _without_seed(variant) for variant in question.variants},
         }
         if asked.recipe is not None:
             data["asked"]["recipe"] = asked.recipe
@@ -134,10 +135,10 @@ class SweepDirectory:
             )
         return question.with_seeds(before.seeds)
 
-    def finished_summary(self, cell: Cell, seed: int) -> dict[str, Any] | None:
+    def finished_summary(self, variant: Variant, seed: int) -> dict[str, Any] | None:
         """Return the summary of a run that has ended; None if there is none, or no whole one."""
         try:
-            content = (self.run_path(cell, seed) / SUMMARY).read_bytes()
+            content = (self.run_path(variant, seed) / SUMMARY).read_bytes()
             summary = json.loads(content)
         except (OSError, ValueError, RecursionError):
             return None  # the run's own resumption decides what can be used
@@ -145,7 +146,7 @@ class SweepDirectory:
             return None
         # A run that was extended by hand is no longer one of this sweep; its job will say so.
         requested = summary.get("epochs_requested")
-        return summary if requested == cell.config.training.epochs else None
+        return summary if requested == variant.config.training.epochs else None
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of that name, whole or not at all. Raises RunDirectoryError."""
@@ -153,12 +154,12 @@ class SweepDirectory:
         write_whole(path, lambda file: file.write(text.encode()))
         return path
 
-    def write_run(self, cell: Cell, seed: int, files: Mapping[str, bytes]) -> None:
+    def write_run(self, variant: Variant, seed: int, files: Mapping[str, bytes]) -> None:
         """Write the files of a run that was made elsewhere; its summary last, as it ends the run.
 
         Raises RunDirectoryError.
         """
-        path = self.run_path(cell, seed)
+        path = self.run_path(variant, seed)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -171,8 +172,8 @@ def _write(content: bytes, file: BinaryIO) -> None:
     file.write(content)
 
 
-def _without_seed(cell: Cell) -> dict[str, Any]:
-    data = cell.config.to_dict()
+def _without_seed(variant: Variant) -> dict[str, Any]:
+    data = variant.config.to_dict()
     del data["training"]["seed"]
     return data
 
@@ -180,17 +181,17 @@ def _without_seed(cell: Cell) -> dict[str, Any]:
 def _question(data: Mapping[str, Any], source: str) -> Question:
     asked = data["asked"]
     axes = tuple(asked["axes"])
-    cells = []
-    for name, config in data["cells"].items():
+    variants = []
+    for name, table in data["cells" if data["version"] == 1 else "variants"].items():
         if "/" in name or "\\" in name or name.startswith("."):
-            raise ValueError(f'"{name}" cannot be a cell\'s name')
-        settings = config_from_dict(config, source)
-        cells.append(Cell(name, {key: lookup(settings, key) for key in axes}, settings))
-    if not cells:
-        raise ValueError("it has no cells")
+            raise ValueError(f'"{name}" cannot be a variant\'s name')
+        config = config_from_dict(table, source)
+        variants.append(Variant(name, {key: lookup(config, key) for key in axes}, config))
+    if not variants:
+        raise ValueError("it has no variants")
     return Question(
         Asked(asked["config"], tuple(asked["set"]), tuple(asked["grid"]), asked.get("recipe")),
-        tuple(cells),
+        tuple(variants),
         parse_seeds(data["seeds"]),
         axes,
     )

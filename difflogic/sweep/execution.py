@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from difflogic.machine import cpu_count
 from difflogic.sweep.backends import Backend, WorkersLostError, shield_workers
 from difflogic.sweep.directory import SweepDirectory
-from difflogic.sweep.question import Cell, Question, with_seed
+from difflogic.sweep.question import Question, Variant, with_seed
 from difflogic.sweep.results import Row, make_row
 from difflogic.sweep.work import Control, Job, Outcome, read_beats, remove_control
 
@@ -35,10 +35,10 @@ class Execution:
         self._backend = backend
         self._runs = list(question.runs)
         self._rows: dict[int, Row] = {}
-        for index, (cell, seed) in enumerate(self._runs):
-            summary = directory.finished_summary(cell, seed)
+        for index, (variant, seed) in enumerate(self._runs):
+            summary = directory.finished_summary(variant, seed)
             if summary is not None:
-                self._rows[index] = make_row(cell, seed, summary)
+                self._rows[index] = make_row(variant, seed, summary)
         self.kept = len(self._rows)
         """Runs that had ended before."""
         self.losses: list[str] = []
@@ -58,21 +58,21 @@ class Execution:
 
     @property
     def rows(self) -> list[Row]:
-        """One row per run, in the question's order of cells and then of seeds."""
-        order = {cell.name: number for number, cell in enumerate(self._question.cells)}
+        """One row per run, in the question's order of variants and then of seeds."""
+        order = {variant.name: number for number, variant in enumerate(self._question.variants)}
         rows = [
-            self._rows.get(index) or make_row(cell, seed, None)
-            for index, (cell, seed) in enumerate(self._runs)
+            self._rows.get(index) or make_row(variant, seed, None)
+            for index, (variant, seed) in enumerate(self._runs)
         ]
-        return sorted(rows, key=lambda row: (order[row.cell], row.seed))
+        return sorted(rows, key=lambda row: (order[row.variant], row.seed))
 
     @property
     def slots(self) -> int | None:
         """Runs at the same time; None if a cluster decides it."""
         return self._backend.slots
 
-    def running(self) -> list[tuple[Cell, int, int]]:
-        """Return cell, seed and finished epochs of the runs at work, as far as they can be seen."""
+    def running(self) -> list[tuple[Variant, int, int]]:
+        """Return variant, seed and finished epochs of the runs at work that can be seen."""
         beats = read_beats(self._control)
         return [
             (*self._runs[index], beats[index])
@@ -116,11 +116,11 @@ class Execution:
         self._backend.close(at_once=True)
 
     def _take(self, outcome: Outcome) -> Iterator[Row]:
-        cell, seed = self._runs[outcome.index]
+        variant, seed = self._runs[outcome.index]
         if outcome.files:
             # Another machine's: all but the summary, then that, which makes it a finished run.
-            self._directory.write_run(cell, seed, outcome.files)
-        row = make_row(cell, seed, outcome.summary, outcome.error)
+            self._directory.write_run(variant, seed, outcome.files)
+        row = make_row(variant, seed, outcome.summary, outcome.error)
         if row.status != "missing":
             self._rows[outcome.index] = row
             yield row
@@ -159,20 +159,20 @@ class Execution:
                 time.sleep(0.1)
 
     def _job(self, index: int, control: Control) -> Job:
-        cell, seed = self._runs[index]
-        path = self._directory.run_path(cell, seed).absolute()
-        return Job(index, with_seed(cell.config, seed).to_dict(), str(path), control)
+        variant, seed = self._runs[index]
+        path = self._directory.run_path(variant, seed).absolute()
+        return Job(index, with_seed(variant.config, seed).to_dict(), str(path), control)
 
 
 def epochs_to_do(question: Question, rows: Sequence[Row]) -> int:
     """Return the epochs that the missing runs may take at most."""
-    epochs = {cell.name: cell.config.training.epochs for cell in question.cells}
-    return sum(epochs[row.cell] for row in rows if row.status == "missing")
+    epochs = {variant.name: variant.config.training.epochs for variant in question.variants}
+    return sum(epochs[row.variant] for row in rows if row.status == "missing")
 
 
 def default_jobs(question: Question) -> int:
     """Return how many runs at a time keep all cores of this machine busy."""
     cores = cpu_count()
-    workers = [cell.config.parallel.workers for cell in question.cells]
+    workers = [variant.config.parallel.workers for variant in question.variants]
     threads = max(cores if count == "auto" else count for count in workers)
     return max(1, min(cores // threads, question.size))

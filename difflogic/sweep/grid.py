@@ -11,11 +11,11 @@ from typing import Any
 
 from difflogic.errors import ConfigError
 
-MAX_CELLS = 10_000
+MAX_VARIANTS = 10_000
 """A guard against a slip of the keyboard."""
 
 MAX_NAME = 100
-"""Characters of a cell's directory; file systems allow 255 bytes."""
+"""Characters of a variant's directory; file systems allow 255 bytes."""
 
 _BRACKETS = {"]": "[", "}": "{"}
 
@@ -38,11 +38,11 @@ def parse_axes(options: Sequence[str]) -> tuple[Axis, ...]:
                 f"--grid {option}: {axis.key} has an axis already: list all its values there"
             )
         axes.append(axis)
-    cells = 1
+    variants = 1
     for axis in axes:
-        cells *= len(axis.values)
-    if cells > MAX_CELLS:
-        raise ConfigError(f"--grid: {cells} combinations are too many: at most {MAX_CELLS}")
+        variants *= len(axis.values)
+    if variants > MAX_VARIANTS:
+        raise ConfigError(f"--grid: {variants} combinations are too many: at most {MAX_VARIANTS}")
     return tuple(axes)
 
 
@@ -56,16 +56,16 @@ def combinations(axes: Sequence[Axis]) -> list[dict[str, str]]:
     return [dict(zip(keys, values, strict=True)) for values in products]
 
 
-def cell_name(settings: Mapping[str, Any], texts: Mapping[str, str]) -> str:
-    """Name a cell's directory after its settings, as ``batch=2,weight_decay=0.0``.
+def variant_name(values: Mapping[str, Any], texts: Mapping[str, str]) -> str:
+    """Name a variant's directory after its values, as ``batch=2,weight_decay=0.0``.
 
-    `settings` are the values of the axes by key, `texts` the same as they were written: a picture
+    `values` are the values of the axes by key, `texts` the same as they were written: a picture
     has a short name there. What a file name should not hold is replaced, and then a digest of the
-    settings keeps different cells apart.
+    values keeps different variants apart.
     """
-    last_parts = [key.rpartition(".")[2] for key in settings]
+    last_parts = [key.rpartition(".")[2] for key in values]
     parts = []
-    for key, value in settings.items():
+    for key, value in values.items():
         short = key.rpartition(".")[2]
         label = short if last_parts.count(short) == 1 else key
         parts.append(f"{label}={_value_name(value, texts[key])}")

@@ -6,22 +6,22 @@ import time
 from dataclasses import dataclass, field
 
 from difflogic.sweep.execution import Execution, epochs_to_do
-from difflogic.sweep.question import Cell, Question
-from difflogic.sweep.results import CellResult, aggregate
+from difflogic.sweep.question import Question, Variant
+from difflogic.sweep.results import VariantResult, aggregate
 
 
 @dataclass(frozen=True)
 class Running:
     """A run at work."""
 
-    cell: Cell
+    variant: Variant
     seed: int
     epoch: int
 
     @property
     def epochs(self) -> int:
         """Epochs that it is to have, at most."""
-        return self.cell.config.training.epochs
+        return self.variant.config.training.epochs
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Snapshot:
     failed: int
     running: tuple[Running, ...]
     """As far as they can be seen: what a cluster without a shared file system does is not."""
-    cells: tuple[CellResult, ...]
+    variants: tuple[VariantResult, ...]
     seconds: float
     """Since this stretch began."""
     seconds_left: float | None
@@ -61,13 +61,13 @@ class Progress:
         left = epochs_to_do(self.question, rows) - sum(run.epoch for run in running)
         # An early end counts as work done: the estimate learns how much of it there is.
         done = self._to_do - left
-        cells = tuple(aggregate(self.question, rows))
+        variants = tuple(aggregate(self.question, rows))
         return Snapshot(
             runs=len(rows),
             ended=sum(row.status != "missing" for row in rows),
-            failed=sum(cell.failed for cell in cells),
+            failed=sum(result.failed for result in variants),
             running=running,
-            cells=cells,
+            variants=variants,
             seconds=seconds,
             seconds_left=seconds * left / done if done > 0 else None,
         )

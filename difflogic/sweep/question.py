@@ -10,9 +10,9 @@ from typing import Any
 from difflogic.config import Config, load_config
 from difflogic.config.problems import shorten
 from difflogic.errors import ConfigError
-from difflogic.sweep.grid import cell_name, combinations, parse_axes
+from difflogic.sweep.grid import combinations, parse_axes, variant_name
 from difflogic.sweep.seeds import format_seeds
-from difflogic.training.settings import differing
+from difflogic.training.compatibility import differing
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Variant:
     """One combination of the grid's values."""
 
     name: str
     """Also that of its directory."""
-    settings: Mapping[str, Any]
+    values: Mapping[str, Any]
     """The values of the axes, by key, as the configuration has them."""
     config: Config
     """With any seed."""
@@ -50,7 +50,7 @@ class Question:
     """All runs that a sweep is to have."""
 
     asked: Asked
-    cells: tuple[Cell, ...]
+    variants: tuple[Variant, ...]
     seeds: tuple[int, ...]
     """Ascending."""
     axes: tuple[str, ...] = field(default=())
@@ -58,16 +58,16 @@ class Question:
 
     @property
     def experiment(self) -> str:
-        return self.cells[0].config.name
+        return self.variants[0].config.name
 
     @property
-    def runs(self) -> Iterator[tuple[Cell, int]]:
-        """All cells' runs, seed by seed, so that early results tell something of every cell."""
-        return ((cell, seed) for seed in self.seeds for cell in self.cells)
+    def runs(self) -> Iterator[tuple[Variant, int]]:
+        """All variants' runs, seed by seed, so that early results tell something of each."""
+        return ((variant, seed) for seed in self.seeds for variant in self.variants)
 
     @property
     def size(self) -> int:
-        return len(self.cells) * len(self.seeds)
+        return len(self.variants) * len(self.seeds)
 
     @property
     def command(self) -> str:
@@ -87,23 +87,23 @@ def ask(asked: Asked, seeds: Sequence[int]) -> Question:
     axes = parse_axes(asked.grid)
     overrides = ["parallel.workers=1", *asked.overrides]
     _load(asked, overrides, {})
-    cells, problems = [], []
+    variants, problems = [], []
     for texts in combinations(axes):
         try:
             config = _load(asked, overrides, texts)
         except ConfigError as error:
             problems += _lines(error)
             continue
-        settings = {key: lookup(config, key) for key in texts}
-        name = cell_name(settings, texts) if texts else config.name
-        cells.append(Cell(name, settings, config))
+        values = {key: lookup(config, key) for key in texts}
+        name = variant_name(values, texts) if texts else config.name
+        variants.append(Variant(name, values, config))
     if problems:
         # A wrong value is wrong in every combination that it is part of.
         different = list(dict.fromkeys(problems))
         head = f"{len(different)} problems in the grid:\n  " if len(different) > 1 else ""
         raise ConfigError(head + "\n  ".join(different))
-    _require_different(cells)
-    return Question(asked, tuple(cells), tuple(seeds), tuple(axis.key for axis in axes))
+    _require_different(variants)
+    return Question(asked, tuple(variants), tuple(seeds), tuple(axis.key for axis in axes))
 
 
 def with_seed(config: Config, seed: int) -> Config:
@@ -125,8 +125,8 @@ def differences(before: Question, now: Question) -> list[str]:
 
     Seeds are apart, and what changes no result is not looked at.
     """
-    old = {cell.name: cell.config for cell in before.cells}
-    new = {cell.name: cell.config for cell in now.cells}
+    old = {variant.name: variant.config for variant in before.variants}
+    new = {variant.name: variant.config for variant in now.variants}
     if old.keys() != new.keys():
         return [f"grid: {', '.join(old)} → {', '.join(new)}"]
     found: dict[str, None] = {}
@@ -155,13 +155,13 @@ def _lines(error: ConfigError) -> list[str]:
     return others or [first]
 
 
-def _require_different(cells: Sequence[Cell]) -> None:
+def _require_different(variants: Sequence[Variant]) -> None:
     seen: dict[str, str] = {}
-    for cell in cells:
+    for variant in variants:
         # Some file systems take names that differ in case only for one.
-        other = seen.setdefault(cell.name.casefold(), cell.name)
-        same = [c.name for c in cells if c is not cell and c.config == cell.config]
-        if same or other is not cell.name:
+        other = seen.setdefault(variant.name.casefold(), variant.name)
+        same = [c.name for c in variants if c is not variant and c.config == variant.config]
+        if same or other is not variant.name:
             raise ConfigError(
-                f"--grid: two combinations mean the same, {cell.name}: list each value once"
+                f"--grid: two combinations mean the same, {variant.name}: list each value once"
             )

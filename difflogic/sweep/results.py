@@ -1,4 +1,4 @@
-"""From the summaries of runs to the numbers of each cell."""
+"""From the summaries of runs to the numbers of each variant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from difflogic.sweep.question import Cell, Question
+from difflogic.sweep.question import Question, Variant
 from difflogic.sweep.statistics import wilson_interval
 from difflogic.sweep.work import is_finished
 
@@ -18,8 +18,8 @@ Status = Literal["exact", "not exact", "failed", "missing"]
 class Row:
     """One run."""
 
-    cell: str
-    settings: Mapping[str, Any]
+    variant: str
+    values: Mapping[str, Any]
     seed: int
     status: Status
     """missing: not run yet, or interrupted."""
@@ -35,11 +35,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class CellResult:
-    """What all runs of a cell tell together."""
+class VariantResult:
+    """What all runs of a variant tell together."""
 
-    cell: str
-    settings: Mapping[str, Any]
+    variant: str
+    values: Mapping[str, Any]
     seeds: int
     """Runs that ended, failed ones included: the denominator of the share."""
     exact: int
@@ -59,18 +59,18 @@ class CellResult:
 
 
 def make_row(
-    cell: Cell, seed: int, summary: Mapping[str, Any] | None, error: str | None = None
+    variant: Variant, seed: int, summary: Mapping[str, Any] | None, error: str | None = None
 ) -> Row:
     """Return a run's row from its summary or its error; neither means it has not ended."""
     if error is not None:
-        return Row(cell.name, cell.settings, seed, "failed", error=error)
+        return Row(variant.name, variant.values, seed, "failed", error=error)
     if summary is None or not is_finished(dict(summary)):
-        return Row(cell.name, cell.settings, seed, "missing")
+        return Row(variant.name, variant.values, seed, "missing")
     scores = summary["scores"]["held_out"]
     exact = bool(scores["exact"])
     reached = summary.get("exact_epoch")
     return Row(
-        cell.name, cell.settings, seed, "exact" if exact else "not exact",
+        variant.name, variant.values, seed, "exact" if exact else "not exact",
         epochs=summary["epochs"],
         epochs_to_exact=(summary["epochs"] if reached is None else reached) if exact else None,
         wrong_cells=scores["wrong_cells"],
@@ -79,15 +79,15 @@ def make_row(
     )  # fmt: skip
 
 
-def aggregate(question: Question, rows: Sequence[Row]) -> list[CellResult]:
-    """Return one result per cell, in the question's order."""
-    of_cell: dict[str, list[Row]] = {cell.name: [] for cell in question.cells}
+def aggregate(question: Question, rows: Sequence[Row]) -> list[VariantResult]:
+    """Return one result per variant, in the question's order."""
+    of_variant: dict[str, list[Row]] = {variant.name: [] for variant in question.variants}
     for row in rows:
-        of_cell[row.cell].append(row)
-    return [_aggregate(cell, of_cell[cell.name]) for cell in question.cells]
+        of_variant[row.variant].append(row)
+    return [_aggregate(variant, of_variant[variant.name]) for variant in question.variants]
 
 
-def _aggregate(cell: Cell, rows: Sequence[Row]) -> CellResult:
+def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
     count = {status: sum(row.status == status for row in rows) for status in _STATUSES}
     ended = len(rows) - count["missing"]
     low, high = wilson_interval(count["exact"], ended)
@@ -96,8 +96,8 @@ def _aggregate(cell: Cell, rows: Sequence[Row]) -> CellResult:
         row.active_gates for row in rows if row.status == "exact" and row.active_gates is not None
     ]
     seconds = [row.seconds for row in rows if row.seconds is not None]
-    return CellResult(
-        cell.name, cell.settings,
+    return VariantResult(
+        variant.name, variant.values,
         seeds=ended,
         exact=count["exact"],
         exact_low=low,

@@ -12,17 +12,17 @@ from typing import Any
 from difflogic.plain import plain
 from difflogic.sweep.directory import SweepDirectory
 from difflogic.sweep.question import Question
-from difflogic.sweep.results import CellResult, Row, aggregate
+from difflogic.sweep.results import Row, VariantResult, aggregate
 from difflogic.sweep.seeds import format_seeds
 
 RUN_COLUMNS = (
-    "cell", "seed", "status", "epochs", "epochs_to_exact", "wrong_cells", "active_gates",
+    "variant", "seed", "status", "epochs", "epochs_to_exact", "wrong_cells", "active_gates",
     "seconds", "error",
 )  # fmt: skip
 
 
 def write_tables(directory: SweepDirectory, question: Question, rows: Sequence[Row]) -> None:
-    """Write table.csv (one line per run), table.json (all) and table.md (one line per cell)."""
+    """Write table.csv (one line per run), table.json (all) and table.md (one line per variant)."""
     data = json.dumps(to_data(question, rows), indent=2, ensure_ascii=False, allow_nan=False)
     directory.write("table.csv", to_csv(question, rows))
     directory.write("table.json", data + "\n")
@@ -33,22 +33,21 @@ def to_csv(question: Question, rows: Sequence[Row]) -> str:
     """Return one line per run, with a column per key of the grid."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["cell", *question.axes, *RUN_COLUMNS[1:]])
+    writer.writerow(["variant", *question.axes, *RUN_COLUMNS[1:]])
     for row in rows:
-        settings = setting_texts(question, row)
-        values = [_cell_text(getattr(row, column)) for column in RUN_COLUMNS]
-        writer.writerow([values[0], *settings, *values[1:]])
+        name, *rest = [_cell_text(getattr(row, column)) for column in RUN_COLUMNS]
+        writer.writerow([name, *value_texts(question, row), *rest])
     return text.getvalue()
 
 
 def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return everything as JSON knows it: the question, the cells' results, the runs."""
+    """Return everything as JSON knows it: the question, the variants' results, the runs."""
     return {
         "experiment": question.experiment,
         "command": question.command,
         "seeds": format_seeds(question.seeds),
         "grid": list(question.axes),
-        "cells": [plain(asdict(result)) for result in aggregate(question, rows)],
+        "variants": [plain(asdict(result)) for result in aggregate(question, rows)],
         "runs": [plain(asdict(row)) for row in rows],
     }
 
@@ -59,14 +58,14 @@ HEADINGS = (
 )  # fmt: skip
 
 
-def to_cells(question: Question, result: CellResult) -> list[str]:
-    """Return a cell's line of the aggregate table: its settings, then what HEADINGS name."""
-    settings = setting_texts(question, result)
+def to_cells(question: Question, result: VariantResult) -> list[str]:
+    """Return a variant's line of the aggregate table: its values, then what HEADINGS name."""
+    values = value_texts(question, result)
     epochs = number(result.epochs_to_exact)
     if result.exact > 1:
         epochs += f" ({result.epochs_to_exact_min} to {result.epochs_to_exact_max})"
     return [
-        *(settings or [question.experiment]),
+        *(values or [question.experiment]),
         f"{result.exact}/{result.seeds}",
         f"{100 * result.exact_low:.0f} to {100 * result.exact_high:.0f} %" if result.seeds else "-",
         epochs,
@@ -78,24 +77,24 @@ def to_cells(question: Question, result: CellResult) -> list[str]:
     ]
 
 
-def setting_texts(question: Question, result: Row | CellResult) -> list[str]:
+def value_texts(question: Question, result: Row | VariantResult) -> list[str]:
     """Return the values of the axes as text; those of several lines, pictures, by their names."""
-    named = dict(part.partition("=")[::2] for part in result.cell.split(","))
+    named = dict(part.partition("=")[::2] for part in result.variant.split(","))
     texts = []
     for key in question.axes:
-        text = _cell_text(result.settings[key])
-        texts.append(named.get(key.rpartition(".")[2], result.cell) if "\n" in text else text)
+        text = _cell_text(result.values[key])
+        texts.append(named.get(key.rpartition(".")[2], result.variant) if "\n" in text else text)
     return texts
 
 
-def setting_headings(question: Question) -> list[str]:
+def value_headings(question: Question) -> list[str]:
     """Return the headings of the columns before HEADINGS."""
     return list(question.axes) or ["experiment"]
 
 
 def to_markdown(question: Question, rows: Sequence[Row]) -> str:
     """Return the aggregate table, with the command that makes it."""
-    headings = [*setting_headings(question), *HEADINGS]
+    headings = [*value_headings(question), *HEADINGS]
     words = len(headings) - len(HEADINGS)
     lines = [_line(headings), _line([":--"] * words + ["--:"] * len(HEADINGS))]
     for result in aggregate(question, rows):

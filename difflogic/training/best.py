@@ -15,7 +15,7 @@ from difflogic.evaluation.scene import Streams
 from difflogic.netlist import Netlist
 from difflogic.streams import Purpose, stream
 from difflogic.training.finishing import ROUND, Finished, Finisher
-from difflogic.training.guide import GradientGuide
+from difflogic.training.sensitivity import GradientSensitivity
 
 Array = npt.NDArray[Any]
 
@@ -34,7 +34,7 @@ class BestCircuit:
         """`logits` (16, parameters) only give shape and type. Call `begin` before all else."""
         self._config, self._sharing = config, sharing
         self._settings, self._seed = config.finishing, config.training.seed
-        self._guide: GradientGuide | None = None
+        self._sensitivity: GradientSensitivity | None = None
         self._since = 0
         self._logits = np.zeros_like(logits)
         self._wrong = NONE
@@ -49,17 +49,19 @@ class BestCircuit:
         streams = Streams(self._seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
         plan = Plan.of(self._config, ROUND, streams)
         steps = self._config.automaton.steps
-        self._guide = GradientGuide(netlist, plan, steps, self._logits.dtype, self._sharing)
-        self._finisher = Finisher(netlist, plan, self._settings, self._guide)
+        self._sensitivity = GradientSensitivity(
+            netlist, plan, steps, self._logits.dtype, self._sharing
+        )
+        self._finisher = Finisher(netlist, plan, self._settings, self._sensitivity)
 
     def __enter__(self) -> BestCircuit:
-        if self._guide is not None:
-            self._guide.__enter__()
+        if self._sensitivity is not None:
+            self._sensitivity.__enter__()
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        if self._guide is not None:
-            self._guide.__exit__(*raised)
+        if self._sensitivity is not None:
+            self._sensitivity.__exit__(*raised)
 
     @property
     def logits(self) -> Array | None:

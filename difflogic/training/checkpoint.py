@@ -57,7 +57,7 @@ class Checkpoint:
     """Count of finished epochs."""
     resumed: int
     """How many times the run had been resumed."""
-    settings: Mapping[str, Any]
+    config: Mapping[str, Any]
     """The configuration, as plain tables."""
     made_with: Mapping[str, str]
     """Versions of the libraries that computed it, and the processor's name."""
@@ -121,10 +121,10 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     found: list[Any] = [header.get(name) for name in ("epoch", "resumed", "config", "made_with")]
     if [type(value) for value in found] != [int, int, dict, dict]:
         raise CheckpointError(f"{path}: is no checkpoint that dct wrote")
-    epoch, resumed, settings, origin = found
+    epoch, resumed, config, origin = found
     if f"checkpoint-{epoch}.npz" != path.name:
         raise CheckpointError(f"{path}: holds epoch {epoch}: it has been renamed")
-    return Checkpoint(epoch, resumed, settings, origin, state)
+    return Checkpoint(epoch, resumed, config, origin, state)
 
 
 def made_with() -> dict[str, str]:

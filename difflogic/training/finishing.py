@@ -60,7 +60,7 @@ GRADIENT_COST = 40
 """Candidates that take about as long as a gradient: what one counts for in the budget."""
 
 
-class Guide(Protocol):
+class Sensitivity(Protocol):
     """Predicts what a change of one gate does."""
 
     def __call__(self, ops: Ops, samples: tuple[int, ...]) -> npt.NDArray[np.floating]:
@@ -92,11 +92,11 @@ class Finisher:
     """Searches near trained circuits of one netlist for exact ones."""
 
     def __init__(
-        self, netlist: Netlist, plan: Plan, settings: FinishingConfig, guide: Guide
+        self, netlist: Netlist, plan: Plan, settings: FinishingConfig, sensitivity: Sensitivity
     ) -> None:
         """`plan` says what exact means, and where start states come from."""
         self._netlist, self._plan, self._settings = netlist, plan, settings
-        self._guide = guide
+        self._sensitivity = sensitivity
         # Only what decides is looked at.
         self._scene = replace(plan.scene, at=plan.required)
         # One start, or all there are: nothing is left to look for.
@@ -128,7 +128,7 @@ class Finisher:
         The budget is that of [finishing] candidates; with 0 it only verifies.
         """
         samples = tuple(range(self._plan.starts if self._complete else self._settings.starts))
-        search = _Search(self._netlist, logits, self._guide, rng, self._settings.candidates)
+        search = _Search(self._netlist, logits, self._sensitivity, rng, self._settings.candidates)
         search.face(self._trial(samples))
         before = search.wrong
         while True:
@@ -163,14 +163,19 @@ class _Search:
         self,
         netlist: Netlist,
         logits: npt.NDArray,
-        guide: Guide,
+        sensitivity: Sensitivity,
         rng: np.random.Generator,
         budget: int,
     ) -> None:
         self.ops: Ops = logits.argmax(axis=0).astype(np.uint8)
         self.wrong = 0
         self.candidates = 0
-        self._netlist, self._guide, self._rng, self._budget = netlist, guide, rng, budget
+        self._netlist, self._sensitivity, self._rng, self._budget = (
+            netlist,
+            sensitivity,
+            rng,
+            budget,
+        )
         self._gap = (logits.max(axis=0) - logits).T
         self._most_gates = 0.0
 
@@ -204,7 +209,7 @@ class _Search:
         failing = np.argsort(-found, kind="stable")[: np.count_nonzero(found)]
         # Slopes multiply from step to step: where they leave the range there is no prediction.
         change = np.nan_to_num(
-            self._guide(self.ops, tuple(self._trial.samples[place] for place in failing))
+            self._sensitivity(self.ops, tuple(self._trial.samples[place] for place in failing))
         )
         self.candidates += GRADIENT_COST
         improvements = 0

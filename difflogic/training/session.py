@@ -17,11 +17,11 @@ from difflogic.config import Config
 from difflogic.errors import RunDirectoryError, TrainingError
 from difflogic.training import trainer as training
 from difflogic.training.checkpoint import write_checkpoint
+from difflogic.training.compatibility import extended, for_this_stretch, refuse_changes
 from difflogic.training.lock import RunLock
 from difflogic.training.metrics import History, MetricsRow
-from difflogic.training.position import find_position
+from difflogic.training.resume_point import find_resume_point
 from difflogic.training.run_directory import RunDirectory
-from difflogic.training.settings import extended, for_this_stretch, refuse_changes
 from difflogic.training.summary import summarize
 from difflogic.training.trainer import StepResult, Trainer
 
@@ -245,7 +245,7 @@ class Session:
         """Bring the trainer to where the run stood, by the last checkpoint that is whole."""
         if self._new:
             return
-        found = find_position(self.run, self.config, self.trainer.state(), self._say)
+        found = find_resume_point(self.run, self.config, self.trainer.state(), self._say)
         if found is None:
             self._say(f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0")
             self.resumed = 1

@@ -46,11 +46,11 @@ def test_a_sweep_from_beginning_to_end(
         "sweep.toml", "table.csv", "table.json", "table.md",
         "weight_decay=0.0", "weight_decay=0.5",
     }  # fmt: skip
-    assert [cell["settings"] for cell in data["cells"]] == [
+    assert [variant["values"] for variant in data["variants"]] == [
         {"training.weight_decay": 0.0}, {"training.weight_decay": 0.5},
     ]  # fmt: skip
     for run in data["runs"]:
-        path = place / run["cell"] / f"seed{run['seed']}"
+        path = place / run["variant"] / f"seed{run['seed']}"
         summary = json.loads((path / "summary.json").read_text())
         assert (run["status"] == "exact") == summary["scores"]["held_out"]["exact"]
         assert run["active_gates"] == summary["scores"]["held_out"]["active_gates"]
@@ -144,7 +144,7 @@ def test_a_failed_run_is_told_at_the_end(
     assert done.exit_code == 1
     assert "error: checkerboard-small, seed 1: epoch 3: the soft loss is nan" in done.stderr
     assert [run["status"] == "failed" for run in done.json["runs"]] == [False, True, False]
-    assert done.json["cells"][0]["failed"] == 1
+    assert done.json["variants"][0]["failed"] == 1
     assert done.json["interrupted"] is False
 
 

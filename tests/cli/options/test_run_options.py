@@ -40,7 +40,7 @@ def test_a_command_gets_its_own_and_the_shared_ones() -> None:
 
 def test_flags_come_after_set() -> None:
     options = RunOptions(epochs=7, seed=0, workers="2", overrides=["training.epochs=9"])
-    assert options.settings == [
+    assert options.all_overrides == [
         "training.epochs=9", "training.epochs=7", "training.seed=0", "parallel.workers=2",
     ]  # fmt: skip
-    assert RunOptions().settings == []
+    assert RunOptions().all_overrides == []

@@ -23,12 +23,12 @@ def asked() -> Question:
 
 @pytest.fixture
 def snapshot(asked: Question) -> Snapshot:
-    cell = asked.cells[0]
-    rows = [make_row(cell, seed, None, "no") for seed in asked.seeds[:1]]
-    rows += [make_row(cell, seed, None) for seed in asked.seeds[1:]]
-    running = tuple(Running(asked.cells[1], seed, 50) for seed in asked.seeds)
+    variant = asked.variants[0]
+    rows = [make_row(variant, seed, None, "no") for seed in asked.seeds[:1]]
+    rows += [make_row(variant, seed, None) for seed in asked.seeds[1:]]
+    running = tuple(Running(asked.variants[1], seed, 50) for seed in asked.seeds)
     return Snapshot(
-        runs=16, ended=1, failed=1, running=running, cells=tuple(aggregate(asked, rows)),
+        runs=16, ended=1, failed=1, running=running, variants=tuple(aggregate(asked, rows)),
         seconds=10.0, seconds_left=150.4,
     )  # fmt: skip
 
@@ -50,16 +50,16 @@ def test_a_frame_fits_the_terminal(snapshot: Snapshot, height: int) -> None:
 
 
 def test_lines(asked: Question, snapshot: Snapshot) -> None:
-    cell = asked.cells[0]
+    variant = asked.variants[0]
     summary: dict[str, Any] = {
         "finished": True, "epochs": 200, "exact_epoch": 120, "seconds": {"training": 1.25},
         "scores": {"held_out": {"exact": True, "wrong_cells": 0, "active_gates": 22}},
     }  # fmt: skip
-    exact = line(make_row(cell, 3, summary), snapshot)
+    exact = line(make_row(variant, 3, summary), snapshot)
     assert exact == (
         " 1/16  batch=1 seed 3  exact at epoch 120  22 active gates  1.2 s  at most 2:30 left"
     )
-    failed = line(make_row(cell, 3, None, "no memory\nat all"), replace(snapshot, ended=16))
+    failed = line(make_row(variant, 3, None, "no memory\nat all"), replace(snapshot, ended=16))
     assert failed == "16/16  batch=1 seed 3  failed: no memory"
 
 
@@ -80,8 +80,8 @@ def test_the_estimate_follows_the_epochs(
     execution = Execution(SweepDirectory(tmp_path), asked, Idle())  # type: ignore[arg-type]
     progress = Progress(asked, execution)
     assert progress.snapshot().seconds_left is None
-    epochs = asked.cells[0].config.training.epochs
-    at_work = [(asked.cells[0], 0, epochs // 2), (asked.cells[1], 0, epochs // 2)]
+    epochs = asked.variants[0].config.training.epochs
+    at_work = [(asked.variants[0], 0, epochs // 2), (asked.variants[1], 0, epochs // 2)]
     monkeypatch.setattr(execution, "running", lambda: at_work)
     now[0] += 6.0
     # Of 16 runs, one is done so far, in halves.

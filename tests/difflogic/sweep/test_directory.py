@@ -23,8 +23,12 @@ def test_a_question_is_read_back(place):
     assert found.asked == asked.asked
     assert found.seeds == asked.seeds
     assert found.axes == asked.axes
-    assert [cell.name for cell in found.cells] == [cell.name for cell in asked.cells]
-    assert [cell.settings for cell in found.cells] == [cell.settings for cell in asked.cells]
+    assert [variant.name for variant in found.variants] == [
+        variant.name for variant in asked.variants
+    ]
+    assert [variant.values for variant in found.variants] == [
+        variant.values for variant in asked.variants
+    ]
 
 
 def test_a_picture_of_ones_own_stays_when_its_file_is_gone(place, tmp_path):
@@ -40,8 +44,8 @@ def test_a_picture_of_ones_own_stays_when_its_file_is_gone(place, tmp_path):
     for file in files:
         file.unlink()
     after = place.read_question()
-    assert [c.config.task.target for c in after.cells] == [
-        c.config.task.target for c in before.cells
+    assert [c.config.task.target for c in after.variants] == [
+        c.config.task.target for c in before.variants
     ]
 
 
@@ -57,16 +61,28 @@ def test_another_question_is_refused_with_its_keys(place):
     assert "dct sweep --dir" in str(caught.value)
 
 
+def test_a_file_of_the_first_version_is_read(place):
+    asked = question("training.batch=2,4")
+    place.write_question(asked)
+    path = place.path / FILE
+    text = path.read_text().replace("version = 2", "version = 1").replace("[variants", "[cells")
+    path.write_text(text)
+    assert place.read_question().variants == asked.variants
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         (lambda text: text[: len(text) // 2], "cannot be used"),
         (lambda text: "", "no key 'version'"),
-        (lambda text: text.replace("version = 1", "version = 2"), "newer dct"),
-        (lambda text: text.replace("version = 1", 'version = "1"'), "another format"),
+        (lambda text: text.replace("version = 2", "version = 3"), "newer dct"),
+        (lambda text: text.replace("version = 2", 'version = "2"'), "another format"),
         (lambda text: text.replace('"dct-sweep"', '"x"'), "another format"),
         (lambda text: text.replace("batch = 2", "batch = 0"), r"\[training\] batch"),
-        (lambda text: text.replace("cells.checkerboard-small", 'cells."../x"'), "cell's name"),
+        (
+            lambda text: text.replace("variants.checkerboard-small", 'variants."../x"'),
+            "variant's name",
+        ),
         (lambda text: text.replace('seeds = "0-1"', 'seeds = "x"'), "neither a number"),
     ],
 )
@@ -87,8 +103,8 @@ def test_a_directory_of_something_else_is_refused(place):
 
 
 def test_only_a_finished_run_of_the_asked_length_is_kept(place):
-    (cell,) = question().cells
-    path = place.run_path(cell, 3)
+    (variant,) = question().variants
+    path = place.run_path(variant, 3)
     path.mkdir(parents=True)
     good = {"finished": True, "epochs_requested": 20, "scores": {}}
     for content, kept in [
@@ -99,15 +115,15 @@ def test_only_a_finished_run_of_the_asked_length_is_kept(place):
         ("[]", False),
     ]:
         (path / "summary.json").write_text(content)
-        assert (place.finished_summary(cell, 3) is not None) == kept
-    assert place.finished_summary(cell, 4) is None
+        assert (place.finished_summary(variant, 3) is not None) == kept
+    assert place.finished_summary(variant, 4) is None
 
 
 def test_files_from_elsewhere_arrive_with_the_summary_last(place, monkeypatch):
-    (cell,) = question().cells
+    (variant,) = question().variants
     files = {"summary.json": b"{}", "model.npz": b"model", "config.toml": b"c"}
-    place.write_run(cell, 3, files)
-    path = place.run_path(cell, 3)
+    place.write_run(variant, 3, files)
+    path = place.run_path(variant, 3)
     assert {file.name: file.read_bytes() for file in path.iterdir()} == files
     written = sorted(path.iterdir(), key=lambda file: file.stat().st_mtime_ns)
     assert written[-1].name == "summary.json"

@@ -25,12 +25,12 @@ def test_runs_are_those_of_a_plain_session(tmp_path):
     asked = question("training.weight_decay=0.0,0.5", seeds=(0, 3))
     rows = execute_all(tmp_path / "sweep", asked, jobs=2)
     expected = []
-    for cell in asked.cells:
+    for variant in asked.variants:
         for seed in asked.seeds:
-            path = tmp_path / "plain" / cell.name / str(seed)
-            summary = session.execute(with_seed(cell.config, seed), path)
-            expected.append(make_row(cell, seed, summary))
-            there = SweepDirectory(tmp_path / "sweep").run_path(cell, seed) / "model.npz"
+            path = tmp_path / "plain" / variant.name / str(seed)
+            summary = session.execute(with_seed(variant.config, seed), path)
+            expected.append(make_row(variant, seed, summary))
+            there = SweepDirectory(tmp_path / "sweep").run_path(variant, seed) / "model.npz"
             assert there.read_bytes() == (path / "model.npz").read_bytes()
     assert timeless(rows) == timeless(expected)
     assert not list((tmp_path / "sweep").glob(f"{CONTROL}*"))
@@ -150,7 +150,7 @@ def test_workers_that_die_now_and_then_do_not(tmp_path):
 
 
 def make_job(asked, path, control, seed=0, **changes):
-    config = with_seed(asked.cells[0].config, seed).to_dict()
+    config = with_seed(asked.variants[0].config, seed).to_dict()
     return Job(0, config, str(path), control, **changes)
 
 
@@ -203,13 +203,13 @@ def test_a_run_elsewhere_gives_its_files_back(tmp_path, monkeypatch):
     job = make_job(asked, tmp_path / "unseen", Control(str(tmp_path / "control"), event="x"))
     outcome = run(job)
     assert not (tmp_path / "unseen").exists()
-    session.execute(with_seed(asked.cells[0].config, 0), tmp_path / "plain")
+    session.execute(with_seed(asked.variants[0].config, 0), tmp_path / "plain")
     assert outcome.files["model.npz"] == (tmp_path / "plain" / "model.npz").read_bytes()
-    SweepDirectory(tmp_path).write_run(asked.cells[0], 0, outcome.files)
-    there = SweepDirectory(tmp_path).run_path(asked.cells[0], 0)
+    SweepDirectory(tmp_path).write_run(asked.variants[0], 0, outcome.files)
+    there = SweepDirectory(tmp_path).run_path(asked.variants[0], 0)
     assert Model.load(there / "model.npz").config.training.seed == 0
     # What was brought over is a finished run as any other.
-    assert session.execute(with_seed(asked.cells[0].config, 0), there) == outcome.summary
+    assert session.execute(with_seed(asked.variants[0].config, 0), there) == outcome.summary
 
 
 def test_jobs_keep_all_cores_busy(monkeypatch):

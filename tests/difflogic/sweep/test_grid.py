@@ -6,7 +6,7 @@ import re
 import pytest
 
 from difflogic.errors import ConfigError
-from difflogic.sweep.grid import MAX_NAME, cell_name, combinations, parse_axes
+from difflogic.sweep.grid import MAX_NAME, combinations, parse_axes, variant_name
 
 
 @pytest.mark.parametrize(
@@ -51,24 +51,26 @@ def test_axes_are_multiplied():
     found = combinations(axes)
     assert len(found) == math.prod(len(axis.values) for axis in axes)
     assert found[:2] == [{"a.x": "1", "b.y": "[1,2]"}, {"a.x": "1", "b.y": "[3]"}]
-    assert len({tuple(cell.items()) for cell in found}) == len(found)
+    assert len({tuple(variant.items()) for variant in found}) == len(found)
     assert combinations([]) == [{}]
 
 
 def test_names_of_cells_tell_their_settings():
     settings = {"update.gates": [8, 4], "training.weight_decay": 0.01, "a.flag": True}
     texts = {key: "unused" for key in settings}
-    assert cell_name(settings, texts) == "gates=8-4,weight_decay=0.01,flag=true"
+    assert variant_name(settings, texts) == "gates=8-4,weight_decay=0.01,flag=true"
 
 
 def test_keys_of_one_name_keep_their_sections():
     settings = {"update.gates": [2], "perception.gates": [4]}
-    assert cell_name(settings, dict.fromkeys(settings, "")) == "update.gates=2,perception.gates=4"
+    assert (
+        variant_name(settings, dict.fromkeys(settings, "")) == "update.gates=2,perception.gates=4"
+    )
 
 
 def test_whatever_a_value_is_the_name_is_a_file_name_of_its_own():
     values = ["B3/S23", "B3_S23", "../x", "x" * 500, "x" * 501, "a b", "ä", "B3/S/23"]
-    names = [cell_name({"task.rule": value}, {"task.rule": value}) for value in values]
+    names = [variant_name({"task.rule": value}, {"task.rule": value}) for value in values]
     assert len(set(names)) == len(names)
     for name in names:
         assert re.fullmatch(r"[A-Za-z0-9._+=,-]+", name)

@@ -21,18 +21,18 @@ def test_each_combination_is_the_configuration_that_its_overrides_make():
         for decay in ("0.0", "0.5")
         for gates in ("[8,4,2]", "[6,4,2]")
     ]
-    assert [cell.config for cell in asked.cells] == expected
-    assert asked.cells[1].settings == {"training.weight_decay": 0.0, "update.gates": [6, 4, 2]}
+    assert [variant.config for variant in asked.variants] == expected
+    assert asked.variants[1].values == {"training.weight_decay": 0.0, "update.gates": [6, 4, 2]}
     assert asked.size == 8
-    assert [(cell.name, seed) for cell, seed in asked.runs][:5] == [
-        *((cell.name, 4) for cell in asked.cells),
-        (asked.cells[0].name, 9),
+    assert [(variant.name, seed) for variant, seed in asked.runs][:5] == [
+        *((variant.name, 4) for variant in asked.variants),
+        (asked.variants[0].name, 9),
     ]
 
 
 def test_a_run_has_one_thread_unless_more_are_asked_for():
-    assert question().cells[0].config.parallel.workers == 1
-    assert question(overrides=("parallel.workers=3",)).cells[0].config.parallel.workers == 3
+    assert question().variants[0].config.parallel.workers == 1
+    assert question(overrides=("parallel.workers=3",)).variants[0].config.parallel.workers == 3
 
 
 def test_all_wrong_values_are_named_once():
@@ -58,7 +58,7 @@ def test_values_that_mean_the_same_are_refused():
 def test_the_recipe_is_applied_before_the_overrides():
     asked = ask(Asked("checkerboard", ("training.epochs=7",), (), "reference"), (0,))
     expected = load_config("checkerboard", ["parallel.workers=1", "training.epochs=7"], "reference")
-    assert asked.cells[0].config == expected
+    assert asked.variants[0].config == expected
     with pytest.raises(ConfigError, match="no recipe"):
         ask(Asked("checkerboard", (), (), "referenz"), (0,))
 
@@ -85,7 +85,7 @@ def test_differences_name_what_changes_results():
 
 
 def test_a_seed_changes_nothing_else():
-    config = question().cells[0].config
+    config = question().variants[0].config
     changed = with_seed(config, 77).to_dict()
     assert changed["training"].pop("seed") == 77
     expected = config.to_dict()

@@ -1,4 +1,4 @@
-"""From summaries to rows, cells and tables."""
+"""From summaries to rows, variants and tables."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ def asked():
 
 @pytest.fixture
 def rows(asked):
-    first, second = asked.cells
+    first, second = asked.variants
     return [
         make_row(first, 0, summary(True, exact_epoch=12, gates=22, seconds=1.0)),
         make_row(first, 1, summary(True, exact_epoch=None, epochs=18, gates=30, seconds=2.0)),
@@ -70,7 +70,7 @@ def test_the_csv_has_a_line_per_run(asked, rows):
     lines = list(csv.DictReader(io.StringIO(to_csv(asked, rows))))
     assert len(lines) == len(rows)
     assert lines[0] == {
-        "cell": "weight_decay=0.0", "training.weight_decay": "0.0", "seed": "0",
+        "variant": "weight_decay=0.0", "training.weight_decay": "0.0", "seed": "0",
         "status": "exact", "epochs": "20", "epochs_to_exact": "12", "wrong_cells": "0",
         "active_gates": "22", "seconds": "1.0", "error": "",
     }  # fmt: skip
@@ -82,12 +82,12 @@ def test_the_json_has_all(asked, rows):
     data = json.loads(json.dumps(to_data(asked, rows), allow_nan=False))
     assert data["command"] == asked.command
     assert data["seeds"] == "0-5"
-    assert [cell["settings"] for cell in data["cells"]] == [
+    assert [variant["values"] for variant in data["variants"]] == [
         {"training.weight_decay": 0.0}, {"training.weight_decay": 0.5},
     ]  # fmt: skip
     assert [run["seed"] for run in data["runs"]] == [0, 1, 2, 3, 4, 5] * 2
-    assert data["cells"][0]["exact"] == sum(
-        run["status"] == "exact" and run["cell"] == "weight_decay=0.0" for run in data["runs"]
+    assert data["variants"][0]["exact"] == sum(
+        run["status"] == "exact" and run["variant"] == "weight_decay=0.0" for run in data["runs"]
     )
 
 
@@ -103,7 +103,7 @@ def test_the_markdown_has_a_line_per_cell(asked, rows):
 
 def test_without_a_grid_the_experiment_is_named():
     asked = question()
-    text = to_markdown(asked, [make_row(asked.cells[0], 0, summary(True))])
+    text = to_markdown(asked, [make_row(asked.variants[0], 0, summary(True))])
     assert text.splitlines()[2].startswith("| checkerboard-small | 1/1 |")
 
 
@@ -113,7 +113,7 @@ def test_pictures_are_shown_by_their_names(tmp_path):
     (tmp_path / "dot.txt").write_text("...\n.#.\n...\n")
     target = tmp_path / "dot.txt"
     asked = ask(Asked("lizard", (), (f"task.target=lizard,{target}",)), (0,))
-    text = to_markdown(asked, [make_row(cell, 0, None) for cell in asked.cells])
+    text = to_markdown(asked, [make_row(variant, 0, None) for variant in asked.variants])
     lines = text.splitlines()
     assert lines[2].startswith("| lizard |")
     assert "dot.txt" in lines[3]

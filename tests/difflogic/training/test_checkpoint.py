@@ -48,7 +48,7 @@ def test_all_arrays_come_back_bit_for_bit(written):
     found = read_checkpoint(written, STATE)
     assert same(found.state, STATE)
     assert (found.epoch, found.resumed) == (7, 2)
-    assert found.settings == CONFIG.to_dict()
+    assert found.config == CONFIG.to_dict()
     assert set(found.made_with) == {"dct", "numpy", "numba", "cpu"}
 
 
@@ -127,7 +127,7 @@ def test_a_flipped_bit_anywhere_does_no_harm(written):
             refused += 1
             continue
         assert same(found.state, STATE)
-        assert found.settings == CONFIG.to_dict()
+        assert found.config == CONFIG.to_dict()
     assert refused > len(range(0, len(content), 61)) // 2
 
 

@@ -19,7 +19,7 @@ from difflogic.tasks import draw_batch, make_task
 from difflogic.training import finishing
 from difflogic.training.best import prefer
 from difflogic.training.finishing import Finisher
-from difflogic.training.guide import GradientGuide
+from difflogic.training.sensitivity import GradientSensitivity
 from difflogic.training.trainer import Trainer
 from difflogic.wiring import CENTER
 from tests.difflogic.engine.built import Builder, game_of_life
@@ -55,8 +55,10 @@ def sure(ops, rng=None, spread=1.0):
 def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, **settings):
     settings = config.finishing.model_copy(update={"candidates": 20_000, **settings})
     plan = Plan.of(config, finishing.ROUND, STREAMS)
-    with GradientGuide(netlist, plan, config.automaton.steps, "float32", sharing) as guide:
-        finisher = Finisher(netlist, plan, settings, guide)
+    with GradientSensitivity(
+        netlist, plan, config.automaton.steps, "float32", sharing
+    ) as sensitivity:
+        finisher = Finisher(netlist, plan, settings, sensitivity)
         return finisher, finisher.finish(logits, np.random.default_rng(seed))
 
 
@@ -281,12 +283,12 @@ def test_the_budget_is_kept(budget, monkeypatch):
     rng = np.random.default_rng(5)
     ops = rng.integers(0, 16, len(right)).astype(np.uint8)
     tried, gradients = [], []
-    call, predict = Trial.__call__, GradientGuide.__call__
+    call, predict = Trial.__call__, GradientSensitivity.__call__
     monkeypatch.setattr(
         Trial, "__call__", lambda self, ops: tried.append(ops.copy()) or call(self, ops)
     )
     monkeypatch.setattr(
-        GradientGuide, "__call__", lambda *given: gradients.append(1) or predict(*given)
+        GradientSensitivity, "__call__", lambda *given: gradients.append(1) or predict(*given)
     )
     _, found = finish(netlist, life(), sure(ops, rng), candidates=budget)
     assert not found.exact
@@ -340,9 +342,9 @@ def test_a_gradient_that_leaves_the_range_does_not_end_a_search():
     netlist, ops = gate.finish(row, gate(Op.NAND, 0, 2))
     config = tiny("automaton.steps=130", "automaton.boundary=periodic", "task.square=6")
     plan = Plan.of(config, 64, STREAMS)
-    guide = GradientGuide(netlist, plan, 130, "float32", SEQUENTIAL)
-    with guide, np.errstate(all="ignore"):
-        assert not np.isfinite(guide(ops, (0, 1))).all()
+    sensitivity = GradientSensitivity(netlist, plan, 130, "float32", SEQUENTIAL)
+    with sensitivity, np.errstate(all="ignore"):
+        assert not np.isfinite(sensitivity(ops, (0, 1))).all()
     _, found = finish(netlist, config, sure(ops), candidates=2000)
     assert found.wrong < found.wrong_before
 

@@ -11,8 +11,8 @@ from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.streams import Purpose
 from difflogic.tasks import draw_batch, draw_masks, make_task
-from difflogic.training import guide as guide_module
-from difflogic.training.guide import GradientGuide
+from difflogic.training import sensitivity as sensitivity_module
+from difflogic.training.sensitivity import GradientSensitivity
 from tests.difflogic.engine.built import read_once
 from tests.difflogic.evaluation.naive import random_model
 from tests.difflogic.training.tiny import tiny
@@ -22,8 +22,8 @@ STREAMS = Streams(5, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
 def predict(netlist, config, ops, samples, sharing=SEQUENTIAL, dtype="float64", starts=64):
     plan = Plan.of(config, starts, STREAMS)
-    with GradientGuide(netlist, plan, config.automaton.steps, dtype, sharing) as guide:
-        found = guide(ops, samples)
+    with GradientSensitivity(netlist, plan, config.automaton.steps, dtype, sharing) as sensitivity:
+        found = sensitivity(ops, samples)
     assert found.shape == (netlist.parameters, gates.OPS)
     assert found.dtype == dtype
     return found
@@ -109,7 +109,7 @@ def test_the_prediction_is_the_same_at_any_worker_count(workers):
 
 def test_the_first_samples_are_looked_at_if_there_are_many(monkeypatch):
     """They are those with the most wrong cells. Some of them are fewer than a batch."""
-    monkeypatch.setattr(guide_module, "CELLS", 100)  # two grids of 42 cells
+    monkeypatch.setattr(sensitivity_module, "CELLS", 100)  # two grids of 42 cells
     config = tiny()
     model = random_model(config)
     found = predict(model.netlist, config, model.ops, (7, 3, 5, 1))

@@ -16,23 +16,23 @@ from difflogic.training.checkpoint import (
     made_with,
     read_checkpoint,
 )
+from difflogic.training.compatibility import differing
 from difflogic.training.metrics import History
 from difflogic.training.run_directory import CONFIG, RunDirectory
-from difflogic.training.settings import differing
 
 
 @dataclass(frozen=True)
-class Position:
+class ResumePoint:
     """A checkpoint, and the metrics of all epochs until then."""
 
     checkpoint: Checkpoint
     history: History
 
 
-def find_position(
+def find_resume_point(
     run: RunDirectory, config: Config, template: State, say: Callable[[str], None]
-) -> Position | None:
-    """Return the latest position that can be used, or None if the run left none and no result.
+) -> ResumePoint | None:
+    """Return the latest one that can be used, or None if the run left none and no result.
 
     `template` has the names, shapes and types of the trainer's state. A checkpoint that is
     damaged, foreign, or not covered by metrics.csv is passed over, and `say` hears of it. Raises
@@ -41,14 +41,14 @@ def find_position(
     problems: list[str] = []
     for path in checkpoints(run.path):
         try:
-            position = _read(path, run, config, template)
+            found = _read(path, run, config, template)
         except CheckpointError as error:
             problems.append(str(error))
             continue
         for problem in problems:
             say(f"warning: {problem}: went back to {path.name}")
-        _tell_of_another_origin(position.checkpoint, say)
-        return position
+        _tell_of_another_origin(found.checkpoint, say)
+        return found
     if not problems and not run.has_results:
         return None
     listed = "\n  ".join(problems or ["there is no checkpoint in it"])
@@ -58,10 +58,10 @@ def find_position(
     )
 
 
-def _read(path: Path, run: RunDirectory, config: Config, template: State) -> Position:
+def _read(path: Path, run: RunDirectory, config: Config, template: State) -> ResumePoint:
     checkpoint = read_checkpoint(path, template)
     try:
-        changes = differing(config_from_dict(checkpoint.settings, str(path)), config)
+        changes = differing(config_from_dict(checkpoint.config, str(path)), config)
         if changes:
             raise CheckpointError(f"{path}: is of another run: {', '.join(changes)}")
         history = run.read_metrics(checkpoint.epoch)
@@ -71,7 +71,7 @@ def _read(path: Path, run: RunDirectory, config: Config, template: State) -> Pos
         raise
     except RunDirectoryError as error:
         raise CheckpointError(f"{path}: cannot be used, since {error}") from None
-    return Position(checkpoint, history)
+    return ResumePoint(checkpoint, history)
 
 
 def _tell_of_another_origin(checkpoint: Checkpoint, say: Callable[[str], None]) -> None:

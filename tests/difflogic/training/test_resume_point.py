@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from difflogic.errors import RunDirectoryError
-from difflogic.training import checkpoint, position
+from difflogic.training import checkpoint, resume_point
 from difflogic.training.checkpoint import checkpoints, write_checkpoint
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
@@ -105,7 +105,7 @@ def test_one_of_a_newer_program_is_refused_though_an_older_one_is_there(run, mon
 def test_other_libraries_are_told_of(run, monkeypatch):
     said = Said()
     now = checkpoint.made_with()
-    monkeypatch.setattr(position, "made_with", lambda: now | {"numpy": "9.9"})
+    monkeypatch.setattr(resume_point, "made_with", lambda: now | {"numpy": "9.9"})
     execute(CONFIG, run, say=said)
     assert f"computed with numpy {now['numpy']} (now 9.9)" in str(said)
 

@@ -4,7 +4,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.errors import RunDirectoryError
-from difflogic.training.settings import FREE, differing, for_this_stretch, refuse_changes
+from difflogic.training.compatibility import FREE, differing, for_this_stretch, refuse_changes
 
 STORED = load_config("checkerboard-small")
 

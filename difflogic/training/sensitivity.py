@@ -19,7 +19,7 @@ CELLS = 1024
 """Cells that a gradient is taken over, about: a few grids, or many small ones."""
 
 
-class GradientGuide:
+class GradientSensitivity:
     """Differentiates the number of wrong cells at the training step. Use it in a `with`.
 
     At a hard circuit every gate is linear in each of its coefficients, and so is the number of
@@ -36,7 +36,7 @@ class GradientGuide:
         self._batch = min(plan.starts, max(1, CELLS // scene.grid.cells))
         self._engine = Engine(netlist, scene.grid, steps, self._batch, dtype, sharing)
 
-    def __enter__(self) -> GradientGuide:
+    def __enter__(self) -> GradientSensitivity:
         self._engine.__enter__()
         return self
 
