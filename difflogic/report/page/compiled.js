@@ -1,0 +1,80 @@
+// Runs a circuit as the WebAssembly that dct compiled it to: difflogic/simulation/emission.py says
+// what it does, and difflogic/simulation/fields.py what it is told. One thread takes all tickets.
+
+import { digits } from "./random_bits.js";
+
+const LINE_BYTES = 64;
+const PAGE_BYTES = 65536;
+const MAX_DEPTH = 8;
+const RING_BYTES = 2 ** 20;
+const ROWS_PER_STEP = 16;
+
+export class Compiled {
+  /** Raises what WebAssembly raises if the module cannot be used here. */
+  constructor(circuit, code, fields, vectorWords) {
+    this.name = "WebAssembly";
+    this.fields = fields;
+    this.vectorWords = vectorWords;
+    this.memory = new WebAssembly.Memory({ initial: 1 });
+    const table = new WebAssembly.Table({ initial: 1, element: "anyfunc" });
+    const env = { __linear_memory: this.memory, __indirect_function_table: table };
+    this.run = new WebAssembly.Instance(new WebAssembly.Module(code), { env }).exports.run;
+  }
+
+  /** Memory for two grids of a geometry; returns their buffer and addresses. */
+  reserve(geometry) {
+    const align = (bytes) => LINE_BYTES * Math.ceil(bytes / LINE_BYTES);
+    const g = geometry;
+    this.vectors = Math.ceil(g.words / this.vectorWords);
+    this.ring = 8 * Math.ceil((this.vectors * this.vectorWords) / 8);
+    const row = 8 * g.rowStride;
+    const kept = 1 + Math.floor(RING_BYTES / (3 * row));
+    this.depth = Math.max(1, Math.min(MAX_DEPTH, kept, Math.floor(g.height / ROWS_PER_STEP)));
+    const parameters = LINE_BYTES;
+    const done = parameters + align(8 * Object.keys(this.fields).length);
+    const scratch = done + 2 * LINE_BYTES;
+    const scratchBytes = align(8 * this.ring + (this.depth - 1) * 3 * row) + LINE_BYTES;
+    const first = scratch + scratchBytes;
+    const second = first + align(g.bytes);
+    this.places = { parameters, done, scratch };
+    const pages = Math.ceil((second + g.bytes) / PAGE_BYTES);
+    const present = this.memory.buffer.byteLength / PAGE_BYTES;
+    if (pages > present) this.memory.grow(pages - present);
+    return { memory: this.memory.buffer, addresses: [first, second] };
+  }
+
+  /** Take `count` steps from `grids[0]`, after `step` of them; returns whether they end there. */
+  take(grids, step, count, fire) {
+    let [source, target] = grids;
+    for (let left = count; left > 0; ) {
+      const depth = Math.min(this.depth, left);
+      const blocks = Math.floor(left / depth);
+      this.call(source, target, step + count - left, depth, blocks, fire);
+      if (blocks % 2) [source, target] = [target, source];
+      left -= depth * blocks;
+    }
+    return source === grids[0];
+  }
+
+  call(source, target, step, depth, blocks, fire) {
+    const g = source.geometry;
+    const { parameters, done, scratch } = this.places;
+    const fullRows = g.width % (64 * this.vectorWords) === 0;
+    const wide = ([low, high]) => (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
+    const values = {
+      SOURCE: source.address, TARGET: target.address, TICKET: done + LINE_BYTES, DONE: done,
+      TICKETS: blocks, BANDS: 1, DEPTH: depth, HEIGHT: g.height, ROW_STRIDE: g.rowStride,
+      CHANNEL_STRIDE: g.stride, VECTORS: this.vectors, RING: this.ring,
+      LAST_WORD: g.words - 1, LAST_MASK: (2n << BigInt(g.lastBit)) - 1n, LAST_BIT: g.lastBit,
+      GHOST_WORD: Math.floor(g.width / 64), GHOST_BIT: g.width % 64, PERIODIC: g.periodic,
+      ENDS: g.periodic || !fullRows, ASYNCHRONOUS: fire !== null,
+      SEED: fire ? wide(fire.key) : 0, FIRST_STEP: step,
+      THRESHOLD: fire ? wide(fire.threshold) : 0, DIGITS: fire ? digits(fire.threshold) : 0,
+      YIELD: 0,
+    };
+    const told = new BigUint64Array(this.memory.buffer, parameters);
+    for (const [name, place] of Object.entries(this.fields)) told[place] = BigInt(values[name]);
+    new Uint8Array(this.memory.buffer, done, 2 * LINE_BYTES).fill(0);
+    this.run(parameters, scratch);
+  }
+}

@@ -1,0 +1,77 @@
+// The state of all cells as bits, laid out as difflogic/simulation/bit_grid.py does: rows of words
+// of 64 cells, a guard of one cache line before each row, and one ghost bit beyond both ends of a
+// row, the cell that the boundary puts there. Words of 64 bits are pairs of 32 here, low and high.
+
+const LINE = 8;
+const WORD = 64;
+
+export class Geometry {
+  constructor(channels, height, width, periodic) {
+    Object.assign(this, { channels, height, width, periodic });
+    this.words = Math.ceil(width / WORD);
+    this.stride = LINE * (1 + Math.ceil(this.words / LINE));
+    this.rowStride = channels * this.stride;
+    this.bytes = 8 * ((height + 1) * this.rowStride + LINE);
+    this.lastBit = (width - 1) % WORD;
+  }
+
+  get cells() {
+    return this.height * this.width;
+  }
+
+  /** The row that a neighbour of row y, at y ± 1, is read from; the row of zeros beyond an edge. */
+  rowAt(y) {
+    if (y >= 0 && y < this.height) return y;
+    if (!this.periodic) return this.height;
+    return y < 0 ? this.height - 1 : 0;
+  }
+}
+
+/** One grid, at byte `address` of a memory. */
+export class Grid {
+  constructor(geometry, memory, address) {
+    this.geometry = geometry;
+    this.address = address;
+    this.words = new Uint32Array(memory, address, geometry.bytes / 4);
+  }
+
+  /** Where the first word of a channel's row stands in `words`. */
+  start(y, channel) {
+    const g = this.geometry;
+    return 2 * (y * g.rowStride + channel * g.stride + LINE);
+  }
+
+  bit(channel, y, x) {
+    return (this.words[this.start(y, channel) + (x >>> 5)] >>> (x & 31)) & 1;
+  }
+
+  /** Set a cell. Call `refreshEnds` of its row before the next step. */
+  setBit(channel, y, x, value) {
+    const at = this.start(y, channel) + (x >>> 5);
+    const mask = 1 << (x & 31);
+    this.words[at] = value ? this.words[at] | mask : this.words[at] & ~mask;
+  }
+
+  /** Set what lies beyond both ends of a row, after its cells have changed. */
+  refreshEnds(y) {
+    for (let channel = 0; channel < this.geometry.channels; channel++) {
+      this.refreshChannelEnds(this.start(y, channel));
+    }
+  }
+
+  refreshChannelEnds(first) {
+    const { words, geometry: g } = this;
+    const last = first + 2 * (g.words - 1);
+    const lastHalf = last + (g.lastBit >>> 5);
+    words[lastHalf] &= -1 >>> (31 - (g.lastBit & 31));
+    for (let at = lastHalf + 1; at < last + 4; at++) words[at] = 0;
+    const left = g.periodic ? (words[lastHalf] >>> (g.lastBit & 31)) & 1 : 0;
+    const right = g.periodic ? words[first] & 1 : 0;
+    words[first - 1] = left << 31;
+    words[first + (g.width >>> 5)] |= right << (g.width & 31);
+  }
+
+  clear() {
+    this.words.fill(0);
+  }
+}

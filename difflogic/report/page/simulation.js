@@ -1,0 +1,138 @@
+// One automaton on one grid: its state, its steps, and what is done to its cells.
+
+import { Grid, Geometry } from "./grid.js";
+import { childKey, fillBernoulli, streamKey, threshold, USE } from "./random_bits.js";
+
+export class Simulation {
+  /** `automaton` is the report's description; `engine` a Compiled or an Interpreter. */
+  constructor(automaton, engine) {
+    this.automaton = automaton;
+    this.engine = engine;
+    this.seed = 0;
+    this.fireRate = automaton.fireRate;
+    this.start = automaton.start;
+    this.strokes = 0;
+    this.resize(automaton.height, automaton.width, automaton.boundary === "periodic");
+  }
+
+  get grid() {
+    return this.grids[0];
+  }
+
+  get geometry() {
+    return this.grids[0].geometry;
+  }
+
+  resize(height, width, periodic) {
+    const geometry = new Geometry(this.automaton.circuit.channels, height, width, periodic);
+    const { memory, addresses } = this.engine.reserve(geometry);
+    this.grids = addresses.map((address) => new Grid(geometry, memory, address));
+    this.reset();
+  }
+
+  /** Keep the state, and change what lies beyond the edges. */
+  setBoundary(periodic) {
+    this.geometry.periodic = periodic;
+    this.refreshAllEnds();
+  }
+
+  reset() {
+    this.step = 0;
+    for (const grid of this.grids) grid.clear();
+    const { height, width } = this.geometry;
+    if (this.start === "random") this.randomize();
+    if (this.start === "center") {
+      this.paint(height >> 1, width >> 1, 1, "ones", this.allChannels);
+    }
+    this.refreshAllEnds();
+  }
+
+  get allChannels() {
+    return this.automaton.circuit.labels.map((_, place) => place);
+  }
+
+  randomize() {
+    const key = streamKey(this.seed, USE.START);
+    const { height, words } = this.geometry;
+    this.automaton.circuit.labels.forEach((label, channel) => {
+      const own = childKey(key, label);
+      for (let y = 0; y < height; y++) {
+        const start = this.grid.start(y, channel);
+        fillBernoulli(this.grid.words, start, words, childKey(own, y), threshold(0.5));
+      }
+    });
+  }
+
+  refreshAllEnds() {
+    for (let y = 0; y < this.geometry.height; y++) this.grid.refreshEnds(y);
+  }
+
+  run(steps) {
+    const fire =
+      this.fireRate < 1
+        ? { key: streamKey(this.seed, USE.FIRE), threshold: threshold(this.fireRate) }
+        : null;
+    const stayed = this.engine.take(this.grids, this.step, steps, fire);
+    if (!stayed) this.grids.reverse();
+    this.step += steps;
+  }
+
+  /** Change the square of `size` cells around (y, x): ones or zeros in `channels`, noise or erase
+   * in all; returns how many cells lie in it. */
+  paint(y, x, size, brush, channels) {
+    const { height, width } = this.geometry;
+    const top = y - (size >> 1), left = x - (size >> 1);
+    const [firstRow, firstColumn] = [Math.max(0, top), Math.max(0, left)];
+    const endRow = Math.min(height, top + size), endColumn = Math.min(width, left + size);
+    const chosen = brush === "ones" || brush === "zeros" ? channels : this.allChannels;
+    const noise = new Uint32Array(2 * Math.ceil((size * size * chosen.length) / 64));
+    if (brush === "noise") {
+      const key = childKey(streamKey(this.seed, USE.BRUSH), this.strokes++);
+      fillBernoulli(noise, 0, noise.length / 2, key, threshold(0.5));
+    }
+    let drawn = 0;
+    for (let row = firstRow; row < endRow; row++) {
+      for (let column = firstColumn; column < endColumn; column++) {
+        for (const channel of chosen) {
+          const random = (noise[drawn >>> 5] >>> (drawn & 31)) & 1;
+          drawn += brush === "noise" ? 1 : 0;
+          this.grid.setBit(channel, row, column, brush === "noise" ? random : brush === "ones");
+        }
+      }
+      this.grid.refreshEnds(row);
+    }
+    return Math.max(0, endRow - firstRow) * Math.max(0, endColumn - firstColumn);
+  }
+
+  /** The bits that a cell's circuit reads: neighbour n's channel c at 9 rows of channels. */
+  neighborhood(y, x) {
+    const { height, width, channels, periodic } = this.geometry;
+    const bits = new Uint8Array(9 * channels);
+    for (let neighbor = 0; neighbor < 9; neighbor++) {
+      let row = y + Math.floor(neighbor / 3) - 1;
+      let column = x + (neighbor % 3) - 1;
+      const outside = row < 0 || column < 0 || row >= height || column >= width;
+      if (outside && !periodic) continue;
+      row = (row + height) % height;
+      column = (column + width) % width;
+      for (let channel = 0; channel < channels; channel++) {
+        bits[neighbor * channels + channel] = this.grid.bit(channel, row, column);
+      }
+    }
+    return bits;
+  }
+
+  /** All cells of a channel, row by row, as 0 and 1. */
+  bits(channel) {
+    const { height, width } = this.geometry;
+    const found = new Uint8Array(height * width);
+    const { words } = this.grid;
+    for (let y = 0; y < height; y++) {
+      const start = this.grid.start(y, channel);
+      for (let x = 0; x < width; x++) {
+        found[y * width + x] = (words[start + (x >>> 5)] >>> (x & 31)) & 1;
+      }
+    }
+    return found;
+  }
+}
