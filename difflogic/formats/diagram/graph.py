@@ -50,6 +50,8 @@ class Node:
     inverted: bool = False
     visible: bool = False
     """Whether it is the next state of a visible channel."""
+    row: int = 0
+    """The row of the circuit whose value it shows."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def diagram(automaton: Automaton) -> Diagram:
         places[row] = len(nodes)
         if row < circuit.inputs:
             name = circuit.input_name(row)
-            nodes.append(Node(Family.INPUT, name, f"input {name}"))
+            nodes.append(Node(Family.INPUT, name, f"input {name}", row=row))
             continue
         gate = row - circuit.inputs
         op, a, b = Op(circuit.op[gate]), int(circuit.a[gate]), int(circuit.b[gate])
@@ -135,13 +137,13 @@ def diagram(automaton: Automaton) -> Diagram:
             for source, flipped, read in zip((a, b), inverted, READS[op], strict=True)
             if read
         ]
-        nodes.append(Node(family, sign, _about(circuit, gate), result))
+        nodes.append(Node(family, sign, _about(circuit, gate), result, row=row))
         wires += reads
     for row, label in zip(circuit.outputs.tolist(), circuit.labels, strict=True):
         visible = label in automaton.visible
         about = f"next state of channel {label}{', visible' if visible else ''}"
         wires.append(Wire(places[row], len(nodes)))
-        nodes.append(Node(Family.OUTPUT, f"n{label}'", about, visible=visible))
+        nodes.append(Node(Family.OUTPUT, f"n{label}'", about, visible=visible, row=row))
     return Diagram(automaton, tuple(nodes), tuple(wires))
 
 

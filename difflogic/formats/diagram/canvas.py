@@ -1,0 +1,140 @@
+"""A circuit's picture in coordinates: where nodes stand, and how wires run. Pixels, y downwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from difflogic.formats.diagram.graph import Diagram, Node
+from difflogic.formats.diagram.layers import Layering, arrange
+from difflogic.formats.diagram.placement import place
+
+GATE_WIDTH, GATE_HEIGHT = 34.0, 26.0
+NAMED_HEIGHT = 21.0
+"""Of inputs and next states, of which there may be hundreds above each other."""
+PASS_HEIGHT = 4.0
+GAP = 8.0
+CHARACTER = 8.2
+"""Width of one of the labels' characters, and a little more."""
+CIRCLE = 3.6
+PORT = 6.0
+"""Distance of a gate's two ends of wires from its middle."""
+LEAST_COLUMN_GAP, MOST_COLUMN_GAP = 46.0, 400.0
+STEEPNESS = 0.22
+"""Room between two columns, as a share of the height of the wires between them."""
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """Where everything stands. `x` and `y` are each point's centre, `widths` its width."""
+
+    diagram: Diagram
+    layering: Layering
+    x: Sequence[float]
+    y: Sequence[float]
+    widths: Sequence[float]
+    width: float
+    height: float
+
+    def segments(self) -> dict[int, list[Segment]]:
+        """Return the pieces of each node's wires, by the node that they come from, in order."""
+        found: dict[int, list[Segment]] = {}
+        for source, segment in self._segments():
+            found.setdefault(source, []).append(segment)
+        return dict(sorted(found.items()))
+
+    def circles(self) -> list[tuple[float, float]]:
+        """Return the middles of the circles at the ends of wires that arrive inverted."""
+        stops = (stop for stops in self._ends().values() for stop in stops)
+        return [(x - CIRCLE, y) for x, y, inverted in stops if inverted]
+
+    def _segments(self) -> Iterator[tuple[int, Segment]]:
+        ends = self._ends()
+        layering, nodes = self.layering, self.diagram.nodes
+        for number, point in enumerate(layering.points):
+            y = self.y[number]
+            start = self.x[number] + self.widths[number] / 2
+            if point.passes:
+                left = start - self.widths[number]
+                yield point.source, Segment(left, y, start, y)
+            if not point.passes and nodes[point.source].inverted:
+                start += 2 * CIRCLE
+            for other in layering.after[number]:
+                if layering.points[other].passes:
+                    edge = self.x[other] - self.widths[other] / 2
+                    stops = [(edge, self.y[other], False)]
+                else:
+                    stops = ends[point.source, other]
+                for x, end, inverted in stops:
+                    stop = x - 2 * CIRCLE if inverted else x
+                    yield point.source, Segment(start, y, stop, end)
+
+    def _ends(self) -> dict[tuple[int, int], list[tuple[float, float, bool]]]:
+        """Return where the wires from each node to each node end: x, y, and whether inverted.
+
+        The two wires of a gate end above each other in the order in which they come.
+        """
+        coming: dict[int, list[tuple[float, int, int, bool]]] = {}
+        for index, wire in enumerate(self.diagram.wires):
+            last = next(
+                p for p in self.layering.before[wire.target]
+                if self.layering.points[p].source == wire.source
+            )  # fmt: skip
+            entry = (self.y[last], index, wire.source, wire.inverted)
+            coming.setdefault(wire.target, []).append(entry)
+        ends: dict[tuple[int, int], list[tuple[float, float, bool]]] = {}
+        for target, entries in coming.items():
+            x = self.x[target] - self.widths[target] / 2
+            for port, (_, _, source, inverted) in enumerate(sorted(entries)):
+                shift = PORT * (2 * port - len(entries) + 1)
+                end = (x, self.y[target] + shift, inverted)
+                ends.setdefault((source, target), []).append(end)
+        return ends
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of a wire, from left to right: straight if it stays at its height, else an S."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+def lay_out(drawn: Diagram) -> Canvas:
+    """Place a diagram's nodes in columns, inputs first and outputs last."""
+    layering = arrange(drawn)
+    heights = [
+        PASS_HEIGHT if point.passes else node_height(drawn.nodes[point.source])
+        for point in layering.points
+    ]
+    y = place(layering, heights, GAP)
+    widths = [
+        0.0 if point.passes else _node_width(drawn.nodes[point.source]) for point in layering.points
+    ]
+    x = [0.0] * len(layering.points)
+    left = 0.0
+    for number, layer in enumerate(layering.layers):
+        column = max((widths[point] for point in layer), default=0.0)
+        for point in layer:
+            x[point] = left + column / 2
+            if layering.points[point].passes:
+                widths[point] = column  # straight on between the nodes, never across them
+        spans = [abs(y[point] - y[other]) for point in layer for other in layering.after[point]]
+        room = min(max(LEAST_COLUMN_GAP, STEEPNESS * max(spans, default=0.0)), MOST_COLUMN_GAP)
+        last = number == len(layering.layers) - 1
+        left += column + (0.0 if last else room)
+    height = max(y[point] + heights[point] / 2 for point in range(len(y)))
+    return Canvas(drawn, layering, x, y, widths, left, height)
+
+
+def _node_width(node: Node) -> float:
+    if node.family.is_named:
+        return max(GATE_WIDTH, CHARACTER * len(node.label) + 12)
+    return GATE_WIDTH
+
+
+def node_height(node: Node) -> float:
+    """Return how high a node is."""
+    return NAMED_HEIGHT if node.family.is_named else GATE_HEIGHT
