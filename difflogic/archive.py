@@ -10,10 +10,11 @@ import io
 import math
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import IO, BinaryIO, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ MAX_FILE_BYTES = 2**28
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 _PREAMBLE_BYTES = 10_128
 """At most this much stands before an array's data: NumPy reads headers of 10000 characters."""
+_DIRECTORY_BYTES = 2**20
+"""Of an archive's list of entries, at most: zipfile makes an object of each."""
 
 
 def write_npz(file: BinaryIO, arrays: Mapping[str, npt.NDArray]) -> None:
@@ -48,8 +51,8 @@ class NpzReader:
     A context manager. Every method raises ModelFileError for what does not fit.
     """
 
-    def __init__(self, path: Path, largest: int = MAX_FILE_BYTES) -> None:
-        """Open `path`; a file of more than `largest` bytes is refused."""
+    def __init__(self, path: Path, largest: int = MAX_FILE_BYTES, kind: str = "model") -> None:
+        """Open `path`; a file of more than `largest` bytes is refused as no `kind`."""
         self._path = path
         try:
             self._file = open_plain(path)
@@ -62,8 +65,10 @@ class NpzReader:
             raise self.error(f"cannot be read: {reason.lower()}") from None
         try:
             if os.fstat(self._file.fileno()).st_size > largest:
-                raise self.error("is no model file: it is larger than any model")
-            self._archive = zipfile.ZipFile(self._file)
+                raise self.error(f"is no {kind} file: it is larger than any {kind}")
+            cautious = _CautiousFile(self._file)
+            self._archive = zipfile.ZipFile(cautious)
+            cautious.trusted = True
         except ModelFileError:
             self._file.close()
             raise
@@ -117,11 +122,57 @@ class NpzReader:
             )
         return np.frombuffer(data, dtype).reshape(shape).astype(dtype.newbyteorder("="))
 
-    def _entry(self, name: str, limit: int) -> bytes:
-        """Return an entry's bytes if it declares at most `limit` bytes of data.
+    def vector(self, name: str, most: int, dtype: npt.DTypeLike) -> npt.NDArray:
+        """Read at most `most` numbers of one type, in a row, in the machine's order."""
+        kind = np.dtype(dtype)
+        shape, found, data = self._split(name, self._entry(name, most * kind.itemsize))
+        if len(shape) != 1 or found != kind or len(data) != shape[0] * kind.itemsize:
+            raise self.error(f'entry "{name}" must be a row of numbers of type {kind}')
+        return np.frombuffer(data, found).astype(found.newbyteorder("="))
 
-        zipfile never unpacks more of a stored or deflated entry than it declares.
+    @contextmanager
+    def pieces(self, name: str, shape: tuple[int, ...]) -> Iterator[Callable[[int], bytes]]:
+        """Open an array of bytes of exactly this `shape`, to be read a piece at a time.
+
+        What is entered returns the next so many bytes. Its checksum is looked at with the last.
         """
+        size = math.prod(shape)
+        entry = self._declared(name, size)
+
+        def read(count: int) -> bytes:
+            with self._explained(name):
+                content = file.read(count)
+            if len(content) != count:
+                raise self._damaged(name)
+            return content
+
+        with self._explained(name):
+            file = self._archive.open(entry)
+        with file:
+            found, dtype = self._head(name, file)
+            if found != shape or dtype != np.uint8 or entry.file_size - file.tell() != size:
+                raise self.error(f'entry "{name}" must have shape {shape} and type uint8')
+            yield read
+
+    def _entry(self, name: str, limit: int) -> bytes:
+        """Return an entry's bytes if it declares at most `limit` bytes of data."""
+        entry = self._declared(name, limit)
+        with self._explained(name), self._archive.open(entry) as file:
+            # Not all that is packed there, which may be far more than is declared.
+            return file.read(entry.file_size)
+
+    @contextmanager
+    def _explained(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception:  # a wrong checksum, encryption, an end of file, and more
+            raise self._damaged(name) from None
+
+    def _damaged(self, name: str) -> ModelFileError:
+        return self.error(f'entry "{name}" is damaged: take another copy of the file')
+
+    def _declared(self, name: str, limit: int) -> zipfile.ZipInfo:
+        """Return an entry that declares at most `limit` bytes of data, stored or deflated."""
         if self.names.count(name) != 1:
             raise self.error(f'entry "{name}" is missing or there more than once')
         entry = self._archive.infolist()[self.names.index(name)]
@@ -132,14 +183,16 @@ class NpzReader:
                 f'entry "{name}" unpacks to {entry.file_size} bytes where at most {limit} are '
                 "expected: it was not read"
             )
-        try:
-            return self._archive.read(entry)
-        except Exception:  # a wrong checksum, encryption, an end of file, and more
-            raise self.error(f'entry "{name}" is damaged: take another copy of the file') from None
+        return entry
 
     def _split(self, name: str, content: bytes) -> tuple[tuple[int, ...], np.dtype, bytes]:
         """Return shape, type and data of an array in NumPy's format, allocating nothing."""
         file = io.BytesIO(content)
+        shape, dtype = self._head(name, file)
+        return shape, dtype, file.read()
+
+    def _head(self, name: str, file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+        """Read what stands before the data of an array in NumPy's format: shape and type."""
         try:
             if np.lib.format.read_magic(file) != (1, 0):
                 raise ValueError
@@ -148,4 +201,26 @@ class NpzReader:
             raise self.error(f'entry "{name}" is no array of NumPy') from None
         if fortran_order and len(shape) > 1:
             raise self.error(f'entry "{name}" is stored column by column: save it with dct')
-        return shape, dtype, file.read()
+        return shape, dtype
+
+
+class _CautiousFile:
+    """A file that gives no more than a list of entries may take, until `trusted` is set.
+
+    zipfile reads an archive's whole list at once, and makes an object of each entry.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+        self.close = file.close
+        self.trusted = False
+
+    def read(self, size: int = -1) -> bytes:
+        """Read so many bytes, or all. Raises ValueError if they are too many for a list."""
+        if self.trusted:
+            return self._file.read(size)
+        content = self._file.read(_DIRECTORY_BYTES + 1 if size < 0 else size)
+        if len(content) > _DIRECTORY_BYTES:
+            raise ValueError("too many entries")
+        return content

@@ -18,6 +18,10 @@ from difflogic.errors import ConfigError
 
 COLORS = {"r": 0b001, "g": 0b010, "b": 0b100, "y": 0b011, "m": 0b101, "c": 0b110}
 
+MOST_TOLD = 5
+"""Channels whose bits a sign may tell apart, and one more, for which as for all others only
+nothing and everything have signs."""
+
 MAX_CELLS = 2**18
 """Of a picture, 512 × 512: as text it still fits into a configuration file."""
 
@@ -38,7 +42,8 @@ def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
     width = len(rows[0])
     if len(rows) * width > MAX_CELLS:
         raise ConfigError(f"{len(rows)}×{width} cells are more than the {MAX_CELLS} of a picture")
-    signs = _signs(channels)
+    told = min(channels, MOST_TOLD)
+    signs = _signs(told)
     numbers = np.empty((len(rows), width), np.int64)
     for y, row in enumerate(rows):
         unknown = next((x for x, sign in enumerate(row) if sign not in signs), None)
@@ -49,7 +54,8 @@ def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
                 f"row {y + 1} has {len(row)} cells and row 1 has {width}: make them equal"
             )
         numbers[y] = [signs[sign] for sign in row]
-    return (numbers >> np.arange(channels)[:, None, None] & 1).astype(np.uint8)
+    bits = (numbers >> np.arange(told)[:, None, None] & 1).astype(np.uint8)
+    return bits if told == channels else np.broadcast_to(bits[0], (channels, *bits.shape[1:]))
 
 
 def render_picture(bits: npt.NDArray[np.uint8]) -> str:
@@ -57,6 +63,10 @@ def render_picture(bits: npt.NDArray[np.uint8]) -> str:
 
     With more than four channels a cell must have all bits or none, as no sign says more.
     """
+    if len(bits) > MOST_TOLD:
+        if not (bits == bits[0]).all():
+            raise ValueError(f"{len(bits)} channels that differ have no signs")
+        bits = bits[:MOST_TOLD]
     channels = len(bits)
     numbers = (bits.astype(np.int64) << np.arange(channels)[:, None, None]).sum(axis=0)
     # Of several signs for the same bits, the first is the one to write.

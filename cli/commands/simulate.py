@@ -133,6 +133,8 @@ def simulate(
         if workers in (None, "auto"):
             count = module.useful_workers(circuit, conditions, count)
         _announce_compilation(circuit)
+    elif todo:
+        _explain_interpreter(circuit, engine)
     begun = automaton.start if start is None else start
     with module.Simulator(circuit, conditions, chosen, count) as simulator:
         from difflogic.simulation import picture as pictures
@@ -233,10 +235,25 @@ def _parse_damage(text: str, height: int, width: int, last: int) -> Damage:
 
 
 def _announce_compilation(circuit: Any) -> None:
-    from difflogic.simulation import native
+    from difflogic.simulation import code_cache, native
 
-    if not native.is_cached(circuit):
-        note(f"compiling {circuit.gates} gates, once …")
+    if native.is_cached(circuit):
+        return
+    note(f"compiling {circuit.gates} gates, once …")
+    problem = code_cache.problem()
+    if problem is not None:
+        note(problem)
+
+
+def _explain_interpreter(circuit: Any, engine: EngineChoice) -> None:
+    from difflogic.simulation import native
+    from difflogic.simulation.schedule import schedule
+
+    if engine is not EngineChoice.interpreter and schedule(circuit).gates > native.MOST_GATES:
+        note(
+            f"interpreted, as compiling more than {native.MOST_GATES} gates takes minutes: "
+            "dct simplify may leave fewer"
+        )
 
 
 def _run(simulator: Simulator, steps: int, damage: list[Damage]) -> float:

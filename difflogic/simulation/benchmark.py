@@ -14,6 +14,7 @@ from typing import Any
 
 from difflogic.errors import ConfigError
 from difflogic.logic.automaton import Automaton
+from difflogic.logic.circuit import LogicCircuit
 from difflogic.measuring import Spread, peak_memory
 from difflogic.simulation import native, peak
 from difflogic.simulation.bit_grid import Geometry
@@ -25,6 +26,9 @@ REPEAT = 10
 PART_SECONDS = 0.25
 """Of one measurement of a compiled path, unless the steps are given."""
 INTERPRETER_SECONDS = 3.0
+Pause = Callable[[int], None]
+"""Is called now and then, and may raise to stop."""
+
 SMALL_HEIGHT, SMALL_WIDTH, SMALL_STEPS = 320, 333, 21
 """A grid on which all engines are compared over more steps: rows that end within a word."""
 
@@ -136,20 +140,27 @@ def run(
 ) -> Report:
     """Measure a circuit on a random start, `repeat` times each path.
 
-    `progress` is called after each measurement, and may raise to stop. Raises ConfigError if the
-    grids of all paths do not fit into memory.
+    `progress` is called with the rounds of measurements done, several times a second, and may
+    raise to stop. Raises ConfigError if the grids of all paths do not fit into memory, and for a
+    circuit that is too large to be compiled.
     """
     circuit = automaton.circuit
+    _require_compilable(circuit)
+    rounds = 0
+
+    def pause(_: int = 0) -> None:
+        progress(rounds)
+
     geometry = Geometry(circuit.channels, height, width, automaton.boundary)
     conditions = Conditions(geometry, automaton.fire_rate)
     paths = [Path("interpreter", "interpreter", 1), Path("compiled, one core", "compiled", 1)]
     if workers > 1:
         paths.append(Path(f"compiled, {workers} workers", "compiled", workers))
     _require_memory(geometry, len(paths))
-    compile_seconds = _timed(lambda: native.compile_code(circuit, native.vector_words()))
-    native.native(circuit)
-    load_seconds = _timed(lambda: native.native(circuit))
-    checks = [_check_small(automaton, workers)]
+    compile_seconds = _timed(lambda: native.compile_code(circuit, native.vector_words(), pause))
+    native.native(circuit, pause)
+    load_seconds = _timed(lambda: native.native(circuit, pause))
+    checks = [_check_small(automaton, workers, pause)]
     clock, peaks = peak.clock_rate(), [(peak.logic_rate(), peak.logic_rate(workers))]
     with ExitStack() as stack:
         simulators = [
@@ -157,20 +168,22 @@ def run(
             for path in paths
         ]
         for simulator in simulators:
-            simulator.randomize()
-        _measure_interpreter(paths[0], simulators[0], repeat)
-        progress(1)
-        checks.append(_check_states(simulators, automaton, "interpreter and compiled"))
+            simulator.randomize(pause=pause)
+        _measure_interpreter(paths[0], simulators[0], repeat, pause)
+        progress(rounds := 1)
+        checks.append(_check_states(simulators, automaton, "interpreter and compiled", pause))
         for path, simulator in zip(paths[1:], simulators[1:], strict=True):
-            path.steps = steps or _steps_for(simulator)
+            path.steps = steps or _steps_for(simulator, pause)
         path_steps = max(path.steps for path in paths[1:])
-        for number in range(repeat):
+        for rounds in range(1, repeat + 1):
             for path, simulator in zip(paths[1:], simulators[1:], strict=True):
                 path.steps = path_steps
-                path.seconds.append(_timed(lambda: simulator.run(path_steps)))  # noqa: B023
-            progress(2 + number)
+                path.seconds.append(_run(simulator, path_steps, pause))
+            progress(rounds + 1)
         if workers > 1:
-            checks.append(_check_states(simulators[1:], automaton, f"1 and {workers} workers"))
+            checks.append(
+                _check_states(simulators[1:], automaton, f"1 and {workers} workers", pause)
+            )
     clock = max(clock, peak.clock_rate())
     peaks.append((peak.logic_rate(), peak.logic_rate(workers)))
     return Report(
@@ -179,6 +192,15 @@ def run(
         max(one for one, _ in peaks), max(every for _, every in peaks),
         needed_memory(geometry), peak_memory(),
     )  # fmt: skip
+
+
+def _require_compilable(circuit: LogicCircuit) -> None:
+    gates = schedule(circuit).gates
+    if gates > native.MOST_GATES:
+        raise ConfigError(
+            f"{gates} gates take too long to compile, by LLVM: there is nothing to compare above "
+            f"{native.MOST_GATES}; dct simulate interprets such a circuit"
+        )
 
 
 def _require_memory(geometry: Geometry, paths: int) -> None:
@@ -197,31 +219,38 @@ def _timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def _measure_interpreter(path: Path, simulator: Simulator, repeat: int) -> None:
+def _run(simulator: Simulator, steps: int, pause: Pause) -> float:
+    """Take steps; return the seconds they took."""
+    return _timed(lambda: simulator.run(steps, progress=pause))
+
+
+def _measure_interpreter(path: Path, simulator: Simulator, repeat: int, pause: Pause) -> None:
     """Measure single steps after a warm-up, as many as time allows and at least one."""
-    simulator.run(1)
+    _run(simulator, 1, pause)
     while len(path.seconds) < repeat and sum(path.seconds) < INTERPRETER_SECONDS:
-        path.seconds.append(_timed(lambda: simulator.run(1)))
+        path.seconds.append(_run(simulator, 1, pause))
 
 
-def _steps_for(simulator: Simulator) -> int:
+def _steps_for(simulator: Simulator, pause: Pause) -> int:
     """Warm up; return how many steps a measurement takes."""
-    simulator.run(8)
-    return max(1, round(8 * PART_SECONDS / _timed(lambda: simulator.run(8))))
+    _run(simulator, 8, pause)
+    return max(1, round(8 * PART_SECONDS / _run(simulator, 8, pause)))
 
 
-def _check_states(simulators: list[Simulator], automaton: Automaton, who: str) -> Check:
+def _check_states(
+    simulators: list[Simulator], automaton: Automaton, who: str, pause: Pause
+) -> Check:
     """Take all to the step of the furthest, and compare the states."""
     last = max(simulator.step for simulator in simulators)
     states = set()
     for simulator in simulators:
-        simulator.run(last - simulator.step)
+        simulator.run(last - simulator.step, progress=pause)
         states.add(simulator.grid.digest(range(automaton.circuit.channels)))
     geometry = simulators[0].grid.geometry
     return Check(f"{who}, {geometry.height}×{geometry.width}, step {last}", len(states) == 1)
 
 
-def _check_small(automaton: Automaton, workers: int) -> Check:
+def _check_small(automaton: Automaton, workers: int, pause: Pause) -> Check:
     circuit = automaton.circuit
     geometry = Geometry(circuit.channels, SMALL_HEIGHT, SMALL_WIDTH, automaton.boundary)
     conditions = Conditions(geometry, automaton.fire_rate, seed=1)
@@ -232,5 +261,5 @@ def _check_small(automaton: Automaton, workers: int) -> Check:
             simulator = stack.enter_context(Simulator(circuit, conditions, engine, count))
             simulator.randomize()
             simulators.append(simulator)
-        simulators[0].run(SMALL_STEPS)
-        return _check_states(simulators, automaton, "all")
+        simulators[0].run(SMALL_STEPS, progress=pause)
+        return _check_states(simulators, automaton, "all", pause)

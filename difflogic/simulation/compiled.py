@@ -40,8 +40,14 @@ twice."""
 class Compiled:
     """Takes steps of a circuit by machine code; threads take bands of rows, one after the other."""
 
-    def __init__(self, circuit: LogicCircuit, geometry: Geometry, workers: int) -> None:
-        self._native = native.native(circuit)
+    def __init__(
+        self,
+        circuit: LogicCircuit,
+        geometry: Geometry,
+        workers: int,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._native = native.native(circuit, pause)
         self._yield = native.yield_address()
         self._geometry = geometry
         self._bands, self._depth = plan(geometry, workers)

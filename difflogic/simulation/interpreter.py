@@ -11,7 +11,7 @@ import numpy.typing as npt
 from difflogic.gates import Op
 from difflogic.grid import OFFSETS
 from difflogic.logic.circuit import LogicCircuit, apply
-from difflogic.simulation.bit_grid import WORD, BitGrid
+from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry
 from difflogic.simulation.random_bits import Fire, bernoulli, child_keys
 from difflogic.simulation.schedule import Schedule, schedule
 
@@ -51,7 +51,7 @@ class Interpreter:
         """
         mask_key = None if fire is None else int(child_keys(fire.key, [step])[0])
         geometry = source.geometry
-        rows = max(1, BAND_WORDS // geometry.words)
+        rows = band_rows(geometry)
         for first in range(0, geometry.height, rows):
             band = slice(first, min(first + rows, geometry.height))
             new = self._next(source, band)
@@ -85,6 +85,11 @@ class Interpreter:
         for channel, row in enumerate(self._schedule.outputs):
             new[:, channel] = values[row]
         return new
+
+
+def band_rows(geometry: Geometry) -> int:
+    """Return how many rows the interpreter takes at a time."""
+    return max(1, BAND_WORDS // geometry.words)
 
 
 def _last_uses(schedule: Schedule) -> dict[int, list[int]]:

@@ -4,11 +4,9 @@ LLVM comes with numba, as llvmlite. The same circuits written as C ran as fast: 
 with clang, 0.9 to 1.1 times with gcc, which needed 36 s for 998 gates where this needs 2. So there
 is no second way by a C compiler.
 
-The cache is the directory `dct-simulation` in NUMBA_CACHE_DIR if that is set, else `dct` in the
-user's cache directory: XDG_CACHE_HOME, or ~/.cache. A file's name is the hash of everything that
-the code depends on (circuit, program, LLVM, processor), and its content is checked against a
-hash of itself and of that name before it is used: a file that is damaged, or another circuit's,
-is compiled again and replaced.
+A circuit's code is kept on disk, see `code_cache.py`, by the hash of everything that it depends on:
+circuit, program, LLVM, processor. Code of more than HERE_GATES gates is compiled by a process of
+its own, as LLVM cannot be interrupted, and takes minutes for the largest.
 """
 
 from __future__ import annotations
@@ -16,9 +14,9 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,9 +25,9 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from difflogic.errors import RunDirectoryError
-from difflogic.files import write_whole
+from difflogic.errors import TrainingError
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.simulation import code_cache
 from difflogic.simulation.schedule import schedule
 
 _SOURCES = (
@@ -38,7 +36,14 @@ _SOURCES = (
 )  # fmt: skip
 """What decides which code a circuit becomes."""
 
-_MAGIC = b"dct-simulation\n"
+MOST_GATES = 5000
+"""Of a circuit that is compiled: LLVM's time grows with the square of them. On a busy core of a
+Xeon 719 gates took 1.4 s, 2311 took 7 s, and 7950 took 81 s."""
+
+HERE_GATES = 300
+"""Up to which compiling takes less than a process needs to start."""
+
+_TICK_SECONDS = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,32 +65,32 @@ def vector_words() -> int:
     return 4 if features.get("avx2") else 2
 
 
-def cache_directory() -> Path:
-    """Return where compiled circuits are kept; it may not exist yet."""
-    numba = os.environ.get("NUMBA_CACHE_DIR")
-    if numba:
-        return Path(numba) / "dct-simulation"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dct"
+def compile_seconds(gates: int) -> float:
+    """Estimate how long compiling takes, by the times of MOST_GATES."""
+    return 0.2 + 1.2e-3 * gates + 1.1e-6 * gates**2
 
 
-def native(circuit: LogicCircuit) -> Native:
-    """Return a circuit's machine code, from the cache if it is there, else compiled."""
+def native(circuit: LogicCircuit, pause: Callable[[], None] = lambda: None) -> Native:
+    """Return a circuit's machine code, from the cache if it is there, else compiled.
+
+    `pause` is called again and again while a large circuit is compiled, and may raise to stop.
+    """
     words = vector_words()
-    path = cache_path(circuit, words)
-    code = _read(path)
+    name = cache_name(circuit, words)
+    code = code_cache.read(name)
     if code is None:
-        code = compile_code(circuit, words)
-        _keep(path, code)
+        code = compile_code(circuit, words, pause)
+        code_cache.keep(name, code)
     return link(code, words)
 
 
 def is_cached(circuit: LogicCircuit) -> bool:
     """Return whether `native` would find this circuit in the cache."""
-    return _read(cache_path(circuit, vector_words())) is not None
+    return code_cache.read(cache_name(circuit, vector_words())) is not None
 
 
-def cache_path(circuit: LogicCircuit, words: int) -> Path:
-    """Return the file of the cache that a circuit's code belongs in."""
+def cache_name(circuit: LogicCircuit, words: int) -> str:
+    """Return the name that a circuit's code is kept by."""
     parts = [
         f"{_program()} {words} {llvmlite.__version__} {llvm.llvm_version_info}",
         f"{_triple()} {llvm.get_host_cpu_name()} {_features()}",
@@ -94,7 +99,7 @@ def cache_path(circuit: LogicCircuit, words: int) -> Path:
     key = hashlib.sha256("\n".join(parts).encode())
     for array in (circuit.op, circuit.a, circuit.b, circuit.outputs):
         key.update(array.astype("<i4").tobytes())
-    return cache_directory() / f"{key.hexdigest()[:40]}.native"
+    return f"{key.hexdigest()[:40]}.native"
 
 
 @cache
@@ -106,11 +111,15 @@ def _program() -> str:
     return found.hexdigest()
 
 
-def compile_code(circuit: LogicCircuit, words: int) -> bytes:
+def compile_code(
+    circuit: LogicCircuit, words: int, pause: Callable[[], None] = lambda: None
+) -> bytes:
     """Return the object code of a circuit, with vectors of `words` words."""
     from difflogic.simulation.emission import emit
 
-    return lower(emit(schedule(circuit), circuit.channels, words))
+    order = schedule(circuit)
+    module = emit(order, circuit.channels, words)
+    return lower(module) if order.gates <= HERE_GATES else _lower_aside(module, pause)
 
 
 def lower(module: Any) -> bytes:
@@ -118,9 +127,48 @@ def lower(module: Any) -> bytes:
     machine = _machine()
     module.triple = _triple()
     module.data_layout = str(machine.target_data)
-    checked = llvm.parse_assembly(str(module))
+    return _lower_text(str(module))
+
+
+def _lower_text(text: str) -> bytes:
+    checked = llvm.parse_assembly(text)
     checked.verify()
-    return machine.emit_object(checked)
+    return bytes(_machine().emit_object(checked))
+
+
+def _lower_aside(module: Any, pause: Callable[[], None]) -> bytes:
+    """Do what `lower` does in another process, which ends at once where `pause` raises."""
+    module.triple = _triple()
+    module.data_layout = str(_machine().target_data)
+    # Isolated, so that it imports what is imported here, and nothing from the working directory.
+    places = [str(Path(__file__).parents[2]), *filter(os.path.isabs, sys.path)]
+    program = (
+        f"import sys; sys.path[:] = {places!r}\n"
+        f"from {__name__} import _lower_text\n"
+        "code = _lower_text(sys.stdin.buffer.read().decode())\n"
+        "sys.stdout.buffer.write(code)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-I", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        try:
+            content: bytes | None = str(module).encode()
+            while True:
+                pause()
+                try:
+                    code, _ = process.communicate(content, timeout=_TICK_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    content = None
+        finally:
+            process.kill()
+    pause()
+    if process.returncode:
+        raise TrainingError(
+            "the compiler failed on this circuit, perhaps for lack of memory: use the interpreter"
+        )
+    return code
 
 
 def _machine() -> Any:
@@ -159,29 +207,6 @@ def link(code: bytes, words: int) -> Native:
         engine.get_function_address("fill")
     )
     return Native(run, fill, words, engine)
-
-
-def _read(path: Path) -> bytes | None:
-    """Return the code in a file of the cache; None if there is none, or not what belongs there."""
-    try:
-        content = path.read_bytes()
-    except (OSError, ValueError):
-        return None
-    code = content[len(_head(path, b"")) :]
-    return code if content == _head(path, code) + code else None
-
-
-def _head(path: Path, code: bytes) -> bytes:
-    """Return what stands before the code in a file of the cache."""
-    return _MAGIC + hashlib.sha256(path.name.encode() + code).digest()
-
-
-def _keep(path: Path, code: bytes) -> None:
-    """Write a file of the cache; a place that cannot be written to is no reason to fail."""
-    content = _head(path, code) + code
-    with suppress(OSError, RunDirectoryError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(path, lambda file: file.write(content))
 
 
 @cache

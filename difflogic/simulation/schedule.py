@@ -7,9 +7,12 @@ and values beyond the machine's registers have to be stored and loaded again.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from difflogic.gates import Op
 from difflogic.logic.circuit import READS, LogicCircuit
+
+OPS = tuple(Op)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Schedule:
         return len(self.instructions)
 
 
+@lru_cache(maxsize=8)
 def schedule(circuit: LogicCircuit) -> Schedule:
     """Order the gates that some channel depends on, one channel's cone after the other.
 
@@ -57,12 +61,13 @@ def schedule(circuit: LogicCircuit) -> Schedule:
     source = list(range(circuit.rows))
     reads: list[list[int]] = [[] for _ in range(circuit.rows)]
     need = [1] * circuit.rows
-    for gate, op in enumerate(circuit.op):
-        row = circuit.inputs + gate
-        wires = {source[wire] for wire in circuit.reads(gate)}
+    ops, a_wires, b_wires = (array.tolist() for array in (circuit.op, circuit.a, circuit.b))
+    for row, (op, a, b) in enumerate(zip(ops, a_wires, b_wires, strict=True), circuit.inputs):
         if op in (Op.A, Op.B):
-            (source[row],) = wires
+            source[row] = source[a if op == Op.A else b]
             continue
+        of_a, of_b = READS[op]
+        wires = {source[wire] for wire, used in ((a, of_a), (b, of_b)) if used}
         reads[row] = sorted(wires, key=lambda wire: -need[wire])
         needs = [need[wire] for wire in reads[row]]
         need[row] = max((each + place for place, each in enumerate(needs)), default=1)
@@ -78,9 +83,9 @@ def schedule(circuit: LogicCircuit) -> Schedule:
     used: set[int] = {row for row in outputs if row < circuit.inputs}
     for row in order:
         gate = row - circuit.inputs
-        a, b = source[int(circuit.a[gate])], source[int(circuit.b[gate])]
+        a, b = source[a_wires[gate]], source[b_wires[gate]]
         used.update(wire for wire in reads[row] if wire < circuit.inputs)
-        instructions.append(Instruction(Op(circuit.op[gate]), a, b, row))
+        instructions.append(Instruction(OPS[ops[gate]], a, b, row))
     return Schedule(tuple(instructions), tuple(outputs), tuple(ready), tuple(sorted(used)))
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from difflogic.errors import ConfigError
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.damage import Damage
-from difflogic.simulation.interpreter import Interpreter
+from difflogic.simulation.interpreter import Interpreter, band_rows
 from difflogic.simulation.random_bits import (
     Fire,
     Use,
@@ -27,13 +28,21 @@ if TYPE_CHECKING:
 
 Engine = Literal["interpreter", "compiled"]
 
-SMALL_WORK = 2**30
-"""Cells times gates times steps up to which compiling does not pay: the interpreter needs 0.1 to
-0.2 s for it, and compiling a circuit of some hundred gates 0.1 to 0.3 s."""
+OPERATION_SECONDS, WORD_SECONDS = 1e-5, 4e-9
+"""What the interpreter needs for a gate or an input of a band of rows, by itself and for each word
+of 64 cells: a few calls of NumPy. From 200 000 steps of 3×3 cells, and from 1024×1024 cells."""
 
+CACHED_SECONDS = 0.05
+"""To find and load a compiled circuit."""
+
+FIRE_OPERATIONS = 60
+"""What a mask of firing cells costs the interpreter, in gates: ten digits of a random number."""
 
 FIRE_GATES = 100
-"""What a mask of firing cells costs, in gates: ten digits of a random number, of ten operations."""
+"""What it costs compiled code: ten digits, of ten operations."""
+
+MOST_STEPS = 2**62
+"""Of a state: numbers of steps stay far from the ends of 64 bits."""
 
 WORKER_WORK = 2**24
 """Cells times gates of a step from which a second thread gains something: some 10 µs."""
@@ -64,7 +73,9 @@ class Simulator:
         conditions: Conditions,
         engine: Engine = "compiled",
         workers: int = 1,
+        pause: Callable[[], None] = lambda: None,
     ) -> None:
+        """Begin with zeros. `pause` is called while a circuit is compiled; it may raise to stop."""
         if not 0 < conditions.fire_rate <= 1 or workers < 1:
             raise ValueError("the fire rate must be in (0, 1], and there must be a worker")
         if conditions.geometry.channels != circuit.channels:
@@ -83,7 +94,7 @@ class Simulator:
         else:
             from difflogic.simulation.compiled import Compiled
 
-            self._engine = Compiled(circuit, conditions.geometry, workers)
+            self._engine = Compiled(circuit, conditions.geometry, workers, pause)
 
     def __enter__(self) -> Simulator:
         self._engine.__enter__()
@@ -97,10 +108,11 @@ class Simulator:
         """The state now."""
         return self._grids[0]
 
-    def randomize(self, density: float = 0.5) -> None:
+    def randomize(self, density: float = 0.5, pause: Callable[[], None] = lambda: None) -> None:
         """Draw each cell of each channel: 1 with probability `density`.
 
-        A channel's bits depend on its label, not on which other channels there are.
+        A channel's bits depend on its label, not on which other channels there are. `pause` is
+        called between bands of rows; it may raise to stop.
         """
         geometry = self.conditions.geometry
         key, limit = stream_key(self.conditions.seed, Use.START), threshold(density)
@@ -111,6 +123,7 @@ class Simulator:
                 packed = bernoulli(child_keys(own, numbers), geometry.words, limit)
                 self.grid.words[rows, channel, self.grid.columns()] = packed
             self.grid.refresh_ends(rows)
+            pause()
 
     def run(
         self,
@@ -122,8 +135,11 @@ class Simulator:
 
         `progress` is called with the steps taken since here, several times a second, also amid
         steps that take long. It may raise to stop: the state is then the one after those steps.
+        Raises ConfigError for more than MOST_STEPS in all.
         """
         first, end = self.step, self.step + steps
+        if end > MOST_STEPS:
+            raise ConfigError(f"{end} steps: no state may be older than {MOST_STEPS}")
 
         def report() -> None:
             progress(self.step - first)
@@ -144,9 +160,31 @@ class Simulator:
 
 
 def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> Engine:
-    """Return the engine that is done first with so many steps."""
-    work = _work_per_step(circuit, conditions) * steps
-    return "interpreter" if work <= SMALL_WORK else "compiled"
+    """Return the engine that is done first with so many steps, compiling included.
+
+    Never to compile more than `native.MOST_GATES` gates.
+    """
+    interpreting = steps * _interpreted_step(circuit, conditions)
+    if interpreting < CACHED_SECONDS:
+        return "interpreter"
+    from difflogic.simulation import native
+
+    gates = schedule(circuit).gates
+    if gates > native.MOST_GATES:
+        return "interpreter"
+    if interpreting > CACHED_SECONDS + native.compile_seconds(gates) or native.is_cached(circuit):
+        return "compiled"
+    return "interpreter"
+
+
+def _interpreted_step(circuit: LogicCircuit, conditions: Conditions) -> float:
+    """Estimate the interpreter's seconds for a step."""
+    order, geometry = schedule(circuit), conditions.geometry
+    operations = order.gates + len(order.inputs) + circuit.channels
+    operations += FIRE_OPERATIONS if conditions.fire_rate < 1 else 0
+    bands = -(-geometry.height // band_rows(geometry))
+    words = geometry.height * geometry.words
+    return operations * (bands * OPERATION_SECONDS + words * WORD_SECONDS)
 
 
 def useful_workers(circuit: LogicCircuit, conditions: Conditions, cores: int) -> int:

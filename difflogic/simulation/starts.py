@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.errors import ConfigError, DctError
+from difflogic.files import open_plain
 from difflogic.images import image_bits
 from difflogic.logic.automaton import Automaton
 from difflogic.pictures import parse_picture
@@ -26,6 +27,8 @@ NAMES = ("random", "center", "zeros")
 MAX_BYTES = 2**26
 """Of a picture's file."""
 MAX_PATTERN_CELLS = 2**26
+BAND_CELLS = 2**22
+"""Cells times channels that are packed at a time."""
 IMAGE_SIDE = 512
 """Cells that an image is scaled to at most, as a picture for training is."""
 
@@ -48,11 +51,11 @@ def prepare(simulator: Simulator, automaton: Automaton, start: str, density: flo
         grid.load(middle, pack(cell))
     elif start != "zeros":
         path = Path(start)
+        if path.suffix == ".npz":
+            state_file.load(path, simulator)
+            return
         try:
-            if path.suffix == ".npz":
-                state_file.load(path, simulator)
-            else:
-                _place(grid, _picture(path, automaton, geometry.height, geometry.width), automaton)
+            _place(grid, _picture(path, automaton, geometry.height, geometry.width), automaton)
         except DctError as error:
             raise ConfigError(f"{path}: {error}") from None
 
@@ -61,7 +64,7 @@ def _picture(path: Path, automaton: Automaton, height: int, width: int) -> Bits:
     """Return the bits that a file draws, shape (visible channels, rows, columns)."""
     channels = len(automaton.visible)
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = getattr(error, "strerror", None) or str(error)
@@ -72,7 +75,7 @@ def _picture(path: Path, automaton: Automaton, height: int, width: int) -> Bits:
         raise ConfigError(f"is larger than any start ({MAX_BYTES} bytes)")
     if path.suffix == ".rle":
         pattern = parse_rle(content.decode("ascii", "replace"))
-        return np.repeat(pattern[None], channels, axis=0)
+        return np.broadcast_to(pattern, (channels, *pattern.shape))
     if path.suffix == ".txt":
         return parse_picture(content.decode("utf-8", "replace"), channels)
     if channels not in (1, 3):
@@ -92,9 +95,13 @@ def _place(grid: BitGrid, bits: Bits, automaton: Automaton) -> None:
             "larger --size"
         )
     top, left = geometry.height // 2 - rows // 2, geometry.width // 2 - columns // 2
-    band = np.zeros((geometry.channels, rows, geometry.width), np.uint8)
-    band[list(automaton.visible_rows), :, left : left + columns] = bits
-    grid.load(slice(top, top + rows), pack(band))
+    visible = list(automaton.visible_rows)
+    at_once = max(1, BAND_CELLS // (geometry.channels * geometry.width))
+    for first in range(0, rows, at_once):
+        part = bits[:, first : first + at_once]
+        band = np.zeros((geometry.channels, part.shape[1], geometry.width), np.uint8)
+        band[visible, :, left : left + columns] = part
+        grid.load(slice(top + first, top + first + part.shape[1]), pack(band))
 
 
 def parse_rle(text: str) -> Bits:

@@ -1,7 +1,8 @@
 """States on disk: a ZIP of NumPy arrays, eight cells to a byte, written and read band by band.
 
 Its arrays: `cells` (channels, height, ⌈width / 8⌉), cell x in bit x mod 8 of byte x // 8; `size`
-(height, width); `labels`, the channels' numbers; `step`, the steps taken.
+(height, width); `labels`, the channels' numbers; `step`, the steps taken. What is read is checked
+before it is unpacked, as all archives here are.
 """
 
 from __future__ import annotations
@@ -12,10 +13,17 @@ from typing import BinaryIO
 
 import numpy as np
 
+from difflogic.archive import NpzReader
 from difflogic.errors import ConfigError
 from difflogic.files import write_whole
 from difflogic.simulation.bit_grid import WORD, BitGrid
-from difflogic.simulation.simulator import Simulator
+from difflogic.simulation.simulator import MOST_STEPS, Simulator
+
+MOST_CHANNELS = 2**16
+MARGIN = 2**16
+"""Bytes of a file that are no cells: names, headers, checksums."""
+SHOWN = 16
+"""Channels' numbers that a message names."""
 
 
 def save(path: Path, simulator: Simulator) -> None:
@@ -46,56 +54,60 @@ def _write(file: BinaryIO, simulator: Simulator) -> None:
 
 
 def load(path: Path, simulator: Simulator) -> None:
-    """Put the state of a file into a simulator. Raises ConfigError if it is none, or another's."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size, labels = (_array(archive, name) for name in ("size", "labels"))
-            _require_fit(simulator, tuple(size.tolist()), tuple(labels.tolist()))
-            simulator.step = int(_array(archive, "step"))
-            _read_cells(archive, simulator.grid)
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, NotImplementedError):
-        raise ConfigError("is no state that dct saved, or only the beginning of one") from None
+    """Put the state of a file into a simulator.
 
-
-def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    with archive.open(f"{name}.npy") as entry:
-        array = np.lib.format.read_array(entry, allow_pickle=False, max_header_size=1000)
-    if array.dtype != np.int64 or array.size > 2**16:
-        raise ValueError(name)
-    return array
-
-
-def _require_fit(simulator: Simulator, size: tuple[int, ...], labels: tuple[int, ...]) -> None:
+    Raises ConfigError or ModelFileError, which name the file, if it is none, or of another grid or
+    circuit. What is found out amid the cells leaves the simulator with a part of them.
+    """
     geometry = simulator.grid.geometry
+    # Packed cells are never larger than the cells, but for the packing's own marks.
+    largest = geometry.bytes + 9 * MOST_CHANNELS + MARGIN
+    with NpzReader(path, largest, "state") as reader:
+        if "cells" not in reader.names:
+            raise reader.error("is an npz archive, but no state that dct saved")
+        size = reader.array("size", (2,), (np.int64,)).tolist()
+        labels = reader.vector("labels", MOST_CHANNELS, np.int64).tolist()
+        step = int(reader.array("step", (), (np.int64,)))
+        problem = _misfit(simulator, tuple(size), tuple(labels), step)
+        if problem is not None:
+            raise ConfigError(f"{path}: {problem}")
+        _read_cells(reader, simulator.grid)
+        simulator.step = step
+
+
+def _misfit(
+    simulator: Simulator, size: tuple[int, ...], labels: tuple[int, ...], step: int
+) -> str | None:
+    """Say why a state does not fit the simulator's grid, circuit or count of steps, if it does."""
+    geometry = simulator.grid.geometry
+    if min(size) < 1 or not 0 <= step <= MOST_STEPS:
+        return f"{size[0]}×{size[1]} cells after step {step} are none that dct saved"
     if size != (geometry.height, geometry.width):
-        sides = "×".join(map(str, size))
-        raise ConfigError(
-            f"has {sides} cells, and the grid {geometry.height}×{geometry.width}: give --size "
-            f"{sides.replace('×', 'x')}"
+        return (
+            f"has {size[0]}×{size[1]} cells, and the grid {geometry.height}×{geometry.width}: give "
+            f"--size {size[0]}x{size[1]}"
         )
     if labels != simulator.circuit.labels:
-        raise ConfigError(
-            f"has the channels {list(labels)}, and the circuit {list(simulator.circuit.labels)}"
-        )
+        theirs, ours = (_shown(each) for each in (labels, simulator.circuit.labels))
+        return f"has the channels {theirs}, and the circuit {ours}"
+    return None
 
 
-def _read_cells(archive: zipfile.ZipFile, grid: BitGrid) -> None:
+def _shown(labels: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, labels[:SHOWN]))
+    return shown if len(labels) <= SHOWN else f"{shown} … ({len(labels)} of them)"
+
+
+def _read_cells(reader: NpzReader, grid: BitGrid) -> None:
     geometry = grid.geometry
     width = -(-geometry.width // 8)
-    with archive.open("cells.npy") as entry:
-        if np.lib.format.read_magic(entry) != (1, 0):
-            raise ValueError("cells")
-        head = np.lib.format.read_array_header_1_0(entry, max_header_size=1000)
-        if head != ((geometry.channels, geometry.height, width), False, np.dtype(np.uint8)):
-            raise ValueError("cells")
+    with reader.pieces("cells", (geometry.channels, geometry.height, width)) as read:
         for channel in range(geometry.channels):
             for rows in geometry.bands():
                 count = rows.stop - rows.start
-                content = entry.read(count * width)
                 padded = np.zeros((count, WORD // 8 * geometry.words), np.uint8)
-                padded[:, :width] = np.frombuffer(content, np.uint8).reshape(count, width)
+                content = np.frombuffer(read(count * width), np.uint8)
+                padded[:, :width] = content.reshape(count, width)
                 packed = padded.view("<u8").astype(np.uint64, copy=False)
                 grid.words[rows, channel, grid.columns()] = packed
     for rows in geometry.bands():

@@ -23,10 +23,16 @@ from difflogic.formats import importing, loading, read_circuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_logicars import write_logicars
 from difflogic.model import Model
+from difflogic.simulation import state_file
+from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.simulator import MOST_STEPS, Conditions, Simulator
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 from tests.difflogic.logic.circuits import automaton
 
-KINDS = ("circuit", "logicars", "model")
+KINDS = ("circuit", "logicars", "model", "state")
+
+STATES = ((1, 3, 5), (2, 4, 70))
+"""Channels, rows and columns of the grids whose states are damaged."""
 
 VALUES: list[Any] = [
     None, True, False, 0, 1, -1, 2, 3, 7, 9, 15, 16, 17, 128, 65535, 65536, 65537, 2**20,
@@ -46,6 +52,8 @@ def seeds(kind: str, folder: Path) -> list[bytes]:
         path = folder / "seed.npz"
         Model.create(load_config("checkerboard", changes)).save(path)
         return [path.read_bytes()]
+    if kind == "state":
+        return [_saved_state(folder, *size) for size in STATES]
     render = write_circuit if kind == "circuit" else write_logicars
     circuits = [life(), random_circuit(2, 8, rng), random_circuit(3, 40, rng)]
     return [render(automaton(circuit)).encode() for circuit in circuits]
@@ -59,6 +67,8 @@ def check(kind: str, content: bytes, folder: Path) -> bool:
     """
     path = folder / "fuzzed"
     path.write_bytes(content)
+    if kind == "state":
+        return any(_is_state(path, *size) for size in STATES)
     try:
         made = importing.read(path).automaton if kind == "logicars" else loading.load(path)
     except DctError as error:
@@ -76,13 +86,45 @@ def check(kind: str, content: bytes, folder: Path) -> bool:
     return True
 
 
+def _simulator(channels: int, height: int, width: int) -> Simulator:
+    circuit = random_circuit(channels, 8, np.random.default_rng(2))
+    geometry = Geometry(channels, height, width, "periodic")
+    return Simulator(circuit, Conditions(geometry), "interpreter")
+
+
+def _saved_state(folder: Path, channels: int, height: int, width: int) -> bytes:
+    simulator = _simulator(channels, height, width)
+    simulator.randomize()
+    state_file.save(folder / "seed.npz", simulator)
+    return (folder / "seed.npz").read_bytes()
+
+
+def _is_state(path: Path, *size: int) -> bool:
+    """Return whether a file is a state of a grid; it must run, or be refused as all files are."""
+    simulator = _simulator(*size)
+    try:
+        state_file.load(path, simulator)
+    except DctError as error:
+        message = str(error)
+        assert str(path) in message, message
+        assert len(message) < 1000, message
+        assert "\n" not in message, message
+        return False
+    if simulator.step < MOST_STEPS:
+        simulator.run(1)
+    assert simulator.grid.bits().max() <= 1
+    return True
+
+
 def damage(kind: str, content: bytes, random: Random) -> bytes:
     """Return a file with some damage."""
     if random.random() < 0.3:
         return _damage_bytes(content, random)
     try:
         return (
-            _damage_archive(content, random) if kind == "model" else _damage_json(content, random)
+            _damage_archive(content, random)
+            if kind in ("model", "state")
+            else _damage_json(content, random)
         )
     except Exception:  # what is to be damaged more is none already
         return _damage_bytes(content, random)
@@ -161,7 +203,7 @@ def _damage_archive(content: bytes, random: Random) -> bytes:
         case 1:
             entries.append((name, data))
         case 2:
-            entries[place] = (random.choice(["header.npy", "logits.npy", "x"]), data)
+            entries[place] = (random.choice(["header.npy", "logits.npy", "step.npy", "x"]), data)
         case 3:
             entries[place] = (name, _damage_bytes(data, random))
         case _ if name == "header.npy":
@@ -178,13 +220,15 @@ def _damage_archive(content: bytes, random: Random) -> bytes:
 
 
 def _damage_array(array: np.ndarray, random: Random) -> np.ndarray:
-    values = [-1, 0, 1, 8, 9, 2**31 - 1, np.nan, np.inf, -np.inf, 1e38]
+    values = [-5, -1, 0, 1, 8, 9, 2**31 - 1, 2**63 - 1, np.nan, np.inf, -np.inf, 1e38]
     kinds = [np.int32, np.float32, np.float64, np.int64, np.uint8, np.bool_]
-    match random.randrange(4):
+    match random.randrange(5):
         case 0:
             return array.astype(random.choice(kinds))
+        case 4:
+            return np.zeros(random.choice([2**16, 2**20]), array.dtype)
         case 1:
-            return array[: random.randrange(len(array) + 1)]
+            return np.atleast_1d(array)[: random.randrange(array.size + 1)]
         case 2:
             return array.reshape(*random.choice([(1, -1), (-1, 1), (-1,)]))
         case _:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from difflogic.errors import TrainingError
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.life import life_automaton
@@ -31,7 +33,7 @@ def digest(circuit):
 
 
 def forbid_compiling(monkeypatch):
-    def compile_code(circuit, words):
+    def compile_code(circuit, words, pause):
         raise AssertionError("compiled again")
 
     monkeypatch.setattr(native, "compile_code", compile_code)
@@ -72,9 +74,11 @@ def test_a_damaged_entry_is_compiled_again(directory, damage):
 def test_another_circuits_entry_is_not_taken(directory):
     circuit, other = life_automaton().circuit, life_automaton("B36/S23").circuit
     expected = digest(circuit)
-    path = native.cache_path(circuit, native.vector_words())
+    path, theirs = (
+        directory / native.cache_name(c, native.vector_words()) for c in (circuit, other)
+    )
     native.native(other)
-    native.cache_path(other, native.vector_words()).replace(path)
+    theirs.replace(path)
     assert not native.is_cached(circuit)
     assert digest(circuit) == expected
 
@@ -99,23 +103,62 @@ def test_a_place_that_cannot_be_written_to_is_no_failure(tmp_path, monkeypatch):
     assert digest(life_automaton().circuit)
 
 
-def test_where_the_cache_is(monkeypatch, tmp_path):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "somewhere")
-    assert native.cache_directory() == Path("somewhere", "dct-simulation")
-    monkeypatch.delenv("NUMBA_CACHE_DIR")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert native.cache_directory() == tmp_path / "dct"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert native.cache_directory() == Path.home() / ".cache" / "dct"
+@pytest.fixture
+def alone(monkeypatch):
+    """Let all circuits be compiled by a process of their own."""
+    monkeypatch.setattr(native, "HERE_GATES", 0)
+
+
+def test_another_process_compiles_the_same(alone, directory):
+    circuit = random_circuit(3, 200, np.random.default_rng(2))
+    aside = native.compile_code(circuit, native.vector_words())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "HERE_GATES", 10**6)
+        assert native.compile_code(circuit, native.vector_words()) == aside
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes a shell's script")
+def test_compiling_stops_where_it_is_told_to(alone, directory, tmp_path, monkeypatch):
+    calls = []
+
+    def pause():
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/sh\nexec sleep 600\n")
+    compiler.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(compiler))
+    with pytest.raises(KeyboardInterrupt):
+        native.compile_code(life_automaton().circuit, 4, pause)
+    assert len(calls) == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="runs a program of the system's")
+def test_a_compiler_that_fails_is_told_of(alone, directory, monkeypatch):
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(TrainingError, match="the compiler failed"):
+        native.native(life_automaton().circuit)
+
+
+def test_the_process_imports_nothing_from_the_working_directory(
+    alone, directory, tmp_path, monkeypatch
+):
+    for name in ("llvmlite", "numpy", "json", "difflogic"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert native.compile_code(life_automaton().circuit, 4)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_names_depend_on_all_that_code_depends_on(monkeypatch):
     rng = np.random.default_rng(1)
-    paths = [native.cache_path(random_circuit(2, 9, rng), words) for words in (4, 8) for _ in "ab"]
+    paths = [native.cache_name(random_circuit(2, 9, rng), words) for words in (4, 8) for _ in "ab"]
     circuit = random_circuit(2, 9, rng)
-    paths.append(native.cache_path(circuit, 8))
+    paths.append(native.cache_name(circuit, 8))
     monkeypatch.setattr(native, "_features", lambda: "+another")
-    paths.append(native.cache_path(circuit, 8))
+    paths.append(native.cache_name(circuit, 8))
     assert len(set(paths)) == 6
 
 

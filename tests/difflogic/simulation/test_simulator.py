@@ -12,9 +12,10 @@ from scipy.ndimage import convolve
 
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
+from difflogic.errors import ConfigError
 from difflogic.gates import Op
 from difflogic.logic.automaton import from_model
-from difflogic.simulation import compiled, interpreter, native
+from difflogic.simulation import benchmark, compiled, interpreter, native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.damage import mask, rectangle
 from difflogic.simulation.life import life_automaton
@@ -228,7 +229,8 @@ def test_refusals():
         Geometry(1, 0, 4, "zero")
 
 
-def test_small_work_is_interpreted_and_large_compiled():
+def test_small_work_is_interpreted_and_large_compiled(monkeypatch):
+    monkeypatch.setattr(native, "is_cached", lambda circuit: False)
     circuit = life_automaton().circuit
     small, large = (Conditions(Geometry(1, side, side, "zero")) for side in (64, 4096))
     assert choose_engine(circuit, small, 100) == "interpreter"
@@ -236,9 +238,27 @@ def test_small_work_is_interpreted_and_large_compiled():
     assert useful_workers(circuit, small, 8) == 1
     assert useful_workers(circuit, large, 8) == 8
     # Masks are work, too.
-    medium = Conditions(Geometry(1, 512, 512, "zero"))
-    assert choose_engine(circuit, medium, 100) == "interpreter"
-    assert choose_engine(circuit, replace(medium, fire_rate=0.5), 100) == "compiled"
+    assert choose_engine(circuit, small, 400) == "interpreter"
+    assert choose_engine(circuit, replace(small, fire_rate=0.5), 400) == "compiled"
+
+
+def test_many_steps_of_few_cells_are_compiled(monkeypatch):
+    """What counts is the work in all: 200 000 steps of nine cells took the interpreter minutes."""
+    monkeypatch.setattr(native, "is_cached", lambda circuit: False)
+    circuit, tiny = life_automaton().circuit, Conditions(Geometry(1, 3, 3, "zero"))
+    assert choose_engine(circuit, tiny, 10) == "interpreter"
+    assert choose_engine(circuit, tiny, 200_000) == "compiled"
+    monkeypatch.setattr(native, "is_cached", lambda circuit: True)
+    assert choose_engine(circuit, tiny, 400) == "compiled"
+    assert choose_engine(circuit, tiny, 1) == "interpreter"
+
+
+def test_circuits_that_compile_for_minutes_are_interpreted(monkeypatch):
+    circuit, large = life_automaton().circuit, Conditions(Geometry(1, 4096, 4096, "zero"))
+    monkeypatch.setattr(native, "MOST_GATES", 10)
+    assert choose_engine(circuit, large, 10**6) == "interpreter"
+    with pytest.raises(ConfigError, match="take too long to compile"):
+        benchmark.run(life_automaton(), 64, 64, 1)
 
 
 @given(st.integers(1, 200), st.integers(1, 10**5), st.integers(1, 10**5), st.integers(1, 64))

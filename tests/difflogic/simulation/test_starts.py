@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import io
+import os
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from difflogic.errors import ConfigError
+from difflogic.errors import ConfigError, DctError, ModelFileError
 from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Conditions, Simulator
@@ -79,9 +82,29 @@ def test_patterns_that_are_none(text, hint):
 
 
 def test_files_that_are_missing(tmp_path):
-    for name in ("no.txt", "no.npz", "no.png", "no.rle"):
+    for name in ("no.txt", "no.png", "no.rle"):
         with pytest.raises(ConfigError, match=f"{name}: cannot be read: no such file"):
             prepared(tmp_path / name)
+    with pytest.raises(ModelFileError, match=r"no.npz: no such file"):
+        prepared(tmp_path / "no.npz")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes a pipe")
+@pytest.mark.parametrize("name", ["pipe.txt", "pipe.npz", "pipe.png"])
+def test_nothing_waits_for_a_pipe(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DctError, match="no plain file"):
+        prepared(tmp_path / name)
+
+
+@pytest.mark.parametrize("channels", [5, 63, 64, 65, 200])
+def test_text_says_all_or_nothing_of_many_channels(tmp_path, channels):
+    (tmp_path / "plus.txt").write_text(".#.\n###\n.#.\n")
+    labels = tuple(range(channels))
+    bits = prepared(tmp_path / "plus.txt", visible=labels, labels=labels)
+    assert (bits == bits[0]).all()
+    np.testing.assert_array_equal(bits[0, 9:12, 34:37], [[0, 1, 0], [1] * 3, [0, 1, 0]])
+    assert bits.sum() == 5 * channels
 
 
 @pytest.mark.parametrize("width", [1, 64, 70, 200])
@@ -110,12 +133,98 @@ def test_other_states_are_refused(tmp_path):
     content = path.read_bytes()
     for damaged in (b"", content[:-30], content[: len(content) // 2]):
         path.write_bytes(damaged)
-        with pytest.raises(ConfigError, match="no state that dct saved"):
+        with pytest.raises(ModelFileError, match="no npz archive"):
             prepared(path)
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("size", "labels", "step", "cells"):
             archive.writestr(f"{name}.npy", b"\x93NUMPY nonsense")
-    with pytest.raises(ConfigError, match="no state that dct saved"):
+    with pytest.raises(ModelFileError, match="no array of NumPy"):
+        prepared(path)
+
+
+def rewritten(path, **arrays):
+    """Write a saved state with other arrays in place of its own."""
+    with np.load(path) as saved:
+        whole = dict(saved) | arrays
+    np.savez_compressed(path, **whole)
+
+
+@pytest.mark.parametrize("step", [-5, -1, 2**62 + 1, 2**63 - 1])
+def test_impossible_steps_are_refused(tmp_path, step):
+    path = tmp_path / "state.npz"
+    simulator, _ = made()
+    state_file.save(path, simulator)
+    rewritten(path, step=np.int64(step))
+    with pytest.raises(ConfigError, match=f"after step {step} are none that dct saved"):
+        prepared(path)
+
+
+def test_no_state_gets_older_than_steps_count(tmp_path):
+    simulator, _ = made()
+    simulator.step = 2**62 - 3
+    simulator.run(3)
+    with pytest.raises(ConfigError, match="no state may be older"):
+        simulator.run(1)
+    state_file.save(tmp_path / "state.npz", simulator)
+    other, whole = made()
+    starts.prepare(other, whole, str(tmp_path / "state.npz"), 0.5)
+    assert other.step == 2**62
+
+
+@pytest.mark.parametrize("name", ["size", "labels", "step", "cells"])
+def test_what_unpacks_to_more_than_it_may_is_not_read(tmp_path, name):
+    """A small file, of which each array is made of 64 million numbers."""
+    path = tmp_path / "state.npz"
+    simulator, _ = made()
+    state_file.save(path, simulator)
+    rewritten(path, **{name: np.zeros(2**26, np.int64)})
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match=r"it was not read|must have shape"):
+            prepared(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(tmp_path):
+    path = tmp_path / "state.npz"
+    simulator, _ = made()
+    state_file.save(path, simulator)
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content + (b"" if name != "size.npy" else bytes(2**27)))
+    # The sizes that the directory and the entry's own head declare, made small.
+    large = (len(entries["size.npy"]) + 2**27).to_bytes(4, "little")
+    content = bomb.getvalue()
+    assert content.count(large) == 2
+    path.write_bytes(content.replace(large, len(entries["size.npy"]).to_bytes(4, "little")))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match='entry "size" is damaged'):
+            prepared(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_list_of_a_million_entries_is_not_read(tmp_path):
+    path = tmp_path / "state.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(30_000):
+            archive.writestr(zipfile.ZipInfo(f"{number}.npy"), b"")
+    with pytest.raises(ModelFileError, match="no npz archive"):
+        prepared(path, height=2000, width=2000)
+
+
+def test_numbers_of_channels_are_cut_short_in_messages(tmp_path):
+    path = tmp_path / "state.npz"
+    simulator, _ = made(labels=tuple(range(100)), visible=(7,))
+    state_file.save(path, simulator)
+    with pytest.raises(ConfigError, match=r"14, 15 … \(100 of them\), and the circuit 3, 7, 9, 8$"):
         prepared(path)
 
 
