@@ -17,7 +17,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from difflogic.config import Config
-from difflogic.engine import kernels as k
+from difflogic.engine.kernels import structures as k
+from difflogic.engine.kernels.peak import fma_peak
 from difflogic.engine.workers import Workers
 from difflogic.measuring import Spread, peak_memory
 from difflogic.model import Model
@@ -251,12 +252,12 @@ def fma_rate(threads: int, seconds: float = 0.1) -> float:
     """Measure fused multiply-adds per second, counted per lane of float32, on all threads."""
     lanes = k.CHAINS * k.LINE // np.dtype(np.float32).itemsize
     seed = np.float32(0.5)
-    k.fma_peak(1, seed)
+    fma_peak(1, seed)
     rounds = 10_000
     with Workers(threads) as workers:
         while True:
             start = time.perf_counter()
-            workers.run(k.fma_peak, [(rounds, seed)] * threads)
+            workers.run(fma_peak, [(rounds, seed)] * threads)
             elapsed = time.perf_counter() - start
             if elapsed >= seconds:
                 return threads * rounds * lanes / elapsed

@@ -38,8 +38,9 @@ def compile_for(config: Config) -> None:
 
 def announce_search() -> None:
     """Say so if the kernels that simplify circuits are still to be compiled."""
-    from difflogic.engine.compilation import is_compiled
-    from difflogic.logic.simplification import kernels
+    from difflogic.jit import JIT, is_compiled
+    from difflogic.logic.simplification.kernels.walking import walk
+    from difflogic.logic.simplification.kernels.windows import find_window
 
-    if not (is_compiled(kernels.walk) and is_compiled(kernels.find_window)):
+    if JIT and not (is_compiled(walk) and is_compiled(find_window)):
         note("compiling the search for small circuits, once: this may take half a minute …")

@@ -11,11 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine import kernels as k
-from difflogic.engine.layout import Grid, aligned
+from difflogic.engine.kernels import hard as kernels
+from difflogic.engine.kernels import hard_structures as k
+from difflogic.engine.layout import Grid
 from difflogic.gates import COEFFICIENTS
 from difflogic.grid import OUTSIDE, neighbors
+from difflogic.memory import aligned
 from difflogic.netlist import Netlist
+from difflogic.pauses import pause
+
+GATE_WORDS_PER_CALL = 5 * 10**7
+"""Gates times words that a kernel evaluates in one call, about: some hundredths of a second. A
+longer rollout can be stopped in between."""
 
 Bits = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
@@ -147,10 +154,14 @@ class HardSimulator:
             raise ValueError("no circuit yet: call load() first")
         wrong = np.zeros((len(script.packed.at), self.batch), dtype=np.int64)
         rows = self.netlist.inputs + self.active_gates
-        k.hard_rollout(
-            self._code, self._cells, _FORMS, script.packed, script.steps, self._states,
-            self._tile[:rows], wrong,
-        )  # fmt: skip
+        per_call = max(1, GATE_WORDS_PER_CALL // ((1 + self.active_gates) * self._words))
+        for first in range(0, script.steps, per_call):
+            if first:
+                pause("rollout of the hard circuit", first, script.steps)
+            kernels.hard_rollout(
+                self._code, self._cells, _FORMS, script.packed, first,
+                min(first + per_call, script.steps), self._states, self._tile[:rows], wrong,
+            )  # fmt: skip
         if script.steps % 2:
             self._states[0] = self._states[1]
         return wrong
@@ -197,7 +208,7 @@ def live_parameters(
     live = np.zeros(netlist.channels, dtype=np.bool_)
     live[list(channels)] = True
     marked = np.zeros(netlist.parameters, dtype=np.bool_)
-    k.mark_live(
+    kernels.mark_live(
         netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs, ops, live, marked
     )
     return marked
@@ -215,7 +226,7 @@ def _prune(
     live[slice(None) if channels is None else list(channels)] = True
     rows = np.empty(netlist.channels, dtype=np.int32)
     read = np.empty(netlist.inputs, dtype=np.bool_)
-    kept = k.prune(
+    kept = kernels.prune(
         netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs, ops,
         gates, origin, rows, live, read,
     )  # fmt: skip

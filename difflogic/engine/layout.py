@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from difflogic.engine import kernels as k
+from difflogic.engine.kernels import structures as k
 from difflogic.grid import OFFSETS, OUTSIDE, Boundary, neighbors
 
 L2_BYTES = 1 << 20
@@ -113,15 +112,6 @@ def _reach(grid: Grid) -> int:
 def _lead(grid: Grid) -> int:
     """Places before the first cell: the farthest neighbour's, and one that stays zero."""
     return _round_up(_reach(grid) + 1, k.MAX_LANES)
-
-
-def aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray:
-    """Return zeros that start at a cache line, as the kernels' vectors need."""
-    dtype = np.dtype(dtype)
-    size = int(np.prod(shape)) * dtype.itemsize
-    buffer = np.zeros(size + k.LINE, dtype=np.uint8)
-    start = -buffer.ctypes.data % k.LINE
-    return buffer[start : start + size].view(dtype).reshape(shape)
 
 
 def _cut(cells: int, lanes: int) -> tuple[list[int], list[int]]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine import kernels as k
+from difflogic.engine.kernels import structures as k
 from difflogic.netlist import Netlist
 
 

@@ -16,10 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic import machine
-from difflogic.engine import kernels as k
+from difflogic.engine.kernels import structures as k
+from difflogic.engine.kernels.shares import reduce_sums, train
+from difflogic.engine.kernels.teams import ABORTED, STOLEN, TICKETS
+from difflogic.engine.kernels.tiles import run_backward, run_forward
 from difflogic.engine.layout import (
     Grid,
-    aligned,
     automatic_lanes,
     make_layout,
     samples_per_group,
@@ -28,7 +30,9 @@ from difflogic.engine.layout import (
 from difflogic.engine.program import Program, compile_program
 from difflogic.engine.workers import Workers, plan_team
 from difflogic.errors import ConfigError
+from difflogic.memory import aligned
 from difflogic.netlist import Netlist
+from difflogic.pauses import pause
 
 Array = npt.NDArray[np.floating]
 
@@ -47,6 +51,10 @@ class Sharing:
     lanes: int | None = None
     chunk: int | None = None
 
+
+GATE_LANES_PER_CALL = 2 * 10**8
+"""Gates times cells that workers evaluate in one call, about: some tenths of a second on one slow
+core. A rollout of more is cut into spans of steps, between which it can be stopped."""
 
 SEQUENTIAL = Sharing(workers=1, parallel_batch=False, parallel_cells=False)
 """The same kernels on one worker, sample after sample."""
@@ -73,9 +81,6 @@ class Engine:
         self.netlist, self.grid = netlist, grid
         self.steps, self.batch, self.dtype = steps, batch, np.dtype(dtype)
         self.program: Program = compile_program(netlist)
-        self._code = k.ProgramCode(
-            self.program.forward, self.program.backward, self.program.zero_rows
-        )
         rows = self.program.backward_rows
         lanes = sharing.lanes or automatic_lanes(grid, rows, self.dtype.itemsize)
         self._samples = samples_per_group(grid)
@@ -85,6 +90,8 @@ class Engine:
         self.team = plan_team(
             sharing.workers, self._groups, sharing.parallel_batch, sharing.parallel_cells
         )
+        per_step = netlist.gates * self.layout.cells * self._groups
+        self._steps_per_call = min(steps, max(1, GATE_LANES_PER_CALL // per_step))
         self._workers = Workers(self.team.workers)
         self.stolen = 0
         self._in_use = 0
@@ -121,8 +128,10 @@ class Engine:
         self._clock = np.zeros(2)
         # Forward and backward have a stage for whole groups, and one per step of the shared ones.
         rounds = -(-(groups - self.team.whole) // self.team.abreast)
-        stages = 2 * (1 + rounds * self.steps)
-        self._control = aligned((k.TICKETS + stages * self.team.workers,), np.int64)
+        stages = 2 * (1 + rounds * self._steps_per_call)
+        self._control = aligned((TICKETS + stages * self.team.workers,), np.int64)
+        code = k.ProgramCode(self.program.forward, self.program.backward, self.program.zero_rows)
+        self._problem = k.Problem(self.team, code, self.layout)
         self._workspaces = [
             workspace(self.program, channels, self.dtype) for _ in range(self.team.workers)
         ]
@@ -162,7 +171,7 @@ class Engine:
         """
         self._supervise(())
         self._load(coefficients, starts, masks)
-        self._run(k.FORWARD)
+        self._run_forward()
         return self._collect(self._states[:, -1])
 
     def backward(self, loss_gradients: Array) -> Array:
@@ -172,7 +181,7 @@ class Engine:
         """
         self._loss_gradients[:] = 0.0
         self._spread(loss_gradients, self._loss_gradients[:, 0])
-        self._run(k.BACKWARD)
+        self._run_backward()
         return self.reduce(np.zeros((self.netlist.parameters, 4), self.dtype))
 
     def run_training(
@@ -197,7 +206,14 @@ class Engine:
         self._load(coefficients, starts, masks)
         self._spread(targets, self._targets)
         self._loss_gradients[:] = 0.0
-        self._run(k.FORWARD | k.LOSS | k.BACKWARD)
+        self._clock[:] = 0.0
+        steps = int(self._loss_steps[-1])
+        if steps <= self._steps_per_call:
+            self._call(k.FORWARD | k.LOSS | k.BACKWARD, 0, steps)
+        else:
+            self._run_forward()
+            self._call(k.LOSS, 0, 0)
+            self._run_backward()
         loss, backward = self._clock.tolist()
         # All the rest is forward: handing the batch over, and waking the workers.
         forward = time.perf_counter() - start - loss - backward
@@ -206,7 +222,7 @@ class Engine:
 
     def reduce(self, total: Array) -> Array:
         """Add the slots to `total` (parameters, 4), in the order of samples and cells."""
-        k.reduce_sums(self._sums, total.reshape(-1))
+        reduce_sums(self._sums, total.reshape(-1))
         return total
 
     def states(self) -> Array:
@@ -246,23 +262,43 @@ class Engine:
                 columns = slice(place * cells, (place + 1) * cells)
                 self._masks[group, :, columns] = mask.reshape(self.steps, cells)
 
-    def _run(self, parts: int) -> None:
-        """Run the kernel on all workers."""
+    def _run_forward(self) -> None:
+        """Roll out to the last supervised step, pausing where that takes several calls."""
+        steps = int(self._loss_steps[-1])
+        for first in range(0, steps, self._steps_per_call):
+            if first:
+                pause("rollout", first, steps)
+            self._call(k.FORWARD, first, min(first + self._steps_per_call, steps))
+
+    def _run_backward(self) -> None:
+        """Walk back from the last supervised step, in the same way."""
+        steps = int(self._loss_steps[-1])
+        for end in range(steps, 0, -self._steps_per_call):
+            if end < steps:
+                pause("gradient", steps - end, steps)
+            self._call(k.BACKWARD, max(0, end - self._steps_per_call), end)
+
+    def _batch(self) -> k.Batch:
+        return k.Batch(
+            self._coefficients, self._states, self._masks, self._targets,
+            np.array(self._loss_channels or (), dtype=np.int64), self._loss_steps, self._losses,
+            self._loss_gradients, self._input_gradients, self._sums, self._clock,
+        )  # fmt: skip
+
+    def _call(self, parts: int, first: int, end: int) -> None:
+        """Run the kernel on all workers, over the automaton's steps `first` to before `end`."""
         self._control[:] = 0
-        loss_channels = np.array(self._loss_channels or (), dtype=np.int64)
         shared = (
-            self.team, self._control, parts, self._code, self._coefficients, self.layout,
-            self._loss_steps, self._states, self._masks, self._targets, loss_channels, self._losses,
-            self._loss_gradients, self._in_use, self._input_gradients, self._sums, self._clock,
+            self._problem, self._batch(), k.Span(parts, first, end, self._in_use), self._control,
         )  # fmt: skip
         calls = [(worker, *shared, space) for worker, space in enumerate(self._workspaces)]
         try:
-            self._workers.run(k.train, calls)
+            self._workers.run(train, calls)
         except BaseException:
             # Ctrl-C came before all workers had started: let nobody wait for the missing one.
-            self._control[k.ABORTED] = 1
+            self._control[ABORTED] = 1
             raise
-        self.stolen += int(self._control[k.STOLEN])
+        self.stolen += int(self._control[STOLEN])
 
     def _spread(self, batch: npt.NDArray, states: Array) -> None:
         first, cells = self.layout.lead, self.grid.cells
@@ -335,9 +371,7 @@ def tile_gradients(
     flat = aligned((coefficients.size,), dtype)
     flat[:] = coefficients.ravel()
     sums = aligned((coefficients.size,), dtype)
-    k.run_forward(program.backward, flat, space.values, lanes)
+    run_forward(program.backward, flat, space.values, lanes)
     gradients[program.backward.grad_outputs, :cells] = output_gradients
-    k.run_backward(
-        program.backward, flat, space.values, space.gradients, sums, space.scratch, lanes
-    )
+    run_backward(program.backward, flat, space.values, space.gradients, sums, space.scratch, lanes)
     return gradients[: program.inputs, :cells].copy(), sums.reshape(coefficients.shape)

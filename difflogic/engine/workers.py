@@ -15,7 +15,7 @@ from typing import Any
 import joblib
 from joblib.parallel import ParallelBackendBase
 
-from difflogic.engine.kernels import Team
+from difflogic.engine.kernels.structures import Team
 
 BACKEND = "dct-threads"
 

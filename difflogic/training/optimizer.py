@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import TrainingConfig
-from difflogic.engine import kernels as k
+from difflogic.engine.kernels import logits as k
 from difflogic.gates import COEFFICIENTS, OPS
 
 Array = npt.NDArray[Any]

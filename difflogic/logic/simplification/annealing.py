@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from difflogic.logic.simplification import kernels as k
-from difflogic.logic.simplification.kernels import Net
+from difflogic.logic.simplification.kernels.nets import copy
+from difflogic.logic.simplification.kernels.structures import VIRTUAL, Net
+from difflogic.logic.simplification.kernels.walking import sweep, walk
 from difflogic.logic.simplification.nets import cleaned, new_net, new_work
 
 CHUNK = 4000
@@ -29,18 +30,18 @@ def anneal(net: Net, schedule: Annealing) -> Net:
 
     The net has few inputs: its truth tables take 2^inputs bits per gate. Deterministic.
     """
-    net = cleaned(net, room=2 * k.VIRTUAL)
+    net = cleaned(net, room=2 * VIRTUAL)
     room = len(net.op)
     work = new_work(room, net.inputs, schedule.seed)
     best, spare, tried = (new_net(net.inputs, len(net.outputs), room) for _ in range(3))
-    k.sweep(net, spare, tried, work)
-    k.copy(net, best)
+    sweep(net, spare, tried, work)
+    copy(net, best)
     temperature, cooling = (
         schedule.hot,
         (schedule.cold / schedule.hot) ** (1 / max(schedule.moves, 1)),
     )
     for first in range(0, schedule.moves, CHUNK):
         moves = min(CHUNK, schedule.moves - first)
-        k.walk(net, best, spare, tried, work, moves, temperature, cooling)
+        walk(net, best, spare, tried, work, moves, temperature, cooling)
         temperature *= cooling**moves
     return best

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from difflogic.logic.simplification import kernels as k
 from difflogic.logic.simplification.annealing import Annealing, anneal
 from difflogic.logic.simplification.effort import Effort
-from difflogic.logic.simplification.kernels import Net
+from difflogic.logic.simplification.kernels.nets import simulate
+from difflogic.logic.simplification.kernels.structures import Net
+from difflogic.logic.simplification.kernels.windows import extract, put_back
 from difflogic.logic.simplification.nets import cleaned, from_xag, gates, new_net, new_work
 from difflogic.logic.simplification.resynthesis import starts
 
@@ -55,7 +56,7 @@ def search(net: Net, effort: Effort, progress: Callable[[], None] = lambda: None
     if gates(best) >= gates(net):
         return net
     net = cleaned(net, room=gates(best))
-    k.put_back(net, leaves, len(inputs), best)
+    put_back(net, leaves, len(inputs), best)
     return cleaned(net)
 
 
@@ -67,14 +68,14 @@ def _without_other_inputs(net: Net, inputs: np.ndarray) -> tuple[Net, np.ndarray
     leaves = np.zeros(nodes + len(inputs), np.int32)
     leaves[: len(inputs)] = inputs
     part = new_net(len(inputs), gates(net), gates(net))
-    outputs = k.extract(net, leaves, len(inputs), member, np.zeros(nodes, np.int32), part)
+    outputs = extract(net, leaves, len(inputs), member, np.zeros(nodes, np.int32), part)
     return part._replace(outputs=part.outputs[:outputs]), leaves
 
 
 def tables(net: Net) -> list[int]:
     """Return the outputs' truth tables as integers; case i is bit i."""
     work = new_work(len(net.op), net.inputs)
-    k.simulate(net, work.table)
+    simulate(net, work.table)
     every = (1 << (1 << net.inputs)) - 1
     found = []
     for output in net.outputs.tolist():

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from difflogic.gates import Op
 from difflogic.logic.cases import words, words_of
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.simplification import kernels as k
-from difflogic.logic.simplification.kernels import Net, Work
+from difflogic.logic.simplification.kernels.nets import clean, invert_a, invert_b
+from difflogic.logic.simplification.kernels.structures import VIRTUAL, Net, Work
 from difflogic.logic.xag import FALSE, Kind, Xag, to_circuit
 
 
@@ -48,8 +48,8 @@ def from_xag(xag: Xag, outputs: Sequence[int]) -> Net:
         zip(xag.kind, xag.x, xag.y, strict=True), start=xag.first_gate
     ):
         op = int(Op.AND if kind is Kind.AND else Op.XOR)
-        op = k.invert_a(op) if x & 1 else op
-        net.op[node] = k.invert_b(op) if y & 1 else op
+        op = invert_a(op) if x & 1 else op
+        net.op[node] = invert_b(op) if y & 1 else op
         net.a[node], net.b[node] = x >> 1, y >> 1
     net.size[0] = xag.nodes
     net.outputs[:] = outputs
@@ -59,7 +59,7 @@ def from_xag(xag: Xag, outputs: Sequence[int]) -> Net:
 def cleaned(net: Net, room: int = 0) -> Net:
     """Return the gates that the outputs need, each once, folded, in topological order."""
     new = new_net(net.inputs, len(net.outputs), gates(net) + room)
-    k.clean(net, new, new_work(len(net.op), 0))
+    clean(net, new, new_work(len(net.op), 0))
     return new
 
 
@@ -90,13 +90,13 @@ def input_tables(inputs: int) -> npt.NDArray[np.uint64]:
 def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
     """Return buffers for nets of at most so many nodes, with the tables of the inputs."""
     count = words_of(inputs)
-    table = np.zeros((nodes + k.VIRTUAL, count), np.uint64)
+    table = np.zeros((nodes + VIRTUAL, count), np.uint64)
     if inputs:
         table[1 : 1 + inputs] = input_tables(inputs)
     slots = 1 << int(4 * nodes).bit_length()
     return Work(
         table, np.zeros((nodes, count), np.uint64), np.zeros((3, count), np.uint64),
-        np.zeros(nodes, np.bool_), np.zeros(nodes + k.VIRTUAL, np.int32),
+        np.zeros(nodes, np.bool_), np.zeros(nodes + VIRTUAL, np.int32),
         np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.zeros(nodes, np.int32),
         np.zeros(slots, np.int32), _random_state(seed),
     )  # fmt: skip

@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from difflogic.logic.simplification import kernels as k
 from difflogic.logic.simplification.annealing import Annealing, anneal
-from difflogic.logic.simplification.kernels import Net
+from difflogic.logic.simplification.kernels.structures import Net
+from difflogic.logic.simplification.kernels.windows import extract, find_window, put_back
 from difflogic.logic.simplification.nets import cleaned, gates, new_net
 
 FEWEST_GATES = 2
@@ -58,17 +58,17 @@ def _rewrite_at(
     nodes = int(net.size[0])
     marks = np.zeros((3, nodes), np.bool_)
     leaves = np.zeros(limit + 2 + nodes, np.int32)
-    count = k.find_window(net, leaves, limit, root, *marks)
+    count = find_window(net, leaves, limit, root, *marks)
     members = int(marks[1].sum())
     name = leaves[:count].tobytes()
     if not FEWEST_GATES <= members <= MOST_GATES or name in seen:
         return None
     seen.add(name)
     part = new_net(count, members, members)
-    outputs = k.extract(net, leaves, count, marks[1], np.zeros(nodes, np.int32), part)
+    outputs = extract(net, leaves, count, marks[1], np.zeros(nodes, np.int32), part)
     part = part._replace(outputs=part.outputs[:outputs])
     smaller = anneal(part, Annealing(moves_per_gate * members, seed))
     if gates(smaller) >= members:
         return None
-    k.put_back(net, leaves, count, smaller)
+    put_back(net, leaves, count, smaller)
     return cleaned(net, room=MOST_GATES)

@@ -8,10 +8,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from difflogic import gates
-from difflogic.engine import kernels as k
 from difflogic.engine import oracle
+from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing
+from difflogic.jit import JIT
 from difflogic.netlist import Architecture, Circuit, Netlist, flatten, wire
 from difflogic.wiring import NEIGHBORHOOD, Wiring
 
@@ -20,7 +21,7 @@ from difflogic.wiring import NEIGHBORHOOD, Wiring
 TOLERANCES = {"float64": 1e-12, "float32": 3e-5}
 
 # Without the compiler the kernels are thousands of times slower.
-EXAMPLES = 100 if k.JIT else 6
+EXAMPLES = 100 if JIT else 6
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ sharings = st.builds(
     workers=st.integers(1, 4),
     parallel_batch=st.booleans(),
     parallel_cells=st.booleans(),
-    lanes=st.sampled_from([None, *k.LANES]),
+    lanes=st.sampled_from([None, *LANES]),
     chunk=st.sampled_from([None, 1, 2, 3]),
 )
 """Ways to cut and share the work."""

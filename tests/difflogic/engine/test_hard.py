@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy import signal
 
 from difflogic import gates
-from difflogic.engine import kernels as k
 from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
+from difflogic.engine.kernels.hard import ones
+from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.gates import Op
@@ -152,7 +153,7 @@ def test_no_steps_at_all_give_the_start():
 
 def test_more_words_than_a_tile():
     netlist, ops = game_of_life()
-    grid = Grid(9, 64 * k.WORDS // 9 + 5, "periodic")
+    grid = Grid(9, 64 * WORDS // 9 + 5, "periodic")
     start = np.random.default_rng(3).integers(0, 2, (1, 1, 9, grid.width), dtype=np.uint8)
     expected = life_step(start[0, 0], "periodic")
     np.testing.assert_array_equal(simulate(netlist, ops, grid, start, 1)[0, 0], expected)
@@ -296,7 +297,7 @@ def test_an_ignored_input_needs_nothing():
 @settings(max_examples=EXAMPLES)
 def test_the_ones_of_a_word(words):
     for word in words:
-        assert k.ones(np.uint64(word)) == bin(word).count("1")
+        assert ones(np.uint64(word)) == bin(word).count("1")
 
 
 def test_a_circuit_is_loaded_first():

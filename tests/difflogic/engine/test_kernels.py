@@ -7,8 +7,14 @@ import numba
 import numpy as np
 import pytest
 
-from difflogic.engine import kernels as k
-from difflogic.engine.layout import aligned
+from difflogic.engine.kernels.llvm.processor import X86
+from difflogic.engine.kernels.peak import fma_peak
+from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
+from difflogic.engine.kernels.shares import reduce_sums
+from difflogic.engine.kernels.structures import CHAINS
+from difflogic.engine.kernels.teams import ABORTED, ARRIVED, STOLEN, TICKETS, barrier, take
+from difflogic.jit import JIT
+from difflogic.memory import aligned
 
 
 def run_threads(count, task):
@@ -29,9 +35,9 @@ def test_nobody_passes_the_barrier_alone(workers):
     def task(worker):
         for turn in range(rounds):
             arrived[worker] = turn + 1
-            k.barrier(control, workers)
+            barrier(control, workers)
             assert min(arrived) >= turn + 1
-            k.barrier(control, workers)
+            barrier(control, workers)
 
     failures = []
 
@@ -43,7 +49,7 @@ def test_nobody_passes_the_barrier_alone(workers):
 
     run_threads(workers, guarded)
     assert not failures
-    assert control[k.ARRIVED] == 0
+    assert control[ARRIVED] == 0
 
 
 def test_the_barrier_waits():
@@ -54,7 +60,7 @@ def test_the_barrier_waits():
         if worker == 0:
             time.sleep(0.05)
             assert not passed
-        k.barrier(control, 2)
+        barrier(control, 2)
         passed.append(worker)
 
     run_threads(2, task)
@@ -63,19 +69,19 @@ def test_the_barrier_waits():
 
 def test_nobody_waits_for_a_call_that_was_given_up():
     control = aligned((64,), np.int64)
-    control[k.ABORTED] = 1
-    k.barrier(control, 2)
+    control[ABORTED] = 1
+    barrier(control, 2)
 
 
 @pytest.mark.parametrize(("tasks", "workers"), [(0, 2), (1, 3), (7, 2), (40, 3), (5, 8)])
 def test_every_task_is_taken_once(tasks, workers):
     stages = 3
-    control = aligned((k.TICKETS + stages * workers,), np.int64)
+    control = aligned((TICKETS + stages * workers,), np.int64)
     taken = [[] for _ in range(stages)]
 
     def task(worker):
         for stage in range(stages):
-            while (found := k.take(control, stage, tasks, worker, workers)) >= 0:
+            while (found := take(control, stage, tasks, worker, workers)) >= 0:
                 taken[stage].append(found)
 
     run_threads(workers, task)
@@ -83,12 +89,12 @@ def test_every_task_is_taken_once(tasks, workers):
 
 
 def test_a_worker_alone_takes_its_own_share_first_and_the_rest_counts_as_stolen():
-    control = aligned((k.TICKETS + 3,), np.int64)
+    control = aligned((TICKETS + 3,), np.int64)
     order = []
-    while (found := k.take(control, 0, 9, 1, 3)) >= 0:
+    while (found := take(control, 0, 9, 1, 3)) >= 0:
         order.append(found)
     assert order == [3, 4, 5, 6, 7, 8, 0, 1, 2]
-    assert control[k.STOLEN] == 6
+    assert control[STOLEN] == 6
 
 
 def test_slots_are_added_in_order():
@@ -96,11 +102,11 @@ def test_slots_are_added_in_order():
     sums = np.zeros((2, 2, 4), np.float32)
     sums[0, 0], sums[0, 1], sums[1, 0], sums[1, 1] = 1e8, 1, -1e8, 1
     total = np.zeros(4, np.float32)
-    k.reduce_sums(sums, total)
+    reduce_sums(sums, total)
     np.testing.assert_array_equal(total, np.ones(4, np.float32))
 
 
-@pytest.mark.skipif(not k.JIT, reason="nothing is compiled")
+@pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_denormals_are_flushed_between_flush_and_restore():
     @numba.njit
     def product(x, y):
@@ -108,48 +114,24 @@ def test_denormals_are_flushed_between_flush_and_restore():
 
     @numba.njit
     def flushed(x, y):
-        mode = k.flush_denormals()
+        mode = flush_denormals()
         found = x * y
-        k.restore_denormals(mode)
+        restore_denormals(mode)
         return found
 
     tiny, half = np.float32(1e-38), np.float32(0.25)
-    x86 = k._X86
+    x86 = X86
     assert product(tiny, half) > 0
     assert (flushed(tiny, half) == 0) == x86
     assert product(tiny, half) > 0
 
 
 def test_peak_runs_chains():
-    if not k.JIT:
-        assert k.fma_peak(3, 0.5) == 1.5  # a stand-in without meaning
+    if not JIT:
+        assert fma_peak(3, 0.5) == 1.5  # a stand-in without meaning
         return
     # After r rounds of c -> c·x + x with x = 0.5, from c = 0.5 + chain.
-    chains = 0.5 + np.arange(k.CHAINS)
+    chains = 0.5 + np.arange(CHAINS)
     for rounds in range(4):
-        assert k.fma_peak(rounds, np.float32(0.5)) == pytest.approx(chains.sum())
+        assert fma_peak(rounds, np.float32(0.5)) == pytest.approx(chains.sum())
         chains = chains * 0.5 + 0.5
-
-
-def test_kernels_do_without_a_place_for_the_cache(monkeypatch):
-    calls = []
-
-    def njit(**flags):
-        calls.append(flags)
-        if "cache" in flags:
-
-            def fail(function):
-                raise RuntimeError("cannot cache function: no locator available")
-
-            return fail
-        return lambda function: function
-
-    monkeypatch.setattr(k.numba, "njit", njit)
-
-    def function():
-        return 3
-
-    assert k.kernel(function)() == 3
-    assert [set(flags) for flags in calls] == [
-        {"nogil", "cache", "error_model"}, {"nogil", "error_model"},
-    ]  # fmt: skip

@@ -3,11 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.engine import kernels as k
+from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import (
     SLOTS,
     Grid,
-    aligned,
     automatic_lanes,
     make_layout,
     samples_per_group,
@@ -21,7 +20,7 @@ grids = st.builds(
 
 
 @settings(max_examples=60)
-@given(grids, st.sampled_from(k.LANES), st.sampled_from([None, 1, 3]))
+@given(grids, st.sampled_from(LANES), st.sampled_from([None, 1, 3]))
 def test_every_lane_finds_its_neighbours(grid, lanes, chunk):
     layout = make_layout(grid, lanes, chunk)
     samples = samples_per_group(grid)
@@ -44,7 +43,7 @@ def test_every_lane_finds_its_neighbours(grid, lanes, chunk):
                     assert source[lane] == layout.lead + sample * grid.cells + there
 
 
-@given(grids, st.sampled_from(k.LANES), st.sampled_from([None, 1, 2, 5, 1000]))
+@given(grids, st.sampled_from(LANES), st.sampled_from([None, 1, 2, 5, 1000]))
 def test_tiles_cover_the_cells_and_chunks_the_tiles(grid, lanes, chunk):
     layout = make_layout(grid, lanes, chunk)
     ends = layout.tile_start + layout.tile_lanes
@@ -52,7 +51,7 @@ def test_tiles_cover_the_cells_and_chunks_the_tiles(grid, lanes, chunk):
     np.testing.assert_array_equal(layout.tile_start[1:], ends[:-1])
     assert ends[-1] >= layout.cells
     assert layout.tile_start[-1] < layout.cells
-    assert set(layout.tile_lanes) <= set(k.LANES)
+    assert set(layout.tile_lanes) <= set(LANES)
     assert max(layout.tile_lanes) <= lanes
     sizes = np.diff(layout.chunk_start)
     assert layout.chunk_start[0] == 0
@@ -99,12 +98,3 @@ def test_chunks_are_bounded():
 )
 def test_automatic_lanes(size, rows, itemsize, lanes):
     assert automatic_lanes(Grid(*size, "zero"), rows, itemsize) == lanes
-
-
-@given(st.integers(0, 200), st.sampled_from(["float32", "float64", "int64"]))
-def test_aligned_arrays_start_at_a_cache_line(size, dtype):
-    array = aligned((2, size), dtype)
-    assert array.shape == (2, size)
-    assert array.dtype == dtype
-    assert size == 0 or array.ctypes.data % k.LINE == 0
-    assert not array.any()

@@ -6,7 +6,29 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.engine import kernels as k
+from difflogic.engine.kernels.structures import (
+    ADD_A,
+    ADD_B,
+    FLAGS,
+    GRAD_A,
+    GRAD_B,
+    GRAD_OUT,
+    LINK,
+    LINKED,
+    OUT,
+    PARAM,
+    STAR_CENTER,
+    STAR_GRAD_CENTER,
+    STAR_GRAD_LEAVES,
+    STAR_GRAD_OUT,
+    STAR_LEAVES,
+    STAR_OUT,
+    STAR_PARAMS,
+    STAR_WIDTH,
+    WIDTH,
+    A,
+    B,
+)
 from difflogic.engine.program import compile_program
 from difflogic.netlist import Architecture, Circuit, Netlist, flatten
 from difflogic.wiring import Wiring
@@ -48,16 +70,16 @@ class Symbols:
 
 def star_gates(row):
     """The seven gates of a star, for each of its copies: what reads what, in order."""
-    leaves = row[k.STAR_LEAVES : k.STAR_LEAVES + 4]
-    params = row[k.STAR_PARAMS : k.STAR_PARAMS + 7]
-    return leaves, row[k.STAR_CENTER], params
+    leaves = row[STAR_LEAVES : STAR_LEAVES + 4]
+    params = row[STAR_PARAMS : STAR_PARAMS + 7]
+    return leaves, row[STAR_CENTER], params
 
 
 def run_forward(code, symbols, tile):
     """Execute instructions on a tile of symbols, like the kernels: stars, runs, gates."""
     for row in code.stars:
         leaves, center, params = star_gates(row)
-        inner = range(row[k.STAR_WIDTH])
+        inner = range(row[STAR_WIDTH])
         out = []
         for i in inner:
             first = [
@@ -69,18 +91,18 @@ def run_forward(code, symbols, tile):
                 symbols.gate(params[5], first[2], first[3]),
             ]
             out.append(symbols.gate(params[6], *second))
-        tile[row[k.STAR_OUT] : row[k.STAR_OUT] + len(out)] = out
+        tile[row[STAR_OUT] : row[STAR_OUT] + len(out)] = out
     for row in code.runs:
         # Row after row: a copy may overwrite what it has just read, but no later copy's input.
-        for i in range(row[k.WIDTH]):
-            a, b = tile[row[k.A] + i], tile[row[k.B] + i]
-            tile[row[k.OUT] + i] = symbols.gate(row[k.PARAM], a, b)
+        for i in range(row[WIDTH]):
+            a, b = tile[row[A] + i], tile[row[B] + i]
+            tile[row[OUT] + i] = symbols.gate(row[PARAM], a, b)
     held = None
     for row in code.gates:
-        assert row[k.WIDTH] == 1
-        a = held if row[k.FLAGS] & k.LINK else tile[row[k.A]]
-        held = tile[row[k.B]]
-        tile[row[k.OUT]] = symbols.gate(row[k.PARAM], a, held)
+        assert row[WIDTH] == 1
+        a = held if row[FLAGS] & LINK else tile[row[A]]
+        held = tile[row[B]]
+        tile[row[OUT]] = symbols.gate(row[PARAM], a, held)
 
 
 def new_tile(rows, netlist):
@@ -142,39 +164,39 @@ def run_backward(program, netlist, symbols):
 
     held, carried = None, []
     for row in program.backward.gates[::-1]:
-        flags = row[k.FLAGS]
-        if not flags & k.LINKED:
-            held, carried = tile[row[k.B]], []
-        a = tile[row[k.A]]
-        parts = meet(symbols.gate(row[k.PARAM], a, held), row[k.GRAD_OUT])
-        grad.put(row[k.GRAD_B], flags & k.ADD_B, carried + parts("b"))
+        flags = row[FLAGS]
+        if not flags & LINKED:
+            held, carried = tile[row[B]], []
+        a = tile[row[A]]
+        parts = meet(symbols.gate(row[PARAM], a, held), row[GRAD_OUT])
+        grad.put(row[GRAD_B], flags & ADD_B, carried + parts("b"))
         held, carried = a, parts("a")
-        if not flags & k.LINK:
-            grad.put(row[k.GRAD_A], flags & k.ADD_A, carried)
+        if not flags & LINK:
+            grad.put(row[GRAD_A], flags & ADD_A, carried)
     for row in program.backward.runs[::-1]:
-        for i in range(row[k.WIDTH]):
-            a, b = tile[row[k.A] + i], tile[row[k.B] + i]
-            parts = meet(symbols.gate(row[k.PARAM], a, b), row[k.GRAD_OUT] + i)
-            grad.put(row[k.GRAD_B] + i, row[k.FLAGS] & k.ADD_B, parts("b"))
-            grad.put(row[k.GRAD_A] + i, row[k.FLAGS] & k.ADD_A, parts("a"))
+        for i in range(row[WIDTH]):
+            a, b = tile[row[A] + i], tile[row[B] + i]
+            parts = meet(symbols.gate(row[PARAM], a, b), row[GRAD_OUT] + i)
+            grad.put(row[GRAD_B] + i, row[FLAGS] & ADD_B, parts("b"))
+            grad.put(row[GRAD_A] + i, row[FLAGS] & ADD_A, parts("a"))
     for row in program.backward.stars[::-1]:
         leaves, center, params = star_gates(row)
-        for i in range(row[k.STAR_WIDTH]):
+        for i in range(row[STAR_WIDTH]):
             first = [
                 symbols.gate(params[n], tile[leaf + i], tile[center + i])
                 for n, leaf in enumerate(leaves)
             ]
             second = [symbols.gate(params[4 + n], *first[2 * n : 2 * n + 2]) for n in range(2)]
-            meet(symbols.gate(params[6], *second), row[k.STAR_GRAD_OUT] + i)
+            meet(symbols.gate(params[6], *second), row[STAR_GRAD_OUT] + i)
             for gate in second:
                 meet(gate)
             # The kernel holds the centre's gradient while it adds to the leaves'.
-            place = row[k.STAR_GRAD_CENTER] + i
+            place = row[STAR_GRAD_CENTER] + i
             to_center = grad.rows[place]
             for n, gate in enumerate(first):
                 parts = meet(gate)
                 to_center = to_center + parts("b")
-                grad.put(row[k.STAR_GRAD_LEAVES + n] + i, True, parts("a"))
+                grad.put(row[STAR_GRAD_LEAVES + n] + i, True, parts("a"))
             grad.put(place, False, to_center)
     for row in range(netlist.inputs):
         assert grad.read(row) == expected[row]
@@ -221,20 +243,20 @@ def test_published_architectures_consist_of_stars_and_chains(name, distinct):
     # or a single gate where there is one channel.
     kernels, channels = architecture.kernels, architecture.channels
     assert len(stars) == 2 * kernels
-    assert (stars[:, k.STAR_WIDTH] == channels).all()
+    assert (stars[:, STAR_WIDTH] == channels).all()
     fourth = kernels if len(architecture.perception) == 4 else 0
     assert len(runs) == (fourth if channels > 1 else 0)
     assert len(gates) == sum(architecture.update) + (fourth if channels == 1 else 0)
     # Unique wiring is a path: most gates of a layer continue a chain.
-    assert (gates[:, k.FLAGS] & k.LINK > 0).mean() > 0.75
+    assert (gates[:, FLAGS] & LINK > 0).mean() > 0.75
     # Stars add to the inputs' gradients, and all else is stored to first.
     assert sorted(program.zero_rows) == list(range(9 * channels))
 
 
 def test_a_chain_is_flagged_from_both_ends():
     for name in EXPERIMENTS:
-        flags = compile_program(netlist_of(EXPERIMENTS[name][0])).backward.gates[:, k.FLAGS]
-        link, linked = flags & k.LINK > 0, flags & k.LINKED > 0
+        flags = compile_program(netlist_of(EXPERIMENTS[name][0])).backward.gates[:, FLAGS]
+        link, linked = flags & LINK > 0, flags & LINKED > 0
         np.testing.assert_array_equal(linked[:-1], link[1:])
         assert not link[0]
         assert not linked[-1]
@@ -266,7 +288,7 @@ def test_dead_gates_are_dropped():
     program = check(netlist)
     # Left: the output, the update gate that it reads twice, and one perception gate.
     assert len(program.backward.gates) == 3
-    assert set(program.backward.gates[:, k.PARAM]) == {0, 2, 5}
+    assert set(program.backward.gates[:, PARAM]) == {0, 2, 5}
     # Inputs that no live gate reads have a gradient of zero all the same.
     assert sorted(program.zero_rows) == [1, 2, 3, 5, 6, 7, 8]
 
@@ -277,7 +299,7 @@ def test_copies_that_nobody_reads_have_no_gradient():
     circuit = Circuit(architecture, ((wired(9, (0, 4)),),), (wired(4, (2, 0), (2, 1)),))
     program = check(flatten(circuit))
     unread = set(program.zero_rows) - set(range(program.inputs))
-    assert unread == {program.backward.runs[0, k.GRAD_OUT] + 1}
+    assert unread == {program.backward.runs[0, GRAD_OUT] + 1}
 
 
 def test_perception_and_update_read_different_channels_of_a_neighbour():

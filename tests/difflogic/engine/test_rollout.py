@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic import machine
-from difflogic.engine import kernels as k
 from difflogic.engine import oracle
+from difflogic.engine.kernels.structures import LANES, LINE, MAX_LANES
+from difflogic.engine.kernels.teams import ABORTED
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import (
     SEQUENTIAL,
@@ -105,7 +106,7 @@ def test_only_the_tiling_changes_the_last_bits(problem, sharing):
 def test_the_states_do_not_depend_on_the_tiling_either():
     problem = case("several tiles", "zero")
     states, gradients = run_engine(problem, "float32")
-    for lanes in k.LANES:
+    for lanes in LANES:
         for chunk in (1, 2, 100):
             found = run_engine(problem, "float32", Sharing(1, lanes=lanes, chunk=chunk))
             assert np.array_equal(found[0], states)
@@ -344,7 +345,7 @@ def test_memory_of_a_worker_does_not_depend_on_the_steps():
     few, many = (Engine(netlist, grid, steps, 2) for steps in (2, 20))
     assert few.bytes_per_worker == many.bytes_per_worker
     rows = few.program.backward_rows + few.program.gradient_rows
-    assert few.bytes_per_worker < (rows + netlist.channels + 10) * k.MAX_LANES * 4 + 28 * k.LINE
+    assert few.bytes_per_worker < (rows + netlist.channels + 10) * MAX_LANES * 4 + 28 * LINE
     grids = 18 * 2 * netlist.channels * 4
     assert many.bytes_shared - few.bytes_shared >= grids * 256
     with_masks = Engine(netlist, grid, 2, 2)
@@ -379,7 +380,7 @@ def test_an_interrupted_call_lets_no_worker_wait(monkeypatch):
     with Engine(problem.netlist, problem.grid, 3, 2) as engine:
         with pytest.raises(KeyboardInterrupt):
             engine.forward(coefficients, starts)
-        assert seen[0][k.ABORTED] == 1
+        assert seen[0][ABORTED] == 1
 
 
 def test_sequential_means_one_worker():

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from difflogic import gates
-from difflogic.engine import kernels as k
 from difflogic.engine import oracle
 from difflogic.engine.rollout import SEQUENTIAL
 from difflogic.evaluation import held_out
+from difflogic.jit import JIT
 from difflogic.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.best import NONE, BestCircuit, prefer
@@ -28,7 +28,7 @@ LEVERS = (
 )  # fmt: skip
 
 
-compiled = pytest.mark.skipif(not k.JIT, reason="takes minutes")
+compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 
 @given(

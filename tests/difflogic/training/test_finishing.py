@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from difflogic import gates
-from difflogic.engine import kernels as k
 from difflogic.engine import oracle
 from difflogic.engine.rollout import SEQUENTIAL, Sharing
 from difflogic.evaluation.exactness import Plan
@@ -14,6 +13,7 @@ from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.gates import Op
 from difflogic.grid import neighbors
+from difflogic.jit import JIT
 from difflogic.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
 from difflogic.training import finishing
@@ -33,7 +33,7 @@ LIFE = (
 )  # fmt: skip
 
 
-compiled = pytest.mark.skipif(not k.JIT, reason="takes minutes")
+compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 
 def life(*overrides):
@@ -180,7 +180,7 @@ def test_a_single_wrong_neighbourhood_is_seen():
     assert finisher.verify(ops) == (False, [])
 
 
-@pytest.mark.parametrize("seed", range(6 if k.JIT else 2))
+@pytest.mark.parametrize("seed", range(6 if JIT else 2))
 def test_no_circuit_is_exact_with_a_wrong_cell(seed):
     """Random circuits, few starts, hardly any search: whatever is found, the oracle agrees."""
     rng = np.random.default_rng(seed)
@@ -277,7 +277,7 @@ def test_the_latest_counterexamples_are_kept_if_there_are_many(monkeypatch):
     assert max(lengths) <= 3
 
 
-@pytest.mark.parametrize("budget", [1, 41, 60, 150] if k.JIT else [60])
+@pytest.mark.parametrize("budget", [1, 41, 60, 150] if JIT else [60])
 def test_the_budget_is_kept(budget, monkeypatch):
     netlist, right = game_of_life()
     rng = np.random.default_rng(5)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from difflogic.config import config_from_dict, load_config
-from difflogic.engine import kernels as k
 from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
+from difflogic.jit import JIT
 from difflogic.training.levers import Hardening
 from difflogic.verification import Finding, checks, equivalence, findings
 from difflogic.verification.cases import IRREGULAR, SINGLE, SMALL, Case
@@ -59,7 +59,7 @@ def test_everything_is_equivalent(fire_rate):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not k.JIT, reason="takes minutes")
+@pytest.mark.skipif(not JIT, reason="takes minutes")
 def test_the_shipped_cases_are_equivalent():
     assert all(finding.passed for finding in equivalence(tiny()))
 

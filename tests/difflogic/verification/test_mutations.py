@@ -19,22 +19,23 @@ pytestmark = pytest.mark.slow
 
 SCRIPT = """
 import json, sys, threading, time
-from difflogic.engine import kernels as k
+from difflogic.engine.kernels import shares
+from difflogic.jit import JIT
 from difflogic.verification import checks
 from difflogic.verification.cases import awkward_cases
 
 wanted = json.loads(sys.argv[1])
 checks.worker_counts = lambda: (2,)
-if not k.JIT:
+if not JIT:
     # Threads other than the caller's are slow: who does not wait for them reads what is not there.
-    plain = k.tile_forward
+    plain = shares.tile_forward
 
     def slow(*arguments):
         if threading.current_thread() is not threading.main_thread():
             time.sleep(0.01)
         plain(*arguments)
 
-    k.tile_forward = slow
+    shares.tile_forward = slow
 cases = {case.name: case for case in awkward_cases()}
 for check, name in wanted:
     found = list(getattr(checks, check)(cases[name]))
@@ -75,24 +76,23 @@ PLAIN_MUTATIONS = {
                              "new[i] = computed[i]", 1),
     "mask ignored backward": ("                if updated[i]:\n", "                if True:\n", 1),
     "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0", 1),
-    "chunks share a slot": ("sums[group, chunk]", "sums[group, 0]", 3),
-    "samples share a slot": ("sums[group, chunk]", "sums[0, chunk]", 3),
+    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]", 1),
+    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]", 1),
     "steps share a buffer": ("input_gradients[step % 2]", "input_gradients[(step + 1) % 2]", 1),
     "barrier removed": (
         "    if workers == 1:\n        return", "    if workers > 0:\n        return", 1,
     ),
     "another loss's gradient": ("supervised, loss = True, index", "supervised, loss = True, 0", 1),
     "every state supervised": ("supervised, loss = False, 0", "supervised, loss = True, 0", 1),
-    "no state supervised": ("        if supervised:\n", "        if False:\n", 1),
+    "no state supervised": ("        if step.supervised:\n", "        if False:\n", 1),
     "only the last state supervised": (
         "if loss_steps[index] == step + 1:", "if last and loss_steps[index] == step + 1:", 1,
     ),
     "the way back begins at the engine's last step": (
-        "last = step == loss_steps[-1] - 1", "last = step == len(states) - 2", 1,
+        "last = step == loss_steps[-1] - 1", "last = step == len(batch.states[group]) - 2", 1,
     ),
     "the rollout ends at the first loss": (
-        "loss_steps[-1], states, masks, workspace.values",
-        "loss_steps[0], states, masks, workspace.values", 1,
+        "steps = int(self._loss_steps[-1])", "steps = int(self._loss_steps[0])", 3,
     ),
     "the loss of another state": (
         "states[group, loss_steps[loss], channel]", "states[group, loss_steps[-1], channel]", 1,
@@ -142,10 +142,12 @@ def failures(directory, wanted, jit, mutation=None):
     shutil.copytree(source, directory / "difflogic", ignore=ignore)
     if mutation is not None:
         old, new, times = mutation
-        file = directory / "difflogic" / "engine" / "kernels.py"
-        text = file.read_text(encoding="utf-8")
-        assert text.count(old) == times, "the kernels have changed: so must the mutation"
-        file.write_text(text.replace(old, new), encoding="utf-8")
+        found = 0
+        for file in (directory / "difflogic" / "engine").rglob("*.py"):
+            text = file.read_text(encoding="utf-8")
+            found += text.count(old)
+            file.write_text(text.replace(old, new), encoding="utf-8")
+        assert found == times, "the kernels have changed: so must the mutation"
     environment = {
         **os.environ,
         "PYTHONPATH": str(directory),

@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 
 from difflogic.gates import TRUTH_TABLES
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.simplification import kernels as k
 from difflogic.logic.simplification import nets
-from difflogic.logic.simplification.kernels import Net
+from difflogic.logic.simplification.kernels.nets import invert_a, invert_b, simulate
+from difflogic.logic.simplification.kernels.structures import VIRTUAL, Net
+from difflogic.logic.simplification.kernels.substitution import (
+    find_care,
+    fits_one,
+    fits_two,
+    substitute,
+)
+from difflogic.logic.simplification.kernels.windows import extract, find_window, put_back
 from tests.difflogic.logic.circuits import all_cases, circuits
 
 few = settings(max_examples=30)
@@ -39,8 +46,8 @@ def bits(words: np.ndarray, cases: int) -> np.ndarray:
 @pytest.mark.parametrize("op", range(16))
 def test_inverting_an_input_of_an_op(op: int) -> None:
     for a, b in product((0, 1), repeat=2):
-        assert TRUTH_TABLES[k.invert_a(op)][2 * a + b] == TRUTH_TABLES[op][2 * (1 - a) + b]
-        assert TRUTH_TABLES[k.invert_b(op)][2 * a + b] == TRUTH_TABLES[op][2 * a + 1 - b]
+        assert TRUTH_TABLES[invert_a(op)][2 * a + b] == TRUTH_TABLES[op][2 * (1 - a) + b]
+        assert TRUTH_TABLES[invert_b(op)][2 * a + b] == TRUTH_TABLES[op][2 * a + 1 - b]
 
 
 @pytest.mark.parametrize("inputs", [1, 5, 6, 8])
@@ -106,8 +113,8 @@ class TestSubstitution:
             return
         target = 10 + chosen % nets.gates(net)
         work = nets.new_work(len(net.op), 9)
-        k.simulate(net, work.table)
-        k.find_care(net, work, target)
+        simulate(net, work.table)
+        find_care(net, work, target)
         inverted = net._replace(op=net.op.copy())
         inverted.op[target] = 15 - net.op[target]
         cases = all_cases(9)
@@ -136,13 +143,13 @@ class TestSubstitution:
                 for case in range(8)
             )
         ]
-        corners = k.fits_two(repeated[0], repeated[1], given_care)
+        corners = fits_two(repeated[0], repeated[1], given_care)
         if corners < 0:
             assert not fitting
         else:
             free = 15 & ~(corners | corners >> 4)
             assert fitting == [op for op in range(16) if op & ~free == corners & 15]
-        one = k.fits_one(repeated[0], given_care)
+        one = fits_one(repeated[0], given_care)
         assert one == (0 if 3 in fitting else 1 if 12 in fitting else -1)
 
     @few
@@ -150,14 +157,14 @@ class TestSubstitution:
     def test_leaves_the_outputs_as_they_are(
         self, circuit: LogicCircuit, chosen: int, seed: int
     ) -> None:
-        net = nets.cleaned(nets.from_circuit(circuit), room=k.VIRTUAL)
+        net = nets.cleaned(nets.from_circuit(circuit), room=VIRTUAL)
         if not nets.gates(net):
             return
         cases = all_cases(9)
         wanted = outputs(net, cases)
         work = nets.new_work(len(net.op), 9, seed)
-        k.simulate(net, work.table)
-        k.substitute(net, work, 10 + chosen % nets.gates(net))
+        simulate(net, work.table)
+        substitute(net, work, 10 + chosen % nets.gates(net))
         assert (outputs(nets.cleaned(net), cases) == wanted).all()
 
 
@@ -174,7 +181,7 @@ class TestWindow:
         root = 19 + chosen % nets.gates(net)
         leaves = np.zeros(size + limit + 2, np.int32)
         leaf, member, below = np.zeros((3, size), bool)
-        count = k.find_window(net, leaves, limit, root, leaf, member, below)
+        count = find_window(net, leaves, limit, root, leaf, member, below)
         chosen_leaves = set(leaves[:count].tolist())
         assert count <= max(limit, 2)
         assert set(np.flatnonzero(leaf).tolist()) == chosen_leaves
@@ -197,13 +204,13 @@ class TestWindow:
         leaves = np.zeros(2 * size + 8, np.int32)
         leaf, member, below = np.zeros((3, size), bool)
         root = 19 + chosen % nets.gates(net)
-        count = k.find_window(net, leaves, 5, root, leaf, member, below)
+        count = find_window(net, leaves, 5, root, leaf, member, below)
         part = nets.new_net(count, size, size)
-        taken = k.extract(net, leaves, count, member, np.zeros(size, np.int32), part)
+        taken = extract(net, leaves, count, member, np.zeros(size, np.int32), part)
         part = part._replace(outputs=part.outputs[:taken])
         cases = all_cases(18)[:, ::977]
         wanted = outputs(net, cases)
-        k.put_back(net, leaves, count, nets.cleaned(part))
+        put_back(net, leaves, count, nets.cleaned(part))
         again = nets.cleaned(net)
         assert nets.gates(again) <= size - 19
         assert (outputs(again, cases) == wanted).all()

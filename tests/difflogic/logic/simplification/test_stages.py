@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.engine.kernels import JIT
 from difflogic.gates import Op
+from difflogic.jit import JIT
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.proof import prove
 from difflogic.logic.simplification import (
@@ -21,7 +21,8 @@ from difflogic.logic.simplification import (
 )
 from difflogic.logic.simplification.annealing import Annealing
 from difflogic.logic.simplification.functional_reduction import reduce_functionally
-from difflogic.logic.simplification.kernels import Net, invert_a
+from difflogic.logic.simplification.kernels.nets import invert_a
+from difflogic.logic.simplification.kernels.structures import Net
 from difflogic.logic.simplification.resynthesis import starts
 from difflogic.logic.simplification.stages import drop_unread_channels
 from difflogic.logic.xag import to_circuit

@@ -1,0 +1,182 @@
+"""Hard circuits: reduced to the gates that matter, and run on 64 cells to a word."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from difflogic.engine.kernels.hard_structures import WORDS
+from difflogic.engine.kernels.primitives import hard_gates, hard_see, hard_write
+from difflogic.jit import kernel
+
+
+@kernel
+def prune(a, b, param, outputs, inputs, ops, code, origin, rows, live, read):
+    """Reduce a hardened netlist to the gates that the `live` channels' future depends on.
+
+    Gates that pass an input through become that input; an input that an op ignores is not
+    needed. Writes the gates that remain to `code` (gates, HARD_FIELDS), with rows renumbered
+    (the inputs, then these gates), what gates of the netlist they are to `origin` (gates,), each
+    channel's next state to `rows` (channels,), and whether an input is read to `read` (inputs,).
+    Channels that live ones read come to life in `live` (channels,), too. Returns the number of
+    gates that remain.
+    """
+    gates, channels = len(a), len(outputs)
+    source = np.arange(inputs + gates)
+    needed = np.zeros(inputs + gates, np.bool_)
+    for g in range(gates):
+        op = ops[param[g]]
+        if op == 3:
+            source[inputs + g] = source[a[g]]
+        elif op == 5:
+            source[inputs + g] = source[b[g]]
+    growing = True
+    while growing:
+        growing = False
+        for c in range(channels):
+            if live[c]:
+                needed[source[outputs[c]]] = True
+        for g in range(gates - 1, -1, -1):
+            if needed[inputs + g]:
+                op = ops[param[g]]
+                # Bits 3 to 0 of an op are its values at (a, b) = 00, 01, 10, 11.
+                if (op >> 2) != (op & 3):
+                    needed[source[a[g]]] = True
+                if ((op >> 1) & 5) != (op & 5):
+                    needed[source[b[g]]] = True
+        for row in range(inputs):
+            if needed[row] and not live[row % channels]:
+                live[row % channels] = True
+                growing = True
+    number = np.arange(inputs + gates)
+    kept = 0
+    for g in range(gates):
+        if needed[inputs + g]:
+            # An ignored input may be gone; row 0 stands for it.
+            code[kept, 0] = number[source[a[g]]] if needed[source[a[g]]] else 0
+            code[kept, 1] = number[source[b[g]]] if needed[source[b[g]]] else 0
+            code[kept, 2] = ops[param[g]]
+            origin[kept] = g
+            number[inputs + g] = inputs + kept
+            kept += 1
+    for c in range(channels):
+        rows[c] = number[source[outputs[c]]]
+    read[:] = needed[:inputs]
+    return kept
+
+
+@kernel
+def mark_live(a, b, param, outputs, inputs, ops, live, marked):
+    """Set `marked` (parameters,) for gates that the `live` channels' future depends on.
+
+    Other than in `prune`, gates that pass an input on count too: with another op they would not.
+    Channels that live ones read come to life in `live` (channels,).
+    """
+    gates, channels = len(a), len(outputs)
+    needed = np.zeros(inputs + gates, np.bool_)
+    growing = True
+    while growing:
+        growing = False
+        for c in range(channels):
+            if live[c]:
+                needed[outputs[c]] = True
+        for g in range(gates - 1, -1, -1):
+            if needed[inputs + g]:
+                op = ops[param[g]]
+                if (op >> 2) != (op & 3):
+                    needed[a[g]] = True
+                if ((op >> 1) & 5) != (op & 5):
+                    needed[b[g]] = True
+        for row in range(inputs):
+            if needed[row] and not live[row % channels]:
+                live[row % channels] = True
+                growing = True
+    for g in range(gates):
+        if needed[inputs + g]:
+            marked[param[g]] = True
+
+
+@kernel
+def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
+    """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
+
+    `fires` and `keeps` are (words,), or (WORDS,) for all cells alike, see HardScript; words are
+    a multiple of WORDS. `forms` (16, 4) holds each op's algebraic normal form, as words of zeros
+    or ones. `tile` is (rows, WORDS), with a row for each input and each gate.
+    """
+    stride = state.shape[1]
+    words = stride - 2 * cells.pad
+    none, every = np.uint64(0), ~np.uint64(0)
+    for first in range(0, words, WORDS):
+        for i in range(len(code.inputs)):
+            row, n = code.inputs[i, 0], code.inputs[i, 1]
+            place = code.inputs[i, 2] * stride + first
+            for s in range(cells.start[n], cells.start[n + 1]):
+                right = cells.shift[s]
+                # A shift by 64 is none: then take nothing of the next word.
+                left, high = (np.uint64(64) - right, every) if right else (none, none)
+                join = none if s == cells.start[n] else every
+                hard_see(
+                    (tile, state, cells.masks),
+                    (row, place + cells.skip[s], right, left, high, s * words + first, join),
+                )
+        hard_gates((tile, code.gates, forms), ())
+        fire = first if len(fires) == words else 0
+        keep = first if len(keeps) == words else 0
+        for i in range(len(code.channels)):
+            place = code.channels[i] * stride + cells.pad + first
+            hard_write((tile, state, new_state, fires, keeps), (code.outputs[i], place, fire, keep))
+
+
+@kernel
+def ones(word):
+    """Return the number of ones in a word of 64 bits."""
+    one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
+    word = word - ((word >> one) & np.uint64(0x5555555555555555))
+    pairs = np.uint64(0x3333333333333333)
+    word = (word & pairs) + ((word >> two) & pairs)
+    word = (word + (word >> four)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    word = word + (word >> np.uint64(8))
+    word = word + (word >> np.uint64(16))
+    word = word + (word >> np.uint64(32))
+    return np.int64(word & np.uint64(0x7F))
+
+
+@kernel
+def count_wrong(script, cells, target, state, wrong):
+    """Write to `wrong` (batch,) how many counted bits of each sample differ from `target`."""
+    every = ~np.uint64(0)
+    for sample in range(len(wrong)):
+        start, last = sample * cells.cells, (sample + 1) * cells.cells - 1
+        total = 0
+        for w in range(start // 64, last // 64 + 1):
+            bits = script.counted[w]
+            if w == start // 64:
+                bits &= every << np.uint64(start % 64)
+            if w == last // 64:
+                bits &= every >> np.uint64(63 - last % 64)
+            for i in range(len(script.channels)):
+                differing = state[script.channels[i], cells.pad + w] ^ target[i, w]
+                total += ones(differing & bits)
+        wrong[sample] = total
+
+
+@kernel
+def hard_rollout(code, cells, forms, script, first, end, states, tile, wrong):
+    """Take the steps from `first` to before `end`, from one of `states` (2, C, …) to the other.
+
+    The state before a step lies in states[step % 2]. Writes the wrong bits of each sample after
+    each of the steps `script.at` to `wrong` (counts, batch).
+    """
+    every = np.full(WORDS, ~np.uint64(0))
+    counts = 0
+    while counts < len(script.at) and script.at[counts] <= first:
+        counts += 1
+    for step in range(first, end):
+        fires = script.fires[step % len(script.fires)] if len(script.fires) != 0 else every
+        keeps = script.keeps[step % len(script.keeps)] if len(script.keeps) != 0 else every
+        state = states[(step + 1) % 2]
+        hard_step(code, cells, forms, fires, keeps, states[step % 2], state, tile)
+        if counts < len(script.at) and script.at[counts] == step + 1:
+            target = script.targets[counts % len(script.targets)]
+            count_wrong(script, cells, target, state, wrong[counts])
+            counts += 1

@@ -1,0 +1,52 @@
+"""What the kernels of hard circuits are called with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+WORDS = 8
+"""Words of 64 cells that a hard tile holds: one vector per row."""
+
+HARD_FIELDS = 3
+"""Columns of a hard gate: rows of its two inputs, and its op. It writes the row of its number."""
+
+
+class HardCode(NamedTuple):
+    """A hardened circuit without what does not matter. Rows: all inputs, then `gates`."""
+
+    gates: np.ndarray  # int32 (gates, HARD_FIELDS)
+    inputs: np.ndarray  # int32 (inputs, 3): rows that are read, their neighbours and channels
+    channels: np.ndarray  # int32: channels that are computed
+    outputs: np.ndarray  # int32: their next state's rows
+
+
+class HardCells(NamedTuple):
+    """How bit-packed cells find their neighbours.
+
+    Bit i of word `pad` + w is cell 64·w + i of the batch. Neighbour n is the state from word
+    `skip` on, shifted right by `shift` bits, under `masks`, joined over start[n : n + 2] (several
+    where a boundary wraps).
+    """
+
+    pad: int
+    cells: int  # of one sample
+    start: np.ndarray  # int64 (10,)
+    skip: np.ndarray  # int64 (shifts,)
+    shift: np.ndarray  # uint64 (shifts,): below 64
+    masks: np.ndarray  # uint64 (shifts, words)
+
+
+class HardScript(NamedTuple):
+    """What happens to a batch of bit-packed samples during a rollout, and what is counted.
+
+    Each of the first two is empty, or has one row of words for all steps, or one per step.
+    """
+
+    fires: np.ndarray  # uint64 (… , words): bits of cells that take their new state
+    keeps: np.ndarray  # uint64 (… , words): bits of cells that are not zeroed after the step
+    at: np.ndarray  # int64 (counts,): steps after which wrong bits are counted, ascending, from 1
+    channels: np.ndarray  # int32 (loss channels,)
+    targets: np.ndarray  # uint64 (1 or counts, loss channels, words)
+    counted: np.ndarray  # uint64 (words,): bits of cells that count

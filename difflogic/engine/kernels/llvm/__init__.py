@@ -1,0 +1,1 @@
+"""The primitives, emitted through LLVM: only the compiler ever runs this code."""

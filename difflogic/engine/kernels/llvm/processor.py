@@ -1,0 +1,84 @@
+"""The processor itself: how it takes denormals, and its fused multiply-adds."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from difflogic.engine.kernels.llvm.rows import I32, I64, Emitter
+from difflogic.engine.kernels.structures import CHAINS
+
+
+@intrinsic
+def flush_denormals(typing_context: Any) -> Any:
+    """Make this thread take denormal numbers as zero; return the mode it had.
+
+    Gradients vanish through hundreds of layers, and a multiplication of denormals takes a
+    hundred times longer than one of zeros on x86. Elsewhere it does not, and nothing is done.
+    """
+    signature = types.uint32()
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        before = cgutils.alloca_once_value(builder, I32(0))
+        if X86:
+            _control_register(builder, "stmxcsr", before)
+            flushing = builder.or_(builder.load(before), I32(_FLUSH))
+            _control_register(builder, "ldmxcsr", cgutils.alloca_once_value(builder, flushing))
+        return builder.load(before)
+
+    return signature, codegen
+
+
+@intrinsic
+def restore_denormals(typing_context: Any, mode: Any) -> Any:
+    """Undo flush_denormals."""
+    signature = types.void(types.uint32)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if X86:
+            _control_register(builder, "ldmxcsr", cgutils.alloca_once_value(builder, args[0]))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+X86 = platform.machine().lower() in ("x86_64", "amd64")
+_FLUSH = 0x8040
+"""Flush-to-zero and denormals-are-zero, bits 15 and 6 of MXCSR."""
+
+
+def _control_register(builder: Any, instruction: str, pointer: Any) -> None:
+    byte = ir.IntType(8).as_pointer()
+    signature = ir.FunctionType(ir.VoidType(), [byte])
+    name = f"llvm.x86.sse.{instruction}"
+    function = cgutils.get_or_insert_function(builder.module, signature, name)
+    builder.call(function, [builder.bitcast(pointer, byte)])
+
+
+@intrinsic
+def fma_chains(typing_context: Any, count: Any, seed: Any) -> Any:
+    """Run `count` rounds of CHAINS independent fused multiply-adds on full vectors."""
+    signature = types.float32(types.int64, types.float32)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        v = Emitter(context, builder, types.float32, 16)
+        seed_pointer = cgutils.alloca_once_value(builder, args[1])
+        x = v.splat(seed_pointer, 0)
+        chains = [
+            cgutils.alloca_once_value(builder, builder.fadd(x, ir.Constant(v.type, [k] * 16)))
+            for k in range(CHAINS)
+        ]
+        with cgutils.for_range(builder, args[0], intp=I64):
+            for chain in chains:
+                builder.store(v.fma(builder.load(chain), x, x), chain)
+        total = builder.load(chains[0])
+        for chain in chains[1:]:
+            total = builder.fadd(total, builder.load(chain))
+        return builder.extract_element(total, I32(0))
+
+    return signature, codegen

@@ -1,0 +1,185 @@
+"""Rows of a tile as vectors, emitted through LLVM, and how a primitive is made of them.
+
+The same loops written in plain numba pay an alias check per gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from difflogic.engine.kernels.structures import LINE
+
+I32, I64 = ir.IntType(32), ir.IntType(64)
+
+
+class Emitter:
+    """Emits rows of a tile as vectors of one cache line. `rows` share one lane count."""
+
+    def __init__(self, context: Any, builder: Any, dtype: Any, lanes: int) -> None:
+        self.builder = builder
+        bits = dtype.bitwidth
+        self.width = LINE * 8 // bits
+        self.vectors = lanes // self.width
+        self.lanes = lanes
+        self.type = ir.VectorType(context.get_value_type(dtype), self.width)
+        name = f"llvm.fmuladd.v{self.width}f{bits}"
+        signature = ir.FunctionType(self.type, [self.type] * 3)
+        self._fma = cgutils.get_or_insert_function(builder.module, signature, name)
+
+    def zero(self) -> Any:
+        return ir.Constant(self.type, [0.0] * self.width)
+
+    def fma(self, x: Any, y: Any, z: Any) -> Any:
+        return self.builder.call(self._fma, [x, y, z])
+
+    def pointer(self, base: Any, offset: Any) -> Any:
+        element = self.builder.gep(base, [offset])
+        return self.builder.bitcast(element, self.type.as_pointer())
+
+    def load(self, pointer: Any) -> Any:
+        value = self.builder.load(pointer)
+        value.align = LINE
+        return value
+
+    def store(self, value: Any, pointer: Any) -> None:
+        self.builder.store(value, pointer).align = LINE
+
+    def splat(self, base: Any, offset: int) -> Any:
+        """Load one element and repeat it over the vector."""
+        scalar = self.builder.load(self.builder.gep(base, [I64(offset)]))
+        undefined = ir.Constant(self.type, ir.Undefined)
+        first = self.builder.insert_element(undefined, scalar, I32(0))
+        return self.shuffle(first, undefined, [0] * self.width)
+
+    def shuffle(self, x: Any, y: Any, mask: list[int]) -> Any:
+        constant = ir.Constant(ir.VectorType(I32, len(mask)), mask)
+        return self.builder.shuffle_vector(x, y, constant)
+
+    def field(self, row: Any, column: int) -> Any:
+        """One field of an instruction, as a 64-bit number."""
+        value = self.builder.load(self.builder.gep(row, [I64(column)]))
+        return self.builder.zext(value, I64)
+
+    def row(self, base: Any, number: Any) -> Any:
+        """Pointer to the first lane of a tile's row."""
+        return self.builder.gep(base, [self.builder.mul(number, I64(self.lanes))])
+
+    def blocks(self, row: Any, column: int | None, body: Callable, step: int) -> None:
+        """Call body(offsets of `step` vectors) over all lanes of `width` adjacent rows."""
+        builder = self.builder
+
+        def one_row(start: Any) -> None:
+            for first in range(0, self.vectors, step):
+                vectors = range(first, min(first + step, self.vectors))
+                body([builder.add(start, I64(k * self.width)) for k in vectors])
+
+        if column is None:
+            one_row(I64(0))
+        else:
+            count = self.field(row, column)
+            with cgutils.for_range(builder, count, intp=I64) as loop:
+                one_row(builder.mul(loop.index, I64(self.lanes)))
+
+    def gate(self, c: list[Any], a: Any, b: Any) -> Any:
+        # f(a, b) = c0 + c1·a + c2·b + c3·a·b
+        return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, c[0]))
+
+    def pull(self, c: list[Any], g: Any, a: Any, b: Any) -> tuple[Any, Any]:
+        """Factors of g in dL/da and dL/db: c1 + c3·b and c2 + c3·a."""
+        return self.fma(c[3], b, c[1]), self.fma(c[3], a, c[2])
+
+    def add_sums(self, sums: list[Any], g: Any, a: Any, b: Any) -> None:
+        """Add g, g·a, g·b, g·a·b to the four vectors that `sums` points to."""
+        builder = self.builder
+        ga = builder.fmul(g, a)
+        self.store(builder.fadd(self.load(sums[0]), g), sums[0])
+        self.store(builder.fadd(self.load(sums[1]), ga), sums[1])
+        self.store(self.fma(g, b, self.load(sums[2])), sums[2])
+        self.store(self.fma(ga, b, self.load(sums[3])), sums[3])
+
+    def fold_sums(self, sums: list[Any], slot: Any) -> None:
+        """Add up the lanes of four vectors; add (Σg, Σga, Σgb, Σgab) to a slot of four."""
+        builder = self.builder
+        x, y, z, w = (self.load(pointer) for pointer in sums)
+        groups = range(0, self.width, 4)
+        n = self.width
+        low = [i for k in groups for i in (k, n + k, k + 1, n + k + 1)]
+        high = [i for k in groups for i in (k + 2, n + k + 2, k + 3, n + k + 3)]
+        xy = builder.fadd(self.shuffle(x, y, low), self.shuffle(x, y, high))
+        zw = builder.fadd(self.shuffle(z, w, low), self.shuffle(z, w, high))
+        low = [i for k in groups for i in (k, k + 1, n + k, n + k + 1)]
+        high = [i for k in groups for i in (k + 2, k + 3, n + k + 2, n + k + 3)]
+        folded = builder.fadd(self.shuffle(xy, zw, low), self.shuffle(xy, zw, high))
+        # Now (x, y, z, w) repeats along the vector: halve it until one is left.
+        while n > 4:
+            n //= 2
+            low, high = list(range(n)), list(range(n, 2 * n))
+            folded = builder.fadd(
+                self.shuffle(folded, folded, low), self.shuffle(folded, folded, high)
+            )
+        target = builder.bitcast(slot, folded.type.as_pointer())
+        before = builder.load(target)
+        before.align = LINE // self.width
+        builder.store(builder.fadd(before, folded), target).align = LINE // self.width
+
+
+def data_of(context: Any, builder: Any, array_type: Any, value: Any) -> Any:
+    return context.make_array(array_type)(context, builder, value).data
+
+
+def primitive(emit: Callable) -> Any:
+    """Make an intrinsic of (arrays…, lanes): `emit` gets an emitter and data pointers.
+
+    The first array gives the element type, the second is the instruction matrix; `lanes`
+    is a literal.
+    """
+
+    def typer(typing_context: Any, arrays: Any, lanes: Any) -> Any:
+        if not isinstance(lanes, types.IntegerLiteral):
+            return None
+        signature = types.void(arrays, lanes)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pointers = [
+                data_of(context, builder, array, builder.extract_value(args[0], k))
+                for k, array in enumerate(arrays)
+            ]
+            code = context.make_array(arrays[1])(
+                context, builder, builder.extract_value(args[0], 1)
+            )
+            count = builder.extract_value(code.shape, 0)
+            emitter = Emitter(context, builder, arrays[0].dtype, lanes.literal_value)
+            emit(emitter, count, *pointers)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    typer.__name__ = emit.__name__
+    return intrinsic(typer)
+
+
+def instruction(v: Any, code: Any, index: Any, fields: int) -> Any:
+    return v.builder.gep(code, [v.builder.mul(index, I64(fields))])
+
+
+def flag(v: Any, flags: Any, bit: int) -> Any:
+    return v.builder.icmp_unsigned("!=", v.builder.and_(flags, I64(bit)), I64(0))
+
+
+def coefficients_of(v: Any, base: Any, param: Any) -> list[Any]:
+    start = v.builder.gep(base, [v.builder.mul(param, I64(4))])
+    return [v.splat(start, k) for k in range(4)]
+
+
+def slot_of(v: Any, base: Any, param: Any) -> Any:
+    return v.builder.gep(base, [v.builder.mul(param, I64(4))])
+
+
+def reversed_index(v: Any, count: Any, index: Any) -> Any:
+    return v.builder.sub(v.builder.sub(count, I64(1)), index)

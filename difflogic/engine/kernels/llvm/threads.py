@@ -1,0 +1,79 @@
+"""What workers meet with: atomic numbers, giving way, and a clock."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from difflogic.engine.kernels.llvm.rows import I32, I64, data_of
+
+
+@intrinsic
+def atomic_add(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add to an int64 element, sequentially consistent; return what it held before."""
+    signature = types.int64(array, types.intp, types.int64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        element = builder.gep(data_of(context, builder, array, args[0]), [args[1]])
+        return builder.atomic_rmw("add", element, args[2], "seq_cst")
+
+    return signature, codegen
+
+
+@intrinsic
+def atomic_load(typing_context: Any, array: Any, index: Any) -> Any:
+    """Read an int64 element, sequentially consistent."""
+    signature = types.int64(array, types.intp)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        element = builder.gep(data_of(context, builder, array, args[0]), [args[1]])
+        return builder.load_atomic(element, "seq_cst", 8)
+
+    return signature, codegen
+
+
+@intrinsic
+def yield_thread(typing_context: Any) -> Any:
+    """Let another thread have the core."""
+    signature = types.int32()
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+        function = ir.FunctionType(I32, [])
+        return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [])
+
+    return signature, codegen
+
+
+@intrinsic
+def now(typing_context: Any) -> Any:
+    """Read a steady clock, in seconds."""
+    signature = types.float64()
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        timespec = cgutils.alloca_once(builder, ir.ArrayType(I64, 2))
+        pointer = builder.bitcast(timespec, ir.IntType(8).as_pointer())
+        first, second = (builder.gep(timespec, [I32(0), I32(k)], inbounds=True) for k in range(2))
+        if sys.platform == "win32":
+            name, arguments = "QueryPerformanceCounter", [pointer]
+        else:
+            name, arguments = "clock_gettime", [I32(_MONOTONIC), pointer]
+        function = ir.FunctionType(I32, [argument.type for argument in arguments])
+        builder.call(cgutils.get_or_insert_function(builder.module, function, name), arguments)
+        double = ir.DoubleType()
+        whole = builder.sitofp(builder.load(first), double)
+        if sys.platform == "win32":  # counts at 10 MHz since Windows 10
+            return builder.fmul(whole, double(1e-7))
+        nanoseconds = builder.sitofp(builder.load(second), double)
+        return builder.fadd(whole, builder.fmul(nanoseconds, double(1e-9)))
+
+    return signature, codegen
+
+
+_MONOTONIC = 6 if sys.platform == "darwin" else 1
+"""CLOCK_MONOTONIC of clock_gettime."""

@@ -1,0 +1,282 @@
+"""Soft gates as vectors: runs, chains and stars of gates, forward and backward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import cgutils
+
+from difflogic.engine.kernels.llvm.rows import (
+    I64,
+    coefficients_of,
+    flag,
+    instruction,
+    primitive,
+    reversed_index,
+    slot_of,
+)
+from difflogic.engine.kernels.structures import (
+    ADD_A,
+    ADD_B,
+    FIELDS,
+    FLAGS,
+    GRAD_A,
+    GRAD_B,
+    GRAD_OUT,
+    LINK,
+    LINKED,
+    OUT,
+    PARAM,
+    STAR_CENTER,
+    STAR_FIELDS,
+    STAR_GRAD_CENTER,
+    STAR_GRAD_LEAVES,
+    STAR_GRAD_OUT,
+    STAR_LEAVES,
+    STAR_OUT,
+    STAR_PARAMS,
+    STAR_WIDTH,
+    WIDTH,
+    A,
+    B,
+)
+
+
+@primitive
+def runs_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -> None:
+    with cgutils.for_range(v.builder, count, intp=I64) as loop:
+        row = instruction(v, code, loop.index, FIELDS)
+        a, b, out = (v.row(tile, v.field(row, k)) for k in (A, B, OUT))
+        c = coefficients_of(v, coefficients, v.field(row, PARAM))
+
+        def block(offsets: list[Any]) -> None:
+            for o in offsets:
+                value = v.gate(c, v.load(v.pointer(a, o)), v.load(v.pointer(b, o)))
+                v.store(value, v.pointer(out, o))
+
+        v.blocks(row, WIDTH, block, step=v.vectors)
+
+
+@primitive
+def gates_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -> None:
+    builder = v.builder
+    chain = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
+    with cgutils.for_range(builder, count, intp=I64) as loop:
+        row = instruction(v, code, loop.index, FIELDS)
+        a, b, out = (v.row(tile, v.field(row, k)) for k in (A, B, OUT))
+        c = coefficients_of(v, coefficients, v.field(row, PARAM))
+        offsets = [I64(k * v.width) for k in range(v.vectors)]
+        # A linked gate's input a is the input b of the gate before, still in registers.
+        linked = flag(v, v.field(row, FLAGS), LINK)
+        with builder.if_then(builder.not_(linked)):
+            for held, o in zip(chain, offsets, strict=True):
+                builder.store(v.load(v.pointer(a, o)), held)
+        for held, o in zip(chain, offsets, strict=True):
+            value_b = v.load(v.pointer(b, o))
+            v.store(v.gate(c, builder.load(held), value_b), v.pointer(out, o))
+            builder.store(value_b, held)
+
+
+@primitive
+def stars_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -> None:
+    with cgutils.for_range(v.builder, count, intp=I64) as loop:
+        row = instruction(v, code, loop.index, STAR_FIELDS)
+        leaves = [v.row(tile, v.field(row, STAR_LEAVES + k)) for k in range(4)]
+        center = v.row(tile, v.field(row, STAR_CENTER))
+        out = v.row(tile, v.field(row, STAR_OUT))
+        params = [v.field(row, STAR_PARAMS + k) for k in range(7)]
+
+        def block(offsets: list[Any]) -> None:
+            middle = [v.load(v.pointer(center, o)) for o in offsets]
+
+            def leaf(k: int) -> list[Any]:
+                c = coefficients_of(v, coefficients, params[k])
+                return [
+                    v.gate(c, v.load(v.pointer(leaves[k], o)), m)
+                    for o, m in zip(offsets, middle, strict=True)
+                ]
+
+            def join(k: int, left: list[Any], right: list[Any]) -> list[Any]:
+                c = coefficients_of(v, coefficients, params[k])
+                return [v.gate(c, x, y) for x, y in zip(left, right, strict=True)]
+
+            left = join(4, leaf(0), leaf(1))
+            right = join(5, leaf(2), leaf(3))
+            for value, o in zip(join(6, left, right), offsets, strict=True):
+                v.store(value, v.pointer(out, o))
+
+        v.blocks(row, STAR_WIDTH, block, step=4)
+
+
+def _add_or_store(v: Any, adds: Any, values: list[Any], base: Any, offsets: list[Any]) -> None:
+    """Store values to a row, or add them to what it holds if `adds`."""
+    builder = v.builder
+    slots = [cgutils.alloca_once(builder, v.type) for _ in values]
+    for slot, value in zip(slots, values, strict=True):
+        builder.store(value, slot)
+    with builder.if_then(adds):
+        for slot, o in zip(slots, offsets, strict=True):
+            total = builder.fadd(builder.load(slot), v.load(v.pointer(base, o)))
+            builder.store(total, slot)
+    for slot, o in zip(slots, offsets, strict=True):
+        v.store(builder.load(slot), v.pointer(base, o))
+
+
+def _way_back(
+    v: Any, code: Any, index: Any, tile: Any, coefficients: Any, grad: Any
+) -> tuple[Any, ...]:
+    """Decode an instruction: itself, rows a, b, of their gradients and out's, and the rest."""
+    row = instruction(v, code, index, FIELDS)
+    values = [v.row(tile, v.field(row, k)) for k in (A, B)]
+    gradients = [v.row(grad, v.field(row, k)) for k in (GRAD_A, GRAD_B, GRAD_OUT)]
+    param, flags = v.field(row, PARAM), v.field(row, FLAGS)
+    return (row, *values, *gradients, param, flags, coefficients_of(v, coefficients, param))
+
+
+@primitive
+def runs_backward(
+    v: Any, count: Any, tile: Any, code: Any, coefficients: Any, grad: Any, sums: Any
+) -> None:
+    builder = v.builder
+    acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
+    with cgutils.for_range(builder, count, intp=I64) as loop:
+        index = reversed_index(v, count, loop.index)
+        row, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
+            v, code, index, tile, coefficients, grad
+        )
+        adds_a, adds_b = flag(v, flags, ADD_A), flag(v, flags, ADD_B)
+        for slot in acc:
+            builder.store(v.zero(), slot)
+
+        def block(offsets: list[Any]) -> None:
+            for o in offsets:
+                g = v.load(v.pointer(grad_out, o))
+                value_a, value_b = v.load(v.pointer(a, o)), v.load(v.pointer(b, o))
+                to_a, to_b = v.pull(c, g, value_a, value_b)
+                _add_or_store(v, adds_b, [builder.fmul(g, to_b)], grad_b, [o])
+                _add_or_store(v, adds_a, [builder.fmul(g, to_a)], grad_a, [o])
+                v.add_sums(acc, g, value_a, value_b)
+
+        v.blocks(row, WIDTH, block, step=v.vectors)
+        v.fold_sums(acc, slot_of(v, sums, param))
+
+
+@primitive
+def gates_backward(
+    v: Any, count: Any, tile: Any, code: Any, coefficients: Any, grad: Any, sums: Any
+) -> None:
+    builder = v.builder
+    acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
+    # What the gate after this one in its chain leaves: the value of our input b, and its
+    # part of that input's gradient.
+    held_value = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
+    held_grad = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
+    offsets = [I64(k * v.width) for k in range(v.vectors)]
+    with cgutils.for_range(builder, count, intp=I64) as loop:
+        index = reversed_index(v, count, loop.index)
+        _, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
+            v, code, index, tile, coefficients, grad
+        )
+        for slot in acc:
+            builder.store(v.zero(), slot)
+        with builder.if_then(builder.not_(flag(v, flags, LINKED))):
+            for value, held, o in zip(held_value, held_grad, offsets, strict=True):
+                builder.store(v.load(v.pointer(b, o)), value)
+                builder.store(v.zero(), held)
+        with builder.if_then(flag(v, flags, ADD_B)):
+            for held, o in zip(held_grad, offsets, strict=True):
+                total = builder.fadd(builder.load(held), v.load(v.pointer(grad_b, o)))
+                builder.store(total, held)
+        for value, held, o in zip(held_value, held_grad, offsets, strict=True):
+            g = v.load(v.pointer(grad_out, o))
+            value_a, value_b = v.load(v.pointer(a, o)), builder.load(value)
+            to_a, to_b = v.pull(c, g, value_a, value_b)
+            v.store(v.fma(g, to_b, builder.load(held)), v.pointer(grad_b, o))
+            v.add_sums(acc, g, value_a, value_b)
+            builder.store(builder.fmul(g, to_a), held)
+            builder.store(value_a, value)
+        with builder.if_then(builder.not_(flag(v, flags, LINK))):
+            values = [builder.load(held) for held in held_grad]
+            _add_or_store(v, flag(v, flags, ADD_A), values, grad_a, offsets)
+        v.fold_sums(acc, slot_of(v, sums, param))
+
+
+@primitive
+def stars_backward(
+    v: Any, count: Any, tile: Any, code: Any, coefficients: Any, grad: Any, sums: Any,
+    scratch: Any,
+) -> None:  # fmt: skip
+    builder = v.builder
+    # The sums of seven gates do not fit the registers: they live in a scratch of 28 lines.
+    acc = [
+        [v.pointer(scratch, I64((4 * gate + k) * v.width)) for k in range(4)] for gate in range(7)
+    ]
+    with cgutils.for_range(builder, count, intp=I64) as loop:
+        row = instruction(v, code, reversed_index(v, count, loop.index), STAR_FIELDS)
+        leaves = [v.row(tile, v.field(row, STAR_LEAVES + k)) for k in range(4)]
+        center = v.row(tile, v.field(row, STAR_CENTER))
+        grad_leaves = [v.row(grad, v.field(row, STAR_GRAD_LEAVES + k)) for k in range(4)]
+        grad_center = v.row(grad, v.field(row, STAR_GRAD_CENTER))
+        grad_out = v.row(grad, v.field(row, STAR_GRAD_OUT))
+        params = [v.field(row, STAR_PARAMS + k) for k in range(7)]
+        for gate in range(7):
+            for pointer in acc[gate]:
+                v.store(v.zero(), pointer)
+
+        def block(offsets: list[Any]) -> None:
+            n = range(len(offsets))
+            middle = [v.load(v.pointer(center, o)) for o in offsets]
+            x = [[v.load(v.pointer(leaf, o)) for o in offsets] for leaf in leaves]
+
+            def values(k: int, left: list[Any], right: list[Any]) -> list[Any]:
+                c = coefficients_of(v, coefficients, params[k])
+                return [v.gate(c, left[i], right[i]) for i in n]
+
+            y = [values(k, x[k], middle) for k in range(4)]
+            z = [values(4, y[0], y[1]), values(5, y[2], y[3])]
+
+            def pulls(
+                k: int, g: list[Any], left: list[Any], right: list[Any]
+            ) -> list[tuple[Any, Any]]:
+                c = coefficients_of(v, coefficients, params[k])
+                _add_block_sums(v, acc[k], g, left, right)
+                return [v.pull(c, g[i], left[i], right[i]) for i in n]
+
+            def back(
+                k: int, g: list[Any], left: list[Any], right: list[Any]
+            ) -> tuple[list[Any], list[Any]]:
+                to = pulls(k, g, left, right)
+                to_left = [builder.fmul(g[i], to[i][0]) for i in n]
+                return to_left, [builder.fmul(g[i], to[i][1]) for i in n]
+
+            g = [v.load(v.pointer(grad_out, o)) for o in offsets]
+            g4, g5 = back(6, g, z[0], z[1])
+            below = [*back(4, g4, y[0], y[1]), *back(5, g5, y[2], y[3])]
+            # The inputs are zeroed before the walk: every star can add to them.
+            to_center = [v.load(v.pointer(grad_center, o)) for o in offsets]
+            for k in range(4):
+                to = pulls(k, below[k], x[k], middle)
+                for i in n:
+                    target = v.pointer(grad_leaves[k], offsets[i])
+                    v.store(v.fma(below[k][i], to[i][0], v.load(target)), target)
+                    to_center[i] = v.fma(below[k][i], to[i][1], to_center[i])
+            for i in n:
+                v.store(to_center[i], v.pointer(grad_center, offsets[i]))
+
+        v.blocks(row, STAR_WIDTH, block, step=4)
+        for gate in range(7):
+            v.fold_sums(acc[gate], slot_of(v, sums, params[gate]))
+
+
+def _add_block_sums(v: Any, sums: list[Any], g: list[Any], a: list[Any], b: list[Any]) -> None:
+    """As add_sums, over several vectors at once, so that `sums` is touched only once."""
+    builder = v.builder
+    totals = [v.load(pointer) for pointer in sums]
+    for i in range(len(g)):
+        ga = builder.fmul(g[i], a[i])
+        totals[0] = builder.fadd(totals[0], g[i])
+        totals[1] = builder.fadd(totals[1], ga)
+        totals[2] = v.fma(g[i], b[i], totals[2])
+        totals[3] = v.fma(ga, b[i], totals[3])
+    for total, pointer in zip(totals, sums, strict=True):
+        v.store(total, pointer)

@@ -1,0 +1,111 @@
+"""From logits to coefficients, and the optimizer's step back to the logits.
+
+Transposed, (16, parameters): then every loop runs over parameters and fills whole vectors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
+from difflogic.jit import kernel
+
+COLUMNS = 256
+"""Parameters handled at a time: their 16 rows stay in the first-level cache."""
+
+
+@kernel
+def shift_and_harden(logits, shifted, ops):
+    """Write logits minus their column's largest to `shifted`, and that one's place to `ops`.
+
+    Logits and shifted are (16, parameters), ops (parameters,). The lowest place wins a tie.
+    """
+    parameters = logits.shape[1]
+    best = np.empty(COLUMNS, logits.dtype)
+    for first in range(0, parameters, COLUMNS):
+        count = min(COLUMNS, parameters - first)
+        place = ops[first : first + count]
+        row = logits[0, first : first + count]
+        for p in range(count):
+            best[p], place[p] = row[p], 0
+        for i in range(1, 16):
+            row = logits[i, first : first + count]
+            for p in range(count):
+                larger = row[p] > best[p]
+                best[p] = row[p] if larger else best[p]
+                place[p] = np.uint8(i) if larger else place[p]
+        for i in range(16):
+            row, out = logits[i, first : first + count], shifted[i, first : first + count]
+            for p in range(count):
+                out[p] = row[p] - best[p]
+
+
+@kernel
+def normalize_and_mix(weights, basis, coefficients):
+    """Divide each column of `weights` (16, parameters) by its sum; mix the ops' coefficients.
+
+    `basis` (16, 4) holds those of the ops, `coefficients` (parameters, 4) receives the mixtures.
+    """
+    parameters = weights.shape[1]
+    sums = np.empty((5, COLUMNS), weights.dtype)
+    total, c0, c1, c2, c3 = sums[0], sums[1], sums[2], sums[3], sums[4]
+    for first in range(0, parameters, COLUMNS):
+        count = min(COLUMNS, parameters - first)
+        sums[:] = 0.0
+        for i in range(16):
+            row = weights[i, first : first + count]
+            b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
+            for p in range(count):
+                total[p] += row[p]
+                c0[p] += row[p] * b0
+                c1[p] += row[p] * b1
+                c2[p] += row[p] * b2
+                c3[p] += row[p] * b3
+        for i in range(16):
+            row = weights[i, first : first + count]
+            for p in range(count):
+                row[p] /= total[p]
+        for p in range(count):
+            for j in range(4):
+                coefficients[first + p, j] = sums[1 + j, p] / total[p]
+
+
+@kernel
+def adamw_step(logits, first, second, probabilities, basis, gradients, rates):
+    """Turn dL/d(coefficients) into dL/dlogits, clip it, and take one AdamW step, in place.
+
+    The arrays are (16, parameters), `basis` (16, 4) and `gradients` (parameters, 4). `rates` is
+    (clip, β1, 1 - β1, β2, 1 - β2, 1 / (1 - β1^t), 1 / (1 - β2^t), ε, learning rate, 1 - rate ·
+    decay), in the logits' type.
+    """
+    clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
+    unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
+    parameters = logits.shape[1]
+    mode = flush_denormals()  # second moments of settled gates
+    space = np.empty((5, COLUMNS), logits.dtype)
+    mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
+    for start in range(0, parameters, COLUMNS):
+        count = min(COLUMNS, parameters - start)
+        for p in range(count):
+            c0[p], c1[p] = gradients[start + p, 0], gradients[start + p, 1]
+            c2[p], c3[p] = gradients[start + p, 2], gradients[start + p, 3]
+            mean[p] = 0.0
+        # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩)
+        for i in range(16):
+            weights = probabilities[i, start : start + count]
+            b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
+            for p in range(count):
+                mean[p] += weights[p] * (c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3)
+        for i in range(16):
+            weights = probabilities[i, start : start + count]
+            z = logits[i, start : start + count]
+            m, v = first[i, start : start + count], second[i, start : start + count]
+            b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
+            for p in range(count):
+                pull = c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3
+                g = min(max(weights[p] * (pull - mean[p]), -clip), clip)
+                m[p] = beta1 * m[p] + rest1 * g
+                v[p] = beta2 * v[p] + rest2 * g * g
+                change = m[p] * unbias1 / (np.sqrt(v[p] * unbias2) + epsilon)
+                z[p] = keep * z[p] - rate * change
+    restore_denormals(mode)

@@ -1,0 +1,60 @@
+"""What kernels are built from: emitted through LLVM, or in plain Python where none is wanted.
+
+With NUMBA_DISABLE_JIT=1 the code around the primitives can be traced line by line.
+"""
+
+from __future__ import annotations
+
+from difflogic.jit import JIT
+
+if JIT:
+    from difflogic.engine.kernels.llvm.processor import (
+        flush_denormals,
+        fma_chains,
+        restore_denormals,
+    )
+    from difflogic.engine.kernels.llvm.threads import atomic_add, atomic_load, now, yield_thread
+    from difflogic.engine.kernels.llvm.vectors import (
+        gates_backward,
+        gates_forward,
+        runs_backward,
+        runs_forward,
+        stars_backward,
+        stars_forward,
+    )
+    from difflogic.engine.kernels.llvm.words import hard_gates, hard_see, hard_write
+else:
+    from difflogic.engine.kernels.plain.processor import (
+        flush_denormals,
+        fma_chains,
+        restore_denormals,
+    )
+    from difflogic.engine.kernels.plain.threads import atomic_add, atomic_load, now, yield_thread
+    from difflogic.engine.kernels.plain.vectors import (
+        gates_backward,
+        gates_forward,
+        runs_backward,
+        runs_forward,
+        stars_backward,
+        stars_forward,
+    )
+    from difflogic.engine.kernels.plain.words import hard_gates, hard_see, hard_write
+
+__all__ = [
+    "atomic_add",
+    "atomic_load",
+    "flush_denormals",
+    "fma_chains",
+    "gates_backward",
+    "gates_forward",
+    "hard_gates",
+    "hard_see",
+    "hard_write",
+    "now",
+    "restore_denormals",
+    "runs_backward",
+    "runs_forward",
+    "stars_backward",
+    "stars_forward",
+    "yield_thread",
+]

@@ -1,0 +1,170 @@
+"""One worker's share of a training step: rollout, loss and the way back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from difflogic.engine.kernels.primitives import flush_denormals, now, restore_denormals
+from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, StepBack
+from difflogic.engine.kernels.teams import barrier, take
+from difflogic.engine.kernels.tiles import tile_backward, tile_forward
+from difflogic.jit import kernel
+
+
+@kernel
+def shared_stages(team, groups, steps):
+    """Count the stages of a pass in which workers share cells: one per round and step."""
+    return -(-(groups - team.whole) // team.abreast) * steps
+
+
+@kernel
+def chunk_forward(problem, batch, group, step, chunk, values):
+    """One step of a group's chunk of tiles."""
+    layout, states = problem.layout, batch.states
+    for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
+        tile_forward(
+            problem.program.forward, batch.coefficients, layout, tile, states[group, step],
+            batch.masks[group, step], states[group, step + 1], values,
+        )  # fmt: skip
+
+
+@kernel
+def forward_share(worker, problem, batch, span, control, values):
+    """Do one worker's share of a rollout of all groups of samples, over a span of steps."""
+    team, groups = problem.team, batch.states.shape[0]
+    chunks = len(problem.layout.chunk_start) - 1
+    # Whole groups of samples first: no worker waits for another.
+    group = take(control, 0, team.whole, worker, team.workers)
+    while group >= 0:
+        for step in range(span.first, span.end):
+            for chunk in range(chunks):
+                chunk_forward(problem, batch, group, step, chunk, values)
+        group = take(control, 0, team.whole, worker, team.workers)
+    # Then all workers share the cells of the groups that are left, `abreast` groups at a time.
+    stage = 1
+    for first in range(team.whole, groups, team.abreast):
+        tasks = min(team.abreast, groups - first) * chunks
+        for step in range(span.first, span.end):
+            task = take(control, stage, tasks, worker, team.workers)
+            while task >= 0:
+                chunk_forward(
+                    problem, batch, first + task // chunks, step, task % chunks, values
+                )  # fmt: skip
+                task = take(control, stage, tasks, worker, team.workers)
+            stage += 1
+            barrier(control, team.workers)
+
+
+@kernel
+def chunk_backward(problem, batch, group, step, chunk, workspace):
+    """One step back for a group's chunk of tiles; its gate sums go to its own slot."""
+    layout, loss_steps, sums = problem.layout, batch.loss_steps, batch.sums[group, chunk]
+    last = step == loss_steps[-1] - 1
+    if last:
+        sums[:] = 0.0
+    supervised, loss = False, 0
+    for index in range(len(loss_steps)):
+        if loss_steps[index] == step + 1:
+            supervised, loss = True, index
+    input_gradients = batch.input_gradients[group]
+    back = StepBack(
+        batch.states[group, step], batch.masks[group, step], last, supervised,
+        batch.loss_gradients[group, loss], input_gradients[(step + 1) % 2],
+        input_gradients[step % 2],
+    )  # fmt: skip
+    for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
+        tile_backward(problem.program, batch.coefficients, layout, tile, back, sums, workspace)
+
+
+@kernel
+def backward_share(worker, problem, batch, span, control, workspace):
+    """Do one worker's share of the backward pass over a span; the counterpart of forward_share.
+
+    Its stages follow those of the forward pass.
+    """
+    team, groups = problem.team, batch.states.shape[0]
+    chunks = len(problem.layout.chunk_start) - 1
+    stage = shared_stages(team, groups, span.end - span.first) + 1
+    group = take(control, stage, team.whole, worker, team.workers)
+    while group >= 0:
+        for step in range(span.end - 1, span.first - 1, -1):
+            for chunk in range(chunks):
+                chunk_backward(problem, batch, group, step, chunk, workspace)
+        group = take(control, stage, team.whole, worker, team.workers)
+    stage += 1
+    for first in range(team.whole, groups, team.abreast):
+        tasks = min(team.abreast, groups - first) * chunks
+        for step in range(span.end - 1, span.first - 1, -1):
+            task = take(control, stage, tasks, worker, team.workers)
+            while task >= 0:
+                chunk_backward(
+                    problem, batch, first + task // chunks, step, task % chunks, workspace
+                )  # fmt: skip
+                task = take(control, stage, tasks, worker, team.workers)
+            stage += 1
+            barrier(control, team.workers)
+
+
+@kernel
+def loss_share(worker, problem, batch, in_use):
+    """Take the sum of squared errors of each sample of every `workers`-th group, and its gradient.
+
+    The target is that of all `loss_steps`, whose errors are added up.
+    """
+    layout, team = problem.layout, problem.team
+    losses, loss_channels, loss_steps = batch.losses, batch.loss_channels, batch.loss_steps
+    samples = losses.shape[1]
+    cells = layout.cells // samples
+    for group in range(worker, batch.states.shape[0], team.workers):
+        losses[group] = 0.0
+        for loss in range(len(loss_steps)):
+            for index in range(len(loss_channels)):
+                channel = loss_channels[index]
+                state = batch.states[group, loss_steps[loss], channel]
+                target = batch.targets[group, index]
+                gradient = batch.loss_gradients[group, loss, channel]
+                for sample in range(samples):
+                    first = layout.lead + sample * cells
+                    if group * samples + sample >= in_use:
+                        gradient[first : first + cells] = 0.0
+                        continue
+                    for i in range(first, first + cells):
+                        error = state[i] - target[i]
+                        gradient[i] = 2 * error
+                        losses[group, sample] += np.float64(error) * np.float64(error)
+
+
+@kernel
+def train(worker, problem, batch, span, control, workspace):
+    """Do one worker's share of a rollout, its loss and the way back: all of a span's parts.
+
+    One kernel for all, since waking threads costs time, and compiling the tiles' code more than
+    once too.
+    """
+    workers = problem.team.workers
+    mode = flush_denormals()
+    if span.parts & FORWARD:
+        forward_share(worker, problem, batch, span, control, workspace.values)
+        barrier(control, workers)
+    start = now()
+    if span.parts & LOSS:
+        loss_share(worker, problem, batch, span.in_use)
+        barrier(control, workers)
+    middle = now()
+    if span.parts & BACKWARD:
+        backward_share(worker, problem, batch, span, control, workspace)
+        barrier(control, workers)
+    if worker == 0:
+        batch.clock[0] += middle - start
+        batch.clock[1] += now() - middle
+    restore_denormals(mode)
+
+
+@kernel
+def reduce_sums(sums, total):
+    """Add all slots (groups, chunks, parameters · 4) to `total` (parameters · 4), in order."""
+    for group in range(sums.shape[0]):
+        for chunk in range(sums.shape[1]):
+            slot = sums[group, chunk]
+            for i in range(len(total)):
+                total[i] += slot[i]

@@ -1,0 +1,131 @@
+"""What the kernels are called with: columns of instructions, and the tuples that hold arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+LINE = 64
+"""Bytes per vector: one cache line, one AVX-512 register, two of AVX2, four of NEON."""
+LANES = (16, 32, 64)
+"""Lanes that a tile can have; the vector loops are unrolled for each."""
+MAX_LANES = max(LANES)
+
+# Columns of an instruction (program.py). A star is seven gates, see STAR_GATES there.
+A, B, OUT, WIDTH, PARAM, GRAD_A, GRAD_B, GRAD_OUT, FLAGS = range(9)
+FIELDS = 9
+LINK, LINKED, ADD_A, ADD_B = 1, 2, 4, 8
+STAR_LEAVES, STAR_CENTER, STAR_OUT, STAR_WIDTH, STAR_PARAMS = 0, 4, 5, 6, 7
+STAR_GRAD_LEAVES, STAR_GRAD_CENTER, STAR_GRAD_OUT = 14, 18, 19
+STAR_FIELDS = 20
+
+
+class Code(NamedTuple):
+    """A program's instructions, each kind a matrix; executed in the order of the fields."""
+
+    stars: np.ndarray  # int32 (stars, STAR_FIELDS)
+    runs: np.ndarray  # int32 (runs, FIELDS): gates repeated over `width` rows
+    gates: np.ndarray  # int32 (gates, FIELDS): gates of one row, linked into chains
+    outputs: np.ndarray  # int32 (channels,): rows of the cell's next state
+    grad_outputs: np.ndarray  # int32 (channels,): rows of their gradient
+
+
+class ProgramCode(NamedTuple):
+    """A program, as far as the kernels need it."""
+
+    forward: Code
+    backward: Code
+    zero_rows: np.ndarray  # int32: gradient rows to clear before the walk back
+
+
+class Layout(NamedTuple):
+    """Where the cells of a group of samples lie, and how they are cut into tiles and chunks.
+
+    A state is (channels, stride); cell i stands at `lead` + i, and everything else stays zero.
+    Neighbour n of most cells is `shifts[n]` further; for the lanes of a tile where it is not
+    (at an edge), mend_start[tile, n : n + 2] bounds the entries that say where it is.
+    """
+
+    cells: int
+    lead: int
+    shifts: np.ndarray  # int32 (9,)
+    mend_start: np.ndarray  # int32 (tiles, 10)
+    mend_lane: np.ndarray  # int32 (mends,)
+    mend_source: np.ndarray  # int32 (mends,): a place in the state
+    tile_start: np.ndarray  # int32 (tiles,): first cell
+    tile_lanes: np.ndarray  # int32 (tiles,): one of LANES
+    chunk_start: np.ndarray  # int32 (chunks + 1,): first tile of each chunk, and the end
+
+
+class Team(NamedTuple):
+    """How workers share the groups of samples: `whole` ones each alone, the rest by cells."""
+
+    workers: int
+    whole: int
+    abreast: int  # groups whose cells are shared at the same time
+
+
+class Problem(NamedTuple):
+    """What stays the same from one training step to the next."""
+
+    team: Team
+    program: ProgramCode
+    layout: Layout
+
+
+class Batch(NamedTuple):
+    """A batch of samples, in groups, and all that a training step leaves of it; workers share it.
+
+    The rollout ends with the last of `loss_steps`, after each of which the state is supervised.
+    """
+
+    coefficients: np.ndarray  # (parameters · 4,)
+    states: np.ndarray  # (groups, steps + 1 or more, C, stride): the starts, then every step
+    masks: np.ndarray  # uint8 (groups, steps, cells), 1 where updated; (groups, …, 0): everywhere
+    targets: np.ndarray  # (groups, loss channels, stride)
+    loss_channels: np.ndarray  # int64 (loss channels,)
+    loss_steps: np.ndarray  # int64 (losses,): ascending
+    losses: np.ndarray  # float64 (groups, samples of a group)
+    loss_gradients: np.ndarray  # (groups, losses, C, stride): dL/d(states after loss_steps)
+    input_gradients: np.ndarray  # (groups, 2, 9·C, stride): of two steps' inputs, in turn
+    sums: np.ndarray  # (groups, chunks, parameters · 4): slots of Σg, Σga, Σgb, Σgab per gate
+    clock: np.ndarray  # float64 (2,): seconds of loss and backward pass, by worker 0
+
+
+class Span(NamedTuple):
+    """What one call of the workers does of a training step."""
+
+    parts: int  # FORWARD, LOSS and BACKWARD, added up
+    first: int  # of the automaton's steps, from here
+    end: int  # to before here
+    in_use: int  # samples that count; the others of the last group leave no gradient
+
+
+FORWARD, LOSS, BACKWARD = 1, 2, 4
+"""Parts of a training step that workers can be asked for."""
+
+
+class StepBack(NamedTuple):
+    """One automaton step of one group, on the way back."""
+
+    state: np.ndarray  # (C, stride), before the step
+    mask: np.ndarray  # (cells,) or (0,)
+    last: bool  # whether no step follows
+    supervised: bool  # whether the new state has a loss of its own
+    loss_gradient: np.ndarray  # (C, stride): dL/d(new state), as far as that loss goes
+    upstream: np.ndarray  # (9·C, stride): what the step after left at its cells' inputs
+    downstream: np.ndarray  # (9·C, stride): where this one leaves its own
+
+
+class Workspace(NamedTuple):
+    """One worker's buffers, aligned to a cache line."""
+
+    values: np.ndarray  # rows · MAX_LANES
+    gradients: np.ndarray  # gradient rows · MAX_LANES
+    kept: np.ndarray  # channels · MAX_LANES
+    scratch: np.ndarray  # 28 vectors
+
+
+CHAINS = 20
+"""Independent chains of fused multiply-adds: enough to hide their latency on two ports."""

@@ -1,0 +1,126 @@
+"""numba's cache of compiled functions, replaced by one that an edit of a callee empties.
+
+numba's own compares a kernel's file with what it was, and not those of the kernels that it calls:
+after an edit of a callee in another file the old code runs on. Here the name of a file is a hash of
+all that the code depends on. numba's own also unpickles whatever it finds.
+
+The protocol between numba's dispatcher and its cache is private. Where it has changed, kernels are
+compiled in every process: no cache rather than a stale one, or a crash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+import platform
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import llvmlite
+import numba
+
+from difflogic.store import Store, cache_directory
+
+LOG = logging.getLogger(__name__)
+
+
+@cache
+def store() -> Store:
+    """Return where the code of this process's kernels is kept."""
+    return Store(cache_directory("kernels"))
+
+
+def keep_code(dispatcher: Any, stamp: Callable[[], str]) -> None:
+    """Let a compiled function keep its code on disk, if this numba can be taught to."""
+    if hasattr(dispatcher, "_cache") and hasattr(dispatcher, "py_func"):
+        dispatcher._cache = KernelCache(dispatcher.py_func, stamp)
+
+
+def is_compiled(dispatcher: Any, precision: str | None = None) -> bool:
+    """Return whether code of this function is kept, for some types or those of a precision."""
+    found = getattr(dispatcher, "_cache", None)
+    return isinstance(found, KernelCache) and found.holds(precision)
+
+
+class KernelCache:
+    """What a dispatcher of numba's asks for code before it compiles, and tells what it compiled.
+
+    `load_overload` and `save_overload` fail at nothing: where anything is not as it was in the
+    numba that this was written for, the kernel is compiled.
+    """
+
+    cache_path = None
+
+    def __init__(self, function: Any, stamp: Callable[[], str]) -> None:
+        self._function = function
+        self._stamp = stamp
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the compile result that was kept for these types; None if there is none."""
+        try:
+            target_context.refresh()
+            content = store().read(self._name(signature))
+            if content is None:
+                return None
+            from numba.core.compiler import CompileResult
+
+            return CompileResult._rebuild(target_context, *pickle.loads(content))
+        except Exception as error:
+            LOG.debug("%s: cannot be loaded: %r", self._function, error)
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a compile result on disk, where it can be."""
+        try:
+            if compiled.lifted or compiled.library.has_dynamic_globals:
+                return
+            from numba.core.serialize import dumps
+
+            name, content = self._name(signature), dumps(compiled._reduce())
+        except Exception as error:
+            LOG.debug("%s: cannot be kept: %r", self._function, error)
+            return
+        store().keep(name, content)
+
+    def holds(self, precision: str | None) -> bool:
+        """Return whether code is kept, for any types or those of a precision."""
+        directory = store().directory
+        kinds = ["float32", "other"] if precision is None else [_kind(precision)]
+        patterns = [f"{self._common}-{kind}-*.code" for kind in kinds]
+        return directory is not None and any(any(directory.glob(each)) for each in patterns)
+
+    def flush(self) -> None:
+        """Forget nothing: a name holds all that the code depends on."""
+
+    enable = disable = flush
+
+    def _name(self, signature: Any) -> str:
+        types = str(signature)
+        return f"{self._common}-{_kind(types)}-{_hash(types)}.code"
+
+    @property
+    def _common(self) -> str:
+        """What the names of one kernel's files begin with."""
+        name = f"{self._function.__module__}.{self._function.__qualname__}"
+        return f"{name.removeprefix('difflogic.')}-{_hash(self._stamp() + _compiler())}"
+
+
+def _kind(types: str) -> str:
+    # Losses are added up in float64, whatever the precision.
+    return "float32" if "float32" in types else "other"
+
+
+@cache
+def _compiler() -> str:
+    """Return what the code depends on besides the sources: the compiler and the processor."""
+    from numba.core.registry import cpu_target
+
+    processor = cpu_target.target_context.codegen().magic_tuple()
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"{python} {numba.__version__} {llvmlite.__version__} {processor}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:20]

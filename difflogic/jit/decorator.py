@@ -1,0 +1,30 @@
+"""The one decorator that makes a kernel, so that no kernel can lack a flag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+from difflogic.jit.cache import keep_code
+from difflogic.jit.sources import stamp
+
+JIT = not getattr(numba.config, "DISABLE_JIT", False)
+"""Whether kernels are compiled; with NUMBA_DISABLE_JIT=1 they run as the Python they are."""
+
+
+def kernel(function: Callable) -> Any:
+    """Compile lazily, keep the code on disk under all kernels' stamp, and release the GIL.
+
+    No fastmath: the vectors contract by themselves, and sums keep their order.
+    """
+    return make_kernel(function, stamp)
+
+
+def make_kernel(function: Callable, stamp: Callable[[], str]) -> Any:
+    """Do what `kernel` does, under another stamp, which is asked for when code is looked up."""
+    made = numba.njit(nogil=True, error_model="numpy")(function)
+    if JIT:
+        keep_code(made, stamp)
+    return made
