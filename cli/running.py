@@ -77,21 +77,13 @@ def _load(
     source: str | Path, overrides: Sequence[str], experiment: Experiment, options: RunOptions
 ) -> Config:
     from difflogic.config import load_config
+    from difflogic.tasks import require_task
     from difflogic.training.compatibility import without_foreign_results
 
     settings = load_config(source, [*overrides, *options.all_overrides], options.recipe)
-    _check_kind(settings, experiment)
+    if experiment.kind is not None:
+        require_task(settings, experiment.kind, settings.name)
     return without_foreign_results(settings, load_config(source))
-
-
-def _check_kind(settings: Config, experiment: Experiment) -> None:
-    from difflogic.errors import ConfigError
-
-    if experiment.kind not in (None, settings.task.kind):
-        raise ConfigError(
-            f'{settings.name} is of kind "{settings.task.kind}", and this command trains kind '
-            f'"{experiment.kind}": use dct train'
-        )
 
 
 def _train(settings: Config, run: RunDirectory, quiet: bool) -> tuple[dict[str, Any], int]:
@@ -102,14 +94,21 @@ def _train(settings: Config, run: RunDirectory, quiet: bool) -> tuple[dict[str, 
         if session.summary is not None:
             _say_finished(session)
             return session.summary, 0
-        if settings.task.kind == "pattern" and not quiet:
-            from cli.options.pattern import show_picture
-
-            show_picture(session.config)
+        if not quiet:
+            _preview(session.config)
         warm_up(session.trainer, quiet)
         with Interruption() as interruption, Shown(session, quiet) as shown:
             summary = session.train(lambda: interruption.requested, shown.add)
         return summary, interruption.exit_code
+
+
+def _preview(config: Config) -> None:
+    from cli.options.pattern import show_preview
+    from difflogic.tasks import make_task
+
+    preview = make_task(config).preview
+    if preview is not None:
+        show_preview(preview)
 
 
 def _say_finished(session: Session) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from difflogic.config import Config, load_config, picture_directory, shipped_configs
 from difflogic.errors import ConfigError
 from difflogic.pictures import parse_picture, shipped_pictures
+from difflogic.tasks import Task, make_task
 
 # Time of a training step, fitted to `dct bench --workers 1` of all shipped experiments on one core
 # of an Intel Xeon with AVX-512 (minima of 40 steps, each within 15 % of the fit).
@@ -31,6 +32,11 @@ class Experiment:
     config: Config
 
     @property
+    def task(self) -> Task:
+        """What it trains."""
+        return make_task(self.config)
+
+    @property
     def seconds(self) -> float:
         """Expected time of all training steps on two cores, within a factor of 2 elsewhere.
 
@@ -45,11 +51,11 @@ class Experiment:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines. Sizes in cells, bits and gates, time in seconds."""
-        config, architecture = self.config, self.config.architecture
+        config, architecture, task = self.config, self.config.architecture, self.task
         return {
             "name": config.name,
-            "task": config.task.kind,
-            "rule": config.task.rule if config.task.kind == "life" else None,
+            "task": task.name,
+            "task_settings": task.settings,
             "height": config.task.height,
             "width": config.task.width,
             "channels": config.automaton.channels,

@@ -1,4 +1,4 @@
-"""`dct eval`: measures a trained circuit in suites, and shows the counts."""
+"""`dct eval`: puts a trained circuit through tests, and shows the counts."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def evaluate(
             metavar="RUN|MODEL", help='A run\'s directory, the "last" one, or a model file.'
         ),
     ],
-    suites: Annotated[
+    tests: Annotated[
         list[str] | None,
         typer.Option(
-            "--suite",
+            "--test",
             metavar="NAME",
             help="exactness, generalisation, fault, healing, asynchronous, robustness or gates; "
             "may be given again.",
@@ -69,11 +69,11 @@ def evaluate(
     from difflogic.training.run_directory import saved_model
 
     model = Model.load(saved_model(run))
-    evaluation.choose(model.config, suites or [])
+    evaluation.choose(model.config, tests or [])
     _announce_compilation()
-    with Counter("suites:") as counter:
+    with Counter("tests:") as counter:
         results = evaluation.evaluate(
-            model, suites or [], starts=starts, seed=seed,
+            model, tests or [], starts=starts, seed=seed,
             progress=lambda done, total, name: counter.update(done, name),
         )  # fmt: skip
     if as_json:
@@ -102,15 +102,15 @@ def _show(results: Mapping[str, Any]) -> None:
             f"published: hard loss 0 from epoch {published['learned_by']}, with one seed, on the "
             "starts it trained on"
         )
-    for name, suite in results["suites"].items():
-        typer.echo(f"\n{name}: {suite['about']}")
-        if "counts" in suite:
-            _show_counts(suite["counts"])
+    for name, test in results["tests"].items():
+        typer.echo(f"\n{name}: {test['about']}")
+        if "counts" in test:
+            _show_counts(test["counts"])
         if name == "robustness":
-            _show_robustness(suite)
+            _show_robustness(test)
         if name == "gates":
-            _show_gates(suite)
-        for line in (*_remarks(suite), *suite["notes"]):
+            _show_gates(test)
+        for line in (*_remarks(test), *test["notes"]):
             typer.echo(f"  {line}")
     typer.echo()
     for name, reason in results["not_applicable"].items():
@@ -119,58 +119,58 @@ def _show(results: Mapping[str, Any]) -> None:
 
 
 def _verdict(results: Mapping[str, Any]) -> str:
-    counts = [c for c in results["suites"]["exactness"]["counts"] if c.get("required")]
+    counts = [c for c in results["tests"]["exactness"]["counts"] if c.get("decisive")]
     wrong, cells = (sum(count[key] for count in counts) for key in ("wrong_cells", "cells"))
     if results["exact"]:
         return f"exact: none of {cells} cells is wrong"
     return f"not exact: {wrong} of {cells} cells {'is' if wrong == 1 else 'are'} wrong"
 
 
-def _remarks(suite: Mapping[str, Any]) -> list[str]:
+def _remarks(test: Mapping[str, Any]) -> list[str]:
     remarks = []
-    if "wrong_neighborhoods" in suite:
-        remarks.append(f"{suite['wrong_neighborhoods']} of 512 neighbourhoods are wrong.")
-    if suite.get("first_wrong_step") is not None:
-        remarks.append(f"The soup first departs from the rule at step {suite['first_wrong_step']}.")
+    if "wrong_neighborhoods" in test:
+        remarks.append(f"{test['wrong_neighborhoods']} of 512 neighbourhoods are wrong.")
+    if test.get("first_wrong_step") is not None:
+        remarks.append(f"The soup first departs from the rule at step {test['first_wrong_step']}.")
     return remarks
 
 
 def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
     table = output.new_table(
         "test", "grid", "fire rate", "step", "wrong cells", "of", "right", "wrong starts", "of",
-        "required",
+        "decides",
     )  # fmt: skip
     for count in counts:
-        required = count.get("required")
+        decisive = count.get("decisive")
         table.add_row(
             count["what"], f"{count['height']}×{count['width']}", f"{count['fire_rate']:g}",
             str(count["step"]), str(count["wrong_cells"]), str(count["cells"]),
             display.percent(1 - count["wrong_cells"] / count["cells"]),
             str(count["wrong_starts"]), str(count["starts"]),
-            "-" if required is None else "yes" if required else "no",
+            "-" if decisive is None else "yes" if decisive else "no",
         )  # fmt: skip
     output.show_table(table)
 
 
-def _show_robustness(suite: Mapping[str, Any]) -> None:
+def _show_robustness(test: Mapping[str, Any]) -> None:
     table = output.new_table("mean wrong cells", "ours", "lowest", "highest", "published", "of")
-    trained, published = suite["trained"], suite["published"]
+    trained, published = test["trained"], test["published"]
     table.add_row(
-        trained, f"{suite['mean_wrong_cells']:.1f}", f"{suite['best_start']:.1f}",
-        f"{suite['worst_start']:.1f}", str(published[trained]), str(suite["cells"]),
+        trained, f"{test['mean_wrong_cells']:.1f}", f"{test['best_start']:.1f}",
+        f"{test['worst_start']:.1f}", str(published[trained]), str(test["cells"]),
     )  # fmt: skip
     for name, mean in published.items():
         if name != trained:
-            table.add_row(name, "-", "-", "-", str(mean), str(suite["cells"]))
+            table.add_row(name, "-", "-", "-", str(mean), str(test["cells"]))
     output.show_table(table)
     typer.echo(
-        f"  Steps {suite['first_step']} to {suite['steps']} at fire rate {suite['fire_rate']:g} on "
-        f"{suite['height']}×{suite['width']} cells; lowest and highest of {suite['starts']} starts."
+        f"  Steps {test['first_step']} to {test['steps']} at fire rate {test['fire_rate']:g} on "
+        f"{test['height']}×{test['width']} cells; lowest and highest of {test['starts']} starts."
     )
 
 
-def _show_gates(suite: Mapping[str, Any]) -> None:
-    scopes, published = suite["scopes"], suite["published_active_gates"]
+def _show_gates(test: Mapping[str, Any]) -> None:
+    scopes, published = test["scopes"], test["published_active_gates"]
     table = output.new_table("active gates", "perception", "update", "both", "published")
     for scope, name in SCOPES.items():
         parts = scopes[scope]

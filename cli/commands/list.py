@@ -54,7 +54,7 @@ def list_(
 def _row(experiment: Experiment) -> list[str]:
     config, architecture = experiment.config, experiment.config.architecture
     task, automaton, training = config.task, config.automaton, config.training
-    kind = f"{task.kind} {task.rule}" if task.kind == "life" else task.kind
+    kind = experiment.task.title
     if automaton.fire_rate < 1:
         kind += f", fire rate {automaton.fire_rate:g}"
     return [

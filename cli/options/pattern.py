@@ -1,4 +1,4 @@
-"""From the options of `dct train-pattern` to overrides of a configuration; its picture, shown."""
+"""From the options of `dct train-pattern` to overrides of a configuration; a picture, shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from difflogic.config import Config
+    from difflogic.tasks import Preview
 
 
 def picture_override(target: str) -> str:
@@ -35,27 +35,20 @@ def circuit_for(channels: int, source: str) -> list[str]:
     return [f"automaton.channels={channels}", f"update.gates={list(gates)}"]
 
 
-def show_picture(config: Config) -> None:
+def show_preview(preview: Preview) -> None:
     """Show on stderr what the automaton is to grow."""
-    from cli.errors import note
-    from cli.terminal import display, drawing
-    from difflogic.pictures import parse_picture, render_picture
-
-    task = config.task
-    bits = parse_picture(task.target, len(task.loss_channels))
-    ones = int(bits.any(axis=0).sum())
-    start = "one cell" if task.start == "center" else "nothing"
-    note(
-        f"to grow from {start} in {config.automaton.steps} steps, {ones} of "
-        f"{task.height}×{task.width} cells:"
-    )
     from rich.console import Console
 
+    from cli.errors import note
+    from cli.terminal import display, drawing
+    from difflogic.pictures import render_picture
+
+    note(preview.caption)
     console = Console(stderr=True, highlight=False)
     colored = drawing.has_color(console)
     # As text where it is no terminal, and where letters tell the colours.
-    if not display.can_animate() or (len(bits) > 1 and not colored):
-        note(render_picture(bits).rstrip("\n"))
+    if not display.can_animate() or (len(preview.bits) > 1 and not colored):
+        note(render_picture(preview.bits).rstrip("\n"))
         return
-    for line in drawing.cells(bits, task.height, colored):
+    for line in drawing.cells(preview.bits, preview.bits.shape[1], colored):
         console.print(line, no_wrap=True, crop=True)

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from difflogic.config.describe import describe
 from difflogic.config.loading import (
+    Override,
     config_from_dict,
     load_config,
     picture_directory,
     shipped_configs,
 )
 from difflogic.config.models import (
-    AutomatonConfig,
     Config,
     EvaluationConfig,
     ParallelConfig,
     PerceptionConfig,
-    TaskConfig,
     TrainingConfig,
     UpdateConfig,
 )
+from difflogic.sections import AutomatonConfig
 
 __all__ = [
     "AutomatonConfig",
     "Config",
     "EvaluationConfig",
+    "Override",
     "ParallelConfig",
     "PerceptionConfig",
-    "TaskConfig",
     "TrainingConfig",
     "UpdateConfig",
     "config_from_dict",

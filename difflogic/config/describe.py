@@ -10,6 +10,8 @@ import tomli_w
 from difflogic.config import schema
 from difflogic.config.models import Config
 from difflogic.config.schema import TOP_LEVEL
+from difflogic.sections import Section
+from difflogic.tasks import own, task_class
 
 _COLUMNS = 96
 
@@ -19,18 +21,31 @@ def describe(config: Config) -> str:
     data = config.to_dict()
     lines = []
     for key in schema.keys(TOP_LEVEL):
-        lines += _entry(TOP_LEVEL, key, data[key])
-    for section, model in schema.sections().items():
-        lines += ["", *_comment(model.__doc__ or ""), f"[{section}]"]
-        for key in schema.keys(section):
-            if key in data[section]:
-                lines += _entry(section, key, data[section][key])
+        lines += _entry(TOP_LEVEL, key, data[key], Config)
+    for section in schema.sections():
+        models = _models(config, section)
+        lines += ["", *_comment(models[0].__doc__ or ""), f"[{section}]"]
+        for key, value in data[section].items():
+            known = next((model for model in models if key in model.model_fields), None)
+            lines += _entry(section, key, value, known)
     return "\n".join(lines) + "\n"
 
 
-def _entry(section: str, key: str, value: Any) -> list[str]:
-    text = f"{schema.meaning(section, key)} ({schema.accepted(section, key)})"
-    return [*_comment(text), f"{key} = {_value(value)}"]
+def _models(config: Config, section: str) -> list[type[Section]]:
+    """Return what describes the keys of a section, the nearest first."""
+    if section != schema.TASK:
+        return [schema.sections()[section]]
+    kind = type(config.task)
+    return [task_class(config.task).Section, kind] if own.is_loaded(config.task) else [kind]
+
+
+def _entry(section: str, key: str, value: Any, model: type[Section] | None) -> list[str]:
+    """Return a key with its comment, but for keys of code that is not loaded."""
+    shown = f"{key} = {_value(value)}"
+    if model is None:
+        return [shown]
+    meaning = schema.meaning(section, key, model)
+    return [*_comment(f"{meaning} ({schema.accepted(section, key, model=model)})"), shown]
 
 
 def _comment(text: str) -> list[str]:

@@ -3,66 +3,87 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from difflogic.config import problems, schema
-from difflogic.config.models import KEYS_OF_KIND, Config
+from difflogic.config.models import Config
 from difflogic.config.recipes import apply_recipe
-from difflogic.config.schema import TOP_LEVEL
-from difflogic.config.targets import SIDES, TARGET, resolve_target
+from difflogic.config.schema import TASK, TOP_LEVEL
+from difflogic.config.toml_text import parse_toml
 from difflogic.errors import ConfigError, did_you_mean
+from difflogic.files import open_plain
+from difflogic.tasks import TASKS, OwnSection, Surroundings, TaskSection, is_own, own
 
 MAX_BYTES = 2**20
 """A configuration has 2 kB: what is larger is something else, perhaps without an end."""
 
-_TEXTS = (TARGET, ("task", "rule"))
-"""Places whose values are no single words."""
+KIND = (TASK, "kind")
 
 _BARE_WORD = re.compile(r"[A-Za-z0-9_.+-]+")
 
 
+class Override(NamedTuple):
+    """One value that goes before the file's."""
+
+    text: str
+    """As ``section.key=value``, the value in TOML; a bare word is a string."""
+    typed: str
+    """What a user gave for it, such as ``--epochs 5``: messages quote it."""
+
+
 def load_config(
-    source: str | Path, overrides: Sequence[str] = (), recipe: str | None = None
+    source: str | Path,
+    overrides: Sequence[str | Override] = (),
+    recipe: str | None = None,
+    *,
+    allow_code: bool = False,
 ) -> Config:
     """Load a configuration: a shipped one by its name, any other by its path.
 
     `recipe` names a way to learn that replaces the file's, such as ``reference``.
 
-    `overrides` are texts ``section.key=value``, the value in TOML; a bare word is a string.
-    The last one of a key wins. A relative path of a picture starts at the directory of the file
-    that it stands in, and at the working directory if it stands in an override. Raises ConfigError
-    that names the file or override, the key, what is wrong and what would be right.
+    `overrides` are texts ``section.key=value``, as a user gives them to ``--set``, or say what
+    else was typed. The last one of a key wins. A relative path of a picture or of a task's code
+    starts at the directory of the file that it stands in, and at the working directory if it
+    stands in an override. `allow_code` runs the code of a task that is not the program's own: only
+    for a configuration that the user named. Raises ConfigError that names the file or override,
+    the key, what is wrong and what would be right.
     """
     path = _locate(source)
     data = _read(path)
     if recipe is not None:
         data = apply_recipe(recipe, data)
-    found: list[tuple[str, str]] = []
-    origins: dict[problems.Place, str] = {}
-    for override in overrides:
-        origin = problems.shorten(f"--set {override}")
-        try:
-            place, value = _parse_override(override)
-        except ConfigError as error:
-            found.append((origin, str(error)))
-            continue
-        origins[place] = origin
-        _apply(data, place, value)
-    if ("task", "kind") in origins:
+    given = _parse_overrides(data, overrides)
+    for item in given.values:
+        _apply(data, item.place, item.value)
+    found, origins = given.problems, given.origins
+    if KIND in origins:
         _drop_keys_of_other_kinds(data, origins)
+    surroundings = Surroundings(
+        path.parent, {key for section, *rest in origins if section == TASK for key in rest},
+        picture_directory(),
+    )  # fmt: skip
+    resolved, culprits = _resolved(data)
     try:
-        base = Path() if TARGET in origins else path.parent
-        resolve_target(data, base, origins, picture_directory())
+        resolved(surroundings)
+        if allow_code:
+            culprits = (KIND,)
+            _load_code(data, surroundings)
     except ConfigError as error:
-        origin = next((origins[place] for place in (TARGET, *SIDES) if place in origins), str(path))
-        found.append((origin, f"[task] target: {error}"))
-        return _check(data, str(path), origins, found, known=(TARGET,))
-    return _check(data, str(path), origins, found)
+        origin = next((origins[place] for place in culprits if place in origins), str(path))
+        found.append((origin, f"[{TASK}] {culprits[0][1]}: {error}"))
+        return _check(data, str(path), origins, found, known=culprits[:1])
+    for item in given.hidden:
+        found += _problems_of(item, data)
+    config = _check(data, str(path), origins, found)
+    if allow_code and isinstance(config.task, OwnSection):
+        config = config.model_copy(update={TASK: own.try_out(config.task, config.automaton)})
+    return config
 
 
 def config_from_dict(data: Mapping[str, Any], source: str) -> Config:
@@ -105,7 +126,7 @@ def _locate(source: str | Path) -> Path:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise ConfigError(
@@ -121,26 +142,113 @@ def _read(path: Path) -> dict[str, Any]:
     if len(content) > MAX_BYTES:
         raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes: this is no configuration")
     try:
-        return tomllib.loads(content.decode("utf-8-sig"))
+        return parse_toml(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ConfigError(
             f"{path}: no text in UTF-8 (byte {error.start}): a configuration is a TOML file"
         ) from None
-    except RecursionError:
-        raise ConfigError(f"{path}: nested too deeply: this is no configuration") from None
     except ValueError as error:  # with line and column, from tomllib
         raise ConfigError(f"{path}: no valid TOML: {error}") from None
 
 
-def _parse_override(override: str) -> tuple[problems.Place, Any]:
+def _resolved(
+    data: dict[str, Any],
+) -> tuple[Callable[[Surroundings], None], tuple[problems.Place, ...]]:
+    """Return what replaces names in [task] by what they stand for, and the places it reads."""
+    task = data.get(TASK)
+    kind = task.get("kind") if isinstance(task, dict) else None
+    if not isinstance(task, dict) or not isinstance(kind, str) or kind not in TASKS:
+        return (lambda surroundings: None), (KIND,)
+    section = TASKS[kind].Section
+    return partial(section.resolve, task), tuple((TASK, key) for key in section.resolved) or (KIND,)
+
+
+def _load_code(data: dict[str, Any], surroundings: Surroundings) -> None:
+    """Run the code that [task] names, if it does, and write down its hash."""
+    task = data.get(TASK)
+    if not isinstance(task, dict) or not is_own(task.get("kind")):
+        return
+    sha256 = task.get("sha256", "")
+    known = sha256 if isinstance(sha256, str) else ""
+    code = own.find_code(task["kind"], surroundings.base("kind"), known)
+    own.load_code(code)
+    task["sha256"] = code.sha256
+
+
+class _Given(NamedTuple):
+    """One override, understood."""
+
+    place: problems.Place
+    value: Any
+    origin: str
+
+
+class _Overrides(NamedTuple):
+    """All overrides that were understood, and what was wrong with the others."""
+
+    values: list[_Given]
+    hidden: list[_Given]
+    """Those that a later one of the same key replaces."""
+    origins: dict[problems.Place, str]
+    problems: list[tuple[str, str]]
+
+
+def _parse_overrides(data: Mapping[str, Any], overrides: Sequence[str | Override]) -> _Overrides:
+    given: dict[problems.Place, _Given] = {}
+    hidden: list[_Given] = []
+    found: list[tuple[str, str]] = []
+    kinds = [data.get(TASK), *overrides]
+    is_open = any(_names_code(item) for item in kinds)
+    for override in overrides:
+        if not isinstance(override, Override):
+            override = Override(override, f"--set {override}")
+        origin = problems.shorten(override.typed)
+        try:
+            place, value = _parse_override(override.text, is_open)
+        except ConfigError as error:
+            found.append((origin, str(error)))
+            continue
+        if place in given:
+            hidden.append(given.pop(place))
+        given[place] = _Given(place, value, origin)
+    values = list(given.values())
+    return _Overrides(values, hidden, {item.place: item.origin for item in values}, found)
+
+
+def _names_code(item: Any) -> bool:
+    """Whether a [task] or an override names a task of the user's own, with keys of its own."""
+    if isinstance(item, dict):
+        return is_own(item.get("kind"))
+    text = item.text if isinstance(item, Override) else str(item)
+    name, _, value = text.partition("=")
+    return name.strip() == ".".join(KIND) and is_own(value.strip().strip("\"'"))
+
+
+def _problems_of(item: _Given, data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what would be wrong with an override that another one replaces."""
+    tried = {key: dict(value) if isinstance(value, dict) else value for key, value in data.items()}
+    _apply(tried, item.place, item.value)
+    try:
+        Config.model_validate(tried)
+    except ValidationError as error:
+        return [
+            (item.origin, problem.text)
+            for problem in problems.find(error)
+            if problem.place == item.place and not problem.is_disagreement
+        ]
+    return []
+
+
+def _parse_override(override: str, is_open: bool) -> tuple[problems.Place, Any]:
     """Return the place and the value of ``section.key=value``. Raises ConfigError."""
     name, equals, text = override.partition("=")
     name, text = name.strip(), text.strip()
     if not equals or not name or not text:
         raise ConfigError("write it as section.key=value, such as training.epochs=50")
     place = tuple(part.strip() for part in name.split("."))
-    _check_place(place)
-    return place, _parse_text(text) if place in _TEXTS else _parse_value(text)
+    if not (is_open and place[0] == TASK and len(place) == 2):
+        _check_place(place)
+    return place, _parse_text(text) if schema.is_text(*place[:2]) else _parse_value(text)
 
 
 def _check_place(place: problems.Place) -> None:
@@ -159,8 +267,8 @@ def _check_place(place: problems.Place) -> None:
 
 def _parse_value(text: str) -> Any:
     try:
-        parsed = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):
+        parsed = parse_toml(f"value = {text}")
+    except ValueError:
         parsed = {}
     if parsed.keys() == {"value"}:  # a line break in the text could add more
         return parsed["value"]
@@ -180,12 +288,13 @@ def _parse_text(text: str) -> str:
 
 def _drop_keys_of_other_kinds(data: dict[str, Any], origins: Mapping[problems.Place, str]) -> None:
     """Forget what the file says about its own kind of task, as an override chose another."""
-    task = data.get("task")
+    task = data.get(TASK)
     if isinstance(task, dict):
-        for kind, keys in KEYS_OF_KIND.items():
-            for key in keys:
-                if kind != task.get("kind") and ("task", key) not in origins:
-                    task.pop(key, None)
+        for key in list(task):
+            kinds = schema.kinds_with(key) or ([] if key not in OwnSection.model_fields else [""])
+            foreign = kinds and task.get("kind") not in kinds
+            if foreign and key not in TaskSection.model_fields and (TASK, key) not in origins:
+                del task[key]
 
 
 def _apply(data: dict[str, Any], place: problems.Place, value: Any) -> None:
@@ -216,6 +325,14 @@ def _check(
             if problem.place not in known:
                 found.append((_origin(problem, source, origins), problem.text))
         raise problems.combine(found) from None
+    task = config.task
+    if isinstance(task, OwnSection):
+        try:
+            config = config.model_copy(update={TASK: own.complete(task)})
+        except ValidationError as error:
+            model = own.class_of(task).Section
+            for problem in problems.find(error, model):
+                found.append((_origin(problem, source, origins), problem.text))
     if found:
         raise problems.combine(found)
     return config

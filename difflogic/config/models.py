@@ -11,101 +11,22 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from difflogic.errors import ConfigError
 from difflogic.netlist import Architecture, wire
-from difflogic.pictures import parse_picture
+from difflogic.sections import AutomatonConfig, Section, Size
+from difflogic.tasks import AnySection, own, task_class
 
 MAX_GATES = 2**20
 """Gates per cell: 80 times the largest published circuit. Guards memory against slips."""
 
-Size = Annotated[int, Field(ge=1, le=65536)]
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Epoch = Annotated[int, Field(ge=0, le=10**9)]
 Share = Annotated[float, Field(ge=0, le=1)]
 # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
 Layers = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000, strict=False)]
-Channels = Annotated[
-    tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=1000, strict=False)
-]
 Auto = Literal["auto"]
-LifeRule = Annotated[
-    str,
-    Field(
-        pattern=r"^B[0-8]{0,9}/S[0-8]{0,9}$",
-        json_schema_extra={"accepted": 'B and digits 0 to 8, /S and digits, as "B36/S23"'},
-    ),
-]
-Picture = Annotated[
-    str,
-    Field(
-        max_length=2**20,
-        json_schema_extra={
-            "accepted": "a shipped picture's name, a text or image file, or its rows"
-        },
-    ),
-]
-
-
-class Section(BaseModel):
-    """Base of all sections: immutable, no unknown key, no silent conversion, finite numbers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-KEYS_OF_KIND = {
-    "checkerboard": ("square",),
-    "life": ("rule",),
-    "pattern": ("target", "start"),
-}
-"""The keys of [task] that only one kind of task knows."""
-
-
-class TaskConfig(Section):
-    """What the automaton is to do: its start states and its targets."""
-
-    kind: Literal["checkerboard", "life", "pattern"] = Field(description="the task's name")
-    height: Size = Field(description="rows of the grid, in cells")
-    width: Size = Field(description="columns of the grid, in cells")
-    square: Size = Field(
-        default=2, description="checkerboard: side of one square of the checkerboard, in cells"
-    )
-    rule: LifeRule = Field(
-        default="B3/S23",
-        description="life: numbers of neighbours at which a cell is born, survives",
-    )
-    target: Picture = Field(
-        default="",
-        description="pattern: the picture to grow; its rows once the configuration is loaded",
-    )
-    start: Literal["center", "zeros"] = Field(
-        default="center", description="pattern: one cell of ones in the middle, or nothing"
-    )
-    loss_channels: Channels = Field(
-        default=(0,), description="channels that the target is compared with, all below channels"
-    )
-
-    @property
-    def foreign_keys(self) -> list[str]:
-        """Keys of other kinds of task, which mean nothing to this one."""
-        return [key for kind, keys in KEYS_OF_KIND.items() if kind != self.kind for key in keys]
-
-
-class AutomatonConfig(Section):
-    """The cellular automaton that the circuit drives."""
-
-    channels: Size = Field(description="bits of state per cell")
-    boundary: Literal["zero", "periodic"] = Field(
-        description="what lies beyond the grid's edge: zeros, or the opposite edge"
-    )
-    steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
-        description="automaton steps per rollout, from start state to loss"
-    )
-    fire_rate: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=1.0,
-        description="probability that a cell takes its new state in a step; 1 is synchronous",
-    )
 
 
 class PerceptionConfig(Section):
@@ -309,7 +230,7 @@ class Config(Section):
         description="names the experiment and its run directories",
         json_schema_extra={"accepted": "1 to 64 letters, digits, - and _, no - or _ first"},
     )
-    task: TaskConfig
+    task: AnySection
     automaton: AutomatonConfig
     perception: PerceptionConfig
     update: UpdateConfig
@@ -339,12 +260,9 @@ class Config(Section):
     def to_dict(self) -> dict[str, Any]:
         """Return plain tables, lists and scalars, as TOML and JSON know them.
 
-        Keys that mean nothing here, or have no value, are left out.
+        Keys that have no value are left out.
         """
-        data = _plain(self.model_dump(exclude_none=True))
-        for key in self.task.foreign_keys:
-            del data["task"][key]
-        return data
+        return _plain(self.model_dump(exclude_none=True))
 
     def to_toml(self) -> str:
         """Return the configuration as TOML; `load_config` reads it back to an equal one."""
@@ -360,26 +278,16 @@ class Config(Section):
 
 def _task_problems(config: Config) -> list[str]:
     task, channels = config.task, config.automaton.channels
-    problems = [
-        f"[task] {key}: belongs to another kind of task than {task.kind}: leave it out"
-        for key in task.foreign_keys
-        if key in task.model_fields_set
-    ]
+    problems = task.problems(config.automaton)
     if config.training.restart_every and not config.finishing.every:
         problems.append(
             "[training] restart_every: would throw away what was learned, since without checks no "
             "circuit is kept: set it to 0, or [finishing] every above 0"
         )
-    if task.kind == "pattern":
-        problems += _picture_problems(task)
-    if task.kind == "life" and config.training.later_steps:
+    if config.training.later_steps and own.is_loaded(task) and task_class(task).moves_on():
         problems.append(
-            "[training] later_steps: the boards of life do not stay as they are: leave it at 0"
-        )
-    if task.kind == "checkerboard" and task.square > min(task.height, task.width):
-        problems.append(
-            f"[task] square: a square of {task.square} cells does not fit a grid of "
-            f"{task.height}×{task.width}: use at most {min(task.height, task.width)}"
+            "[training] later_steps: the targets of this task do not stay as they are: leave it "
+            "at 0"
         )
     beyond = [channel for channel in task.loss_channels if channel >= channels]
     if beyond:
@@ -390,20 +298,6 @@ def _task_problems(config: Config) -> list[str]:
     if len(set(task.loss_channels)) < len(task.loss_channels):
         problems.append("[task] loss_channels: a channel is listed twice: list it once")
     return problems
-
-
-def _picture_problems(task: TaskConfig) -> list[str]:
-    try:
-        picture = parse_picture(task.target, len(task.loss_channels))
-    except ConfigError as error:
-        return [f"[task] target: {error}"]
-    if picture.shape[1:] != (task.height, task.width):
-        height, width = picture.shape[1:]
-        return [
-            f"[task] target: the picture has {height}×{width} cells, and the grid "
-            f"{task.height}×{task.width}: set height = {height} and width = {width}"
-        ]
-    return []
 
 
 def _circuit_problems(config: Config) -> list[str]:

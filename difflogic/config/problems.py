@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from difflogic.config import schema
-from difflogic.config.schema import TOP_LEVEL
+from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.errors import ConfigError, did_you_mean
+from difflogic.tasks import OwnSection, TaskSection
 
 _NAMED_PLACE = re.compile(r"\[(\w+)\] (\w+)")
 
@@ -28,23 +29,47 @@ class Problem(NamedTuple):
     """Each value is good alone, but not beside others."""
 
 
-def find(error: ValidationError) -> Iterator[Problem]:
-    """Yield each problem once, in the order of the file."""
+def find(error: ValidationError, task: type[TaskSection] | None = None) -> Iterator[Problem]:
+    """Yield each problem once, in the order of the file.
+
+    `task` is the section that was checked, where that was not a whole configuration.
+    """
     seen: set[tuple[Any, ...]] = set()
     for detail in error.errors():
-        location = detail["loc"]
-        if not location:  # cross checks: each line starts with its place
-            for text in str(detail["ctx"]["error"]).splitlines():
+        location, model = _located(detail["loc"], task)
+        said = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else ""
+        if said:
+            # Cross checks: each line starts with its place.
+            for text in said.splitlines():
                 named = _NAMED_PLACE.match(text)
-                yield Problem(named.groups() if named else (), text, is_disagreement=True)
+                place = named.groups() if named else location[:2]
+                head = "" if named or not place else f"[{'] '.join(map(str, place))}: "
+                yield Problem(tuple(map(str, place)), head + text, is_disagreement=True)
             continue
         place = tuple(str(part) for part in location[:2])
+        if detail["type"] == "union_tag_not_found" and isinstance(detail["input"], dict):
+            place, value = (TASK, "kind"), detail["input"].get("kind")
+            problem = "missing" if value is None else "enum"
+            yield Problem(place, _describe(problem, place, None, value, None))
+            continue
         index = location[2] if len(location) > 2 and isinstance(location[2], int) else None
         # A union reports a problem per branch, and a list with wrong items is also too short.
         known = place in seen if detail["type"] == "too_short" else (place, index) in seen
         if not known:
             seen |= {place, (place, index)}
-            yield Problem(place, _describe(detail["type"], place, index, detail["input"]))
+            yield Problem(place, _describe(detail["type"], place, index, detail["input"], model))
+
+
+def _located(
+    location: tuple[int | str, ...], task: type[TaskSection] | None
+) -> tuple[tuple[int | str, ...], type[TaskSection] | None]:
+    """Return where a problem is, and the section that was checked if it is one of several."""
+    if task is not None:
+        return (TASK, *location), task
+    if location[:1] == (TASK,) and len(location) > 1:
+        # Pydantic names the kind that a table was taken for, which is no part of the file.
+        return (TASK, *location[2:]), schema.task_sections().get(str(location[1]), OwnSection)
+    return location, None
 
 
 def unknown(place: Place, is_section: bool = False) -> str:
@@ -72,25 +97,42 @@ def combine(found: Sequence[tuple[str, str]]) -> ConfigError:
     return ConfigError(f"{len(lines)} problems in the configuration:\n  " + "\n  ".join(lines))
 
 
-def _describe(kind: str, place: Place, index: int | None, value: Any) -> str:
+def _describe(
+    kind: str, place: Place, index: int | None, value: Any, model: type[TaskSection] | None
+) -> str:
     section, key = place if len(place) == 2 else (TOP_LEVEL, place[0])
     is_section = len(place) == 1 and key in schema.sections()
     if kind == "extra_forbidden":
+        if model is not None:
+            return _foreign(key, model)
         return unknown(place, is_section=len(place) == 1 and isinstance(value, dict))
     if kind == "missing" and is_section:
         return f"the section [{key}] is missing: it needs {', '.join(_required(key))}"
     if kind == "missing":
         where = f"[{section}]" if section else "the top level"
-        meaning, accepted = schema.meaning(section, key), schema.accepted(section, key)
+        meaning = schema.meaning(section, key, model)
+        accepted = schema.accepted(section, key, model=model)
         return f'{where} needs a key "{key}", {accepted}: {meaning}'
     if is_section:
         return f"[{key}] must be a section of keys, not {_show(value)}"
     name = f"[{section}] {key}" if section else key
     if index is not None:
         name += f"[{index}]"
-    accepted = schema.accepted(section, key, item=index is not None)
-    hint = _hint(section, key, value)
+    accepted = schema.accepted(section, key, item=index is not None, model=model)
+    hint = _hint(schema.choices(section, key, model), value)
     return f"{name} must be {accepted}, not {_show(value)}{hint}"
+
+
+def _foreign(key: str, model: type[TaskSection]) -> str:
+    """Say that a key is none of a kind of task."""
+    kinds = {section: kind for kind, section in schema.task_sections().items()}
+    if model in kinds and schema.kinds_with(key):
+        return f"[{TASK}] {key}: belongs to another kind of task than {kinds[model]}: leave it out"
+    if key in schema.keys(TASK):
+        return f"[{TASK}] {key}: belongs to another task: leave it out"
+    homes = [section for section in schema.sections() if key in schema.keys(section)]
+    hint = f"it belongs in [{homes[0]}]" if homes else did_you_mean(key, model.model_fields)
+    return f'no key "{key}" in [{TASK}]: {hint}'
 
 
 def _required(section: str) -> list[str]:
@@ -98,8 +140,7 @@ def _required(section: str) -> list[str]:
     return [key for key, field in fields.items() if field.is_required()]
 
 
-def _hint(section: str, key: str, value: Any) -> str:
-    choices = schema.choices(section, key)
+def _hint(choices: Sequence[str], value: Any) -> str:
     if not isinstance(value, str) or not choices:
         return ""
     hint = did_you_mean(value, choices)

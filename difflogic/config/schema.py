@@ -5,53 +5,107 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from difflogic.config.models import Config, Section
+from difflogic.config.models import Config
+from difflogic.sections import Section
+from difflogic.tasks import TASKS, OwnSection, TaskSection
 
 TOP_LEVEL = ""
 """Stands for the keys above the first section."""
 
+TASK = "task"
+"""The section whose keys depend on its kind."""
+
 
 @cache
 def sections() -> dict[str, type[Section]]:
-    """Return the models of all sections, by name, in the order of the file."""
-    models = {}
+    """Return the models of all sections, by name, in the order of the file.
+
+    That of [task] has the keys of every kind; `task_sections` has the others.
+    """
+    models: dict[str, type[Section]] = {}
     for name, field in Config.model_fields.items():
         annotation = field.annotation
-        if isinstance(annotation, type) and issubclass(annotation, Section):
+        if name == TASK:
+            models[name] = TaskSection
+        elif isinstance(annotation, type) and issubclass(annotation, Section):
             models[name] = annotation
     return models
 
 
 @cache
+def task_sections() -> dict[str, type[TaskSection]]:
+    """Return the models of [task], by kind."""
+    return {kind: task.Section for kind, task in TASKS.items()}
+
+
+@cache
 def keys(section: str) -> tuple[str, ...]:
-    """Return the names of a section's keys; those of the top level for ``TOP_LEVEL``."""
+    """Return the names of a section's keys, of [task] those of any kind; see `TOP_LEVEL`."""
     if section == TOP_LEVEL:
         return tuple(name for name in Config.model_fields if name not in sections())
+    if section == TASK:
+        every = [*TaskSection.model_fields]
+        for model in task_sections().values():
+            every += [key for key in model.model_fields if key not in every]
+        return tuple(every)
     return tuple(sections()[section].model_fields)
 
 
-def meaning(section: str, key: str) -> str:
-    """Return what a key means, with its unit."""
-    return _schema(section)[key]["description"]
+def kinds_with(key: str) -> list[str]:
+    """Return the kinds of task that have a key which not all have."""
+    if key in TaskSection.model_fields:
+        return []
+    return [kind for kind, model in task_sections().items() if key in model.model_fields]
 
 
-def accepted(section: str, key: str, item: bool = False) -> str:
+def meaning(section: str, key: str, model: type[Section] | None = None) -> str:
+    """Return what a key means, with its unit. `model` is the section's, where there are several."""
+    return _schema(section, key, model).get("description", key)
+
+
+def accepted(section: str, key: str, item: bool = False, model: type[Section] | None = None) -> str:
     """Say which values a key accepts, or one item of its list: "an integer from 1 to 1024"."""
-    schema = _schema(section)[key]
+    if (section, key) == (TASK, "kind"):
+        known = " or ".join(_literal(kind) for kind in TASKS)
+        return f'{known} or a class of your own, as "my_task.py:MyTask"'
+    schema = _schema(section, key, model)
     return _phrase(schema["items"] if item and "items" in schema else schema)
 
 
-def choices(section: str, key: str) -> list[str]:
+def choices(section: str, key: str, model: type[Section] | None = None) -> list[str]:
     """Return the words that a key accepts; empty where it takes no fixed words."""
-    schema = _schema(section)[key]
+    if (section, key) == (TASK, "kind"):
+        return list(TASKS)
+    schema = _schema(section, key, model)
     options = schema.get("anyOf", [schema])
     words = [word for option in options for word in (option.get("const"), *option.get("enum", ()))]
     return [word for word in words if isinstance(word, str)]
 
 
+def is_text(section: str, key: str = "") -> bool:
+    """Whether a key of [task] takes a text that is more than a word, such as a path."""
+    if section != TASK or key not in keys(TASK):
+        return False
+    schema = _schema(section, key, None)
+    return schema.get("type") == "string" and "enum" not in schema
+
+
+def _schema(section: str, key: str, model: type[Section] | None) -> dict[str, Any]:
+    if model is None:
+        model = Config if section == TOP_LEVEL else _first_with(section, key)
+    return _properties(model)[key]
+
+
+def _first_with(section: str, key: str) -> type[Section]:
+    """Return a model of a section that has a key."""
+    models: list[type[Section]] = [sections()[section]]
+    if section == TASK:
+        models += [*task_sections().values(), OwnSection]
+    return next((model for model in models if key in model.model_fields), models[0])
+
+
 @cache
-def _schema(section: str) -> dict[str, Any]:
-    model = Config if section == TOP_LEVEL else sections()[section]
+def _properties(model: type[Section]) -> dict[str, Any]:
     return model.model_json_schema()["properties"]
 
 
@@ -65,16 +119,22 @@ def _phrase(schema: dict[str, Any]) -> str:
         return _literal(schema["const"])
     if "enum" in schema:
         return " or ".join(_literal(choice) for choice in schema["enum"])
-    match schema["type"]:
-        case "array":
+    match schema.get("type"):
+        case "array" if {"minItems", "maxItems"} <= schema.keys():
             item = _phrase(schema["items"]).replace("an integer", "integers")
             return f"a list of {schema['minItems']} to {schema['maxItems']} {item}"
         case "boolean":
             return "true or false"
         case "integer":
             return "an integer" + _range(schema)
-        case _:
+        case "number":
             return "a number" + _range(schema)
+        case "string":
+            return "a text"
+        case "array":
+            return "a list"
+        case _:
+            return "a value"
 
 
 def _literal(value: object) -> str:

@@ -2,6 +2,6 @@
 
 from difflogic.evaluation.exactness import Exactness, ExactnessCheck, held_out
 from difflogic.evaluation.scene import Streams
-from difflogic.evaluation.suites import SUITES, choose, evaluate
+from difflogic.evaluation.tests import TESTS, choose, evaluate
 
-__all__ = ["SUITES", "Exactness", "ExactnessCheck", "Streams", "choose", "evaluate", "held_out"]
+__all__ = ["TESTS", "Exactness", "ExactnessCheck", "Streams", "choose", "evaluate", "held_out"]

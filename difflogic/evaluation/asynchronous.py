@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from difflogic.evaluation.scene import scene_of
-from difflogic.evaluation.suite import Draw, Subject, Suite, only_checkerboard
+from difflogic.evaluation.subject import CircuitTest, Draw, Subject, require_lasting_target
 
 FIRE_RATE = 0.6
 """Of asynchronous inference, as published."""
@@ -28,7 +28,7 @@ def run(subject: Subject) -> dict[str, Any]:
     counts = []
     for what, rate in (("as trained", trained), ("other mode", other)):
         at = [_steps(times * config.automaton.steps, trained, rate) for times in TIMES]
-        scene = scene_of(config, subject.streams(Draw.ASYNCHRONOUS), at)
+        scene = scene_of(subject.task, subject.streams(Draw.ASYNCHRONOUS), at)
         counts += subject.count(what, replace(scene, fire_rate=rate), starts)
     note = (
         "Both modes give a cell as many updates in the mean: "
@@ -43,7 +43,7 @@ def _steps(steps: int, trained: float, rate: float) -> int:
     return max(1, math.ceil(round(steps * trained / rate, 6)))
 
 
-ASYNCHRONOUS = Suite(
+ASYNCHRONOUS = CircuitTest(
     "asynchronous", "the mode of updating that the circuit was not trained in",
-    only_checkerboard, run,
+    require_lasting_target, run,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Counts of wrong cells, the one thing that most suites report."""
+"""Counts of wrong cells, the one thing that most tests report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Count:
     wrong_starts: int
     cells: int
     wrong_cells: int
-    required: bool | None = None
+    decisive: bool | None = None
     """Whether a circuit must have none wrong here to be exact; None where that is no question."""
 
     @classmethod
@@ -42,5 +42,5 @@ class Count:
             )  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON; `required` only where it is a question."""
+        """Return plain values, for JSON; `decisive` only where it is a question."""
         return {key: value for key, value in asdict(self).items() if value is not None}

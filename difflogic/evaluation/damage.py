@@ -1,12 +1,12 @@
-"""What a checkerboard does about a square of cells that is zeroed again and again."""
+"""What an automaton does about a square of cells that is zeroed again and again."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from difflogic.evaluation.scene import Damage, resized, scene_of
-from difflogic.evaluation.suite import Draw, Subject, Suite, only_checkerboard
+from difflogic.evaluation.scene import Damage, scene_of
+from difflogic.evaluation.subject import CircuitTest, Draw, Subject, require_any_grid
 
 SIDE, DAMAGED = 64, 20
 """As published: the middle 20×20 of 64×64 cells."""
@@ -29,7 +29,7 @@ def _damaged(subject: Subject, what: str, healing: bool) -> dict[str, Any]:
     steps = TIMES * subject.config.automaton.steps
     until = steps // 2 if healing else steps
     damage = Damage(DAMAGED, until)
-    scene = scene_of(resized(subject.config, SIDE, SIDE), subject.streams(Draw.DAMAGE), (steps,))
+    scene = scene_of(subject.task.on_grid(SIDE, SIDE), subject.streams(Draw.DAMAGE), (steps,))
     ignored = None if healing else damage.middle(scene.grid)
     scene = replace(scene, damage=damage, ignored=ignored)
     counts = subject.count(what, scene, subject.starts or STARTS)
@@ -37,9 +37,9 @@ def _damaged(subject: Subject, what: str, healing: bool) -> dict[str, Any]:
     return {"counts": counts, "damaged_steps": until, "notes": [square]}
 
 
-FAULT = Suite(
-    "fault", "wrong cells around a square that is always zeroed", only_checkerboard, fault
+FAULT = CircuitTest(
+    "fault", "wrong cells around a square that is always zeroed", require_any_grid, fault
 )
-HEALING = Suite(
-    "healing", "wrong cells after a square was zeroed for half the time", only_checkerboard, healing
+HEALING = CircuitTest(
+    "healing", "wrong cells after a square was zeroed for half the time", require_any_grid, healing
 )

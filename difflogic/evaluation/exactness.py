@@ -1,11 +1,10 @@
 """Whether a hard circuit does what it was trained for, with no cell wrong anywhere.
 
 Exact means, over starts that were never trained on:
-- checkerboard: no wrong cell at the training step T, and none at T + 1, 2T and 2T + 1, since the
-  target is to stay: a circuit that is right at even steps only does not pass;
-- life: for one step at fire rate 1, all 512 neighbourhoods right, which is a proof; for more
-  steps, no wrong cell at T;
-- pattern: no wrong cell at T, as the published loss asks for no more.
+- for a target that stays: no wrong cell at the training step T, and none at T + 1, 2T and 2T + 1:
+  a circuit that is right at even steps only does not pass;
+- for a task that lists all its cases: all of them right, which is a proof;
+- for all others: no wrong cell at T.
 """
 
 from __future__ import annotations
@@ -20,24 +19,22 @@ from difflogic.config import Config
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.counts import Count
-from difflogic.evaluation.life import life_on_torus, soup
 from difflogic.evaluation.scene import Scene, Streams, scene_of
-from difflogic.evaluation.suite import Subject, Suite
+from difflogic.evaluation.soup import soup
+from difflogic.evaluation.subject import CircuitTest, Subject, any_task
 from difflogic.evaluation.trial import Ops, Trial, count_wrong
 from difflogic.model import Model
 from difflogic.netlist import Netlist
 from difflogic.streams import Purpose
+from difflogic.tasks import Cases, Task, later_steps, make_task
 
 STARTS = 64
 """Held-out starts at least, unless one asks for fewer."""
 
-BOARDS = 512
-"""Boards of 3×3 cells. On a torus each cell sees another of the 512 neighbourhoods."""
-
 
 @dataclass(frozen=True)
 class Exactness:
-    """The wrong cells at each step; only those of `required` counts decide."""
+    """The wrong cells at each step; only those of `decisive` counts decide."""
 
     counts: tuple[Count, ...]
 
@@ -48,13 +45,13 @@ class Exactness:
 
     @property
     def wrong_cells(self) -> int:
-        """Wrong cells in all required counts together."""
-        return sum(count.wrong_cells for count in self.counts if count.required)
+        """Wrong cells in all decisive counts together."""
+        return sum(count.wrong_cells for count in self.counts if count.decisive)
 
     @property
     def cells(self) -> int:
-        """Cells in all required counts together."""
-        return sum(count.cells for count in self.counts if count.required)
+        """Cells in all decisive counts together."""
+        return sum(count.cells for count in self.counts if count.decisive)
 
     def at(self, step: int) -> Count:
         """Return the count after `step` steps; KeyError if that was not counted."""
@@ -66,33 +63,40 @@ class Exactness:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be looked at to tell whether circuits of a configuration are exact.
+    """What is to be looked at to tell whether circuits of a task are exact.
 
-    Where there is only one start, and nothing random, `starts` is 1; where all 512 boards can be
-    checked, they are, and nothing is drawn.
+    Where there is only one start, and nothing random, `starts` is 1; where all cases can be
+    listed, they are checked, and nothing is drawn.
     """
 
     scene: Scene
     starts: int
-    required: tuple[int, ...]
-    exhaustive: bool
+    decisive: tuple[int, ...]
+    """The steps after which no cell may be wrong."""
+    what: str = "training grid"
+    exhaustive: bool = False
 
     @classmethod
     def of(cls, config: Config, starts: int, streams: Streams) -> Plan:
         """Return the plan for `starts` random starts, as far as there is anything random."""
-        if is_exhaustive(config):
-            return cls(_all_boards(config, streams), BOARDS, (1,), exhaustive=True)
-        steps = config.automaton.steps
-        scene = scene_of(config, streams, later_steps(steps))
-        required = scene.at if config.task.kind == "checkerboard" else (steps,)
-        return cls(scene, 1 if is_deterministic(config) else starts, required, exhaustive=False)
+        task = make_task(config)
+        cases = task.call("cases")
+        if cases is None:
+            return cls.sampled(task, starts, streams)
+        scene = _scene_of_cases(task, cases, streams)
+        return cls(scene, len(cases.starts), scene.at, cases.what, exhaustive=True)
+
+    @classmethod
+    def sampled(cls, task: Task, starts: int, streams: Streams) -> Plan:
+        """Return the plan for `starts` random starts, though all cases could be listed."""
+        scene = scene_of(task, streams, later_steps(task.automaton.steps))
+        return cls(scene, 1 if is_deterministic(task) else starts, task.decisive_steps)
 
     def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
         """Return the counts, from the wrong cells of each start (steps, starts)."""
-        what = f"all {BOARDS} boards" if self.exhaustive else "training grid"
         return Exactness(tuple(
-            replace(count, required=count.step in self.required)
-            for count in Count.of_scene(what, self.scene, wrong)
+            replace(count, decisive=count.step in self.decisive)
+            for count in Count.of_scene(self.what, self.scene, wrong)
         ))  # fmt: skip
 
 
@@ -113,35 +117,19 @@ class ExactnessCheck:
         return self.plan.judge(self._trial(ops))
 
 
-def later_steps(steps: int) -> tuple[int, ...]:
-    """Return T, T + 1, 2T and 2T + 1, each once."""
-    return tuple(sorted({steps, steps + 1, 2 * steps, 2 * steps + 1}))
-
-
-def is_exhaustive(config: Config) -> bool:
-    """Whether the 512 boards of 3×3 cells are all that there is to check."""
-    automaton = config.automaton
-    return config.task.kind == "life" and automaton.steps == 1 and automaton.fire_rate == 1
-
-
-def is_deterministic(config: Config) -> bool:
+def is_deterministic(task: Task) -> bool:
     """Whether there is one start only, and nothing random after it."""
-    return config.task.kind == "pattern" and config.automaton.fire_rate == 1
+    return task.automaton.fire_rate == 1 and not task.has_random_start
 
 
-def _all_boards(config: Config, streams: Streams) -> Scene:
-    life = life_on_torus(config, 3, 3)
-
+def _scene_of_cases(task: Task, cases: Cases, streams: Streams) -> Scene:
     def draw(first: int, batch: int) -> tuple[Bits, Bits]:
-        numbers = np.arange(first, first + batch)
-        boards = (numbers[:, None] >> np.arange(9) & 1).astype(np.uint8).reshape(-1, 3, 3)
-        channels = list(life.loss_channels)
-        starts = np.zeros((batch, life.channels, 3, 3), np.uint8)
-        starts[:, channels] = boards[:, None]
-        targets = np.array([life.advance(board) for board in boards])
-        return starts, np.repeat(targets[:, None], len(channels), axis=1)
+        some = slice(first, first + batch)
+        return cases.starts[some], cases.targets[some]
 
-    return Scene(Grid(3, 3, "periodic"), draw, streams, (1,), life.loss_channels)
+    height, width = cases.starts.shape[2:]
+    grid = Grid(height, width, cases.boundary)
+    return Scene(grid, draw, streams, (cases.steps,), tuple(task.loss_channels))
 
 
 def held_out_streams(seed: int) -> Streams:
@@ -161,8 +149,7 @@ def held_out(model: Model) -> dict[str, Any]:
     decisive = plan.judge(_wrong_cells(model, plan))
     found = decisive
     if plan.exhaustive:
-        scene = scene_of(config, streams, later_steps(config.automaton.steps))
-        sampled = Plan(scene, config.evaluation.starts, (), exhaustive=False)
+        sampled = Plan.sampled(make_task(config), config.evaluation.starts, streams)
         found = sampled.judge(_wrong_cells(model, sampled))
     steps = config.automaton.steps
     now, later = found.at(steps), found.at(2 * steps)
@@ -184,27 +171,26 @@ def _wrong_cells(model: Model, plan: Plan) -> npt.NDArray[np.int64]:
 
 
 def run(subject: Subject) -> dict[str, Any]:
-    """Count wrong cells at T, T + 1, 2T and 2T + 1; for life, on all boards and in a soup."""
-    config = subject.config
+    """Count wrong cells at T, T + 1, 2T and 2T + 1, or in all cases; with a rule, in a soup too."""
+    config, task = subject.config, subject.task
     starts = subject.starts or max(STARTS, config.evaluation.starts)
     plan = Plan.of(config, starts, held_out_streams(subject.seed))
     found = plan.judge(_wrong_cells(subject.model, plan))
     counts, notes, more = list(found.counts), [], {}
-    if is_deterministic(config):
+    if is_deterministic(task):
         notes.append("There is one start only, and nothing random: one rollout tells all.")
-    if config.task.kind == "pattern":
-        notes.append("Exact asks for the training step only, as the published loss does.")
-    if plan.exhaustive:
-        notes.append("Every cell of a 3×3 torus sees another of the 512 neighbourhoods.")
-        if len(config.task.loss_channels) == 1:
-            more["wrong_neighborhoods"] = counts[0].wrong_cells // 9
-    if config.task.kind == "life" and config.automaton.fire_rate == 1:
+    if task.exactness_note is not None:
+        notes.append(task.exactness_note)
+    cases = task.call("cases")
+    if cases is not None:
+        notes.append(cases.note)
+        if cases.repeats is not None and len(task.loss_channels) == 1:
+            more["wrong_neighborhoods"] = counts[0].wrong_cells // cases.repeats
+    if task.moves_on() and config.automaton.fire_rate == 1:
         found_in_soup = soup(subject)
         counts.append(found_in_soup.pop("count"))
         more |= found_in_soup
     return {"exact": found.exact, "counts": counts, "notes": notes, **more}
 
 
-EXACTNESS = Suite(
-    "exactness", "wrong cells on held-out starts; exact is none", lambda config: None, run
-)
+EXACTNESS = CircuitTest("exactness", "wrong cells on held-out starts; exact is none", any_task, run)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.engine.hard import active_gates
-from difflogic.evaluation.suite import Subject, Suite
+from difflogic.evaluation.subject import CircuitTest, Subject, any_task
 from difflogic.gates import OPS, Op
 
 PASSING = (Op.A, Op.B)
@@ -65,4 +65,4 @@ def _statistics(ops: npt.NDArray[np.uint8]) -> dict[str, Any]:
     }
 
 
-GATES = Suite("gates", "active gates and their ops", lambda config: None, run)
+GATES = CircuitTest("gates", "active gates and their ops", any_task, run)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from difflogic.evaluation.asynchronous import FIRE_RATE
-from difflogic.evaluation.scene import Damage, resized, scene_of
-from difflogic.evaluation.suite import Draw, Subject, Suite, only_checkerboard
+from difflogic.evaluation.scene import Damage, scene_of
+from difflogic.evaluation.subject import CircuitTest, Draw, Subject, require_any_grid
 from difflogic.evaluation.trial import count_wrong
 
 SIDE, DAMAGED, STEPS, SETTLED = 64, 10, 4000, 200
@@ -23,7 +23,7 @@ def run(subject: Subject) -> dict[str, Any]:
     trained = subject.config.automaton.fire_rate
     scene = replace(
         scene_of(
-            resized(subject.config, SIDE, SIDE), subject.streams(Draw.ROBUSTNESS),
+            subject.task.on_grid(SIDE, SIDE), subject.streams(Draw.ROBUSTNESS),
             range(SETTLED + 1, STEPS + 1),
         ),
         fire_rate=FIRE_RATE if trained == 1 else trained,
@@ -55,7 +55,7 @@ def run(subject: Subject) -> dict[str, Any]:
     }
 
 
-ROBUSTNESS = Suite(
+ROBUSTNESS = CircuitTest(
     "robustness", "mean error over a long asynchronous run under random damage",
-    only_checkerboard, run,
+    require_any_grid, run,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +13,7 @@ from difflogic.config import Config
 from difflogic.engine.hard import Bits
 from difflogic.engine.layout import Grid
 from difflogic.streams import Purpose, stream
-from difflogic.tasks import draw_batch, make_task
-from difflogic.tasks.life import Life
+from difflogic.tasks import Task, draw_batch
 
 Draw = Callable[[int, int], tuple[Bits, npt.NDArray]]
 """From (first, batch) to starts (batch, C, H, W) and their targets (batch, L, H, W)."""
@@ -114,26 +113,18 @@ def grid_of(config: Config) -> Grid:
     return Grid(config.task.height, config.task.width, config.automaton.boundary)
 
 
-def scene_of(config: Config, streams: Streams, at: Sequence[int], **changes: object) -> Scene:
-    """Return the scene that a configuration trains in, updated as it says, with `changes`.
-
-    Raises ConfigError if there is no such task.
-    """
-    task = make_task(config)
+def scene_of(task: Task, streams: Streams, at: Sequence[int]) -> Scene:
+    """Return the scene of a task on its own grid, updated as its automaton is."""
 
     def draw(first: int, batch: int) -> tuple[Bits, npt.NDArray]:
         return draw_batch(task, streams.seed, streams.epoch, batch, streams.start, first)
 
-    scene = Scene(
-        grid_of(config), draw, streams, tuple(at), tuple(task.loss_channels),
-        config.automaton.fire_rate,
-        advance=task.advance if isinstance(task, Life) else None,
-        first_target=config.automaton.steps,
+    def advance(board: Bits) -> Bits:
+        return task.call("advance", board)
+
+    automaton = task.automaton
+    return Scene(
+        Grid(task.height, task.width, automaton.boundary), draw, streams, tuple(at),
+        tuple(task.loss_channels), automaton.fire_rate,
+        advance=advance if task.moves_on() else None, first_target=automaton.steps,
     )  # fmt: skip
-    return replace(scene, **changes)  # type: ignore[arg-type]
-
-
-def resized(config: Config, height: int, width: int) -> Config:
-    """Return the same experiment on a grid of another size."""
-    task = config.task.model_copy(update={"height": height, "width": width})
-    return config.model_copy(update={"task": task})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -11,9 +10,7 @@ from difflogic.errors import CircuitError
 from difflogic.grid import Boundary
 from difflogic.logic.circuit import LogicCircuit, require_distinct
 from difflogic.model import Model
-
-Start = Literal["random", "center", "zeros"]
-"""Random bits in all channels, one cell of ones in the middle of zeros, or zeros alone."""
+from difflogic.tasks import Start, start_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +74,7 @@ def from_model(model: Model) -> Automaton:
     return Automaton(
         config.name, circuit, tuple(config.task.loss_channels), config.automaton.boundary,
         config.task.height, config.task.width, config.automaton.steps,
-        config.automaton.fire_rate,
-        config.task.start if config.task.kind == "pattern" else "random",
+        config.automaton.fire_rate, start_of(config),
     )  # fmt: skip
 
 

@@ -2,45 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
-from difflogic.config import Config
+from difflogic.sections import AutomatonConfig, Size
+from difflogic.tasks.base import Sample, Task, TaskSection
 
 
-@dataclass(frozen=True)
-class Checkerboard:
-    """Random bits as start, and squares of `square` cells as target in each loss channel."""
+class CheckerboardSection(TaskSection):
+    """Random bits as start, and squares as target in each loss channel."""
 
-    channels: int
-    height: int
-    width: int
-    square: int = 2
-    loss_channels: tuple[int, ...] = (0,)
+    kind: Literal["checkerboard"] = Field(description="the task's name")
+    square: Size = Field(default=2, description="side of one square of the checkerboard, in cells")
 
-    name = "checkerboard"
+    def problems(self, automaton: AutomatonConfig) -> list[str]:
+        """Refuse squares that are larger than the grid."""
+        most = min(self.height, self.width)
+        if self.square <= most:
+            return []
+        return [
+            f"[task] square: a square of {self.square} cells does not fit a grid of "
+            f"{self.height}×{self.width}: use at most {most}"
+        ]
 
-    @classmethod
-    def from_config(cls, config: Config) -> Checkerboard:
-        """Return the task with the sizes of `config`."""
-        task = config.task
-        return cls(
-            config.automaton.channels, task.height, task.width, task.square, task.loss_channels
-        )
+
+class Checkerboard(Task):
+    """Random bits as start, and as target squares that are to stay, in each loss channel."""
+
+    Section = CheckerboardSection
+    section: CheckerboardSection
+    stays = True
 
     @cached_property
     def target(self) -> npt.NDArray[np.float64]:
         """Shape (loss channels, height, width): (x//square + y//square) % 2, not writable."""
-        y, x = np.indices((self.height, self.width)) // self.square
+        y, x = np.indices((self.height, self.width)) // self.section.square
         board = ((x + y) % 2).astype(np.float64)
         return np.broadcast_to(board, (len(self.loss_channels), *board.shape))
 
-    def sample(
-        self, rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
-        """Draw a start state (channels, height, width) of fair bits; the target is always one."""
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Draw a start state of fair bits; the target is always the same."""
         size = (self.channels, self.height, self.width)
         return rng.integers(0, 2, size=size, dtype=np.uint8), self.target

@@ -2,73 +2,99 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
-from difflogic.config import Config
-from difflogic.grid import OUTSIDE, Boundary, neighbors
+from difflogic.grid import OUTSIDE, neighbors
+from difflogic.tasks.base import Bits, Cases, InapplicableError, Larger, Sample, Task, TaskSection
 from difflogic.wiring import CENTER
 
+LifeRule = Annotated[
+    str,
+    Field(
+        pattern=r"^B[0-8]{0,9}/S[0-8]{0,9}$",
+        json_schema_extra={"accepted": 'B and digits 0 to 8, /S and digits, as "B36/S23"'},
+    ),
+]
 
-@dataclass(frozen=True)
-class Life:
-    """Random boards as start, and as target the same board after `steps` of a B/S rule.
+BOARDS = 512
+"""Boards of 3×3 cells. On a torus each cell sees another of the 512 neighbourhoods."""
+
+
+class LifeSection(TaskSection):
+    """Random boards as start, and as target the same boards after the steps of a B/S rule."""
+
+    kind: Literal["life"] = Field(description="the task's name")
+    rule: LifeRule = Field(
+        default="B3/S23", description="numbers of neighbours at which a cell is born, survives"
+    )
+
+
+class Life(Task):
+    """Random boards as start, and as target the same boards after the steps of a B/S rule.
 
     On 3×3 periodic cells a random board is one of all 512, drawn with replacement.
     """
 
-    channels: int
-    height: int
-    width: int
-    boundary: Boundary = "periodic"
-    steps: int = 1
-    rule: str = "B3/S23"
-    loss_channels: tuple[int, ...] = (0,)
-
-    name = "life"
-
-    @classmethod
-    def from_config(cls, config: Config) -> Life:
-        """Return the task with the sizes of `config`."""
-        task, automaton = config.task, config.automaton
-        return cls(
-            automaton.channels, task.height, task.width, automaton.boundary, automaton.steps,
-            task.rule, task.loss_channels,
-        )  # fmt: skip
+    Section = LifeSection
+    section: LifeSection
 
     @cached_property
     def _table(self) -> npt.NDArray[np.int64]:
-        return neighbors(self.height, self.width, self.boundary)
+        return neighbors(self.height, self.width, self.automaton.boundary)
 
     @cached_property
-    def _next(self) -> npt.NDArray[np.uint8]:
+    def _next(self) -> Bits:
         """Shape (2, 9): the next state of a dead or living cell with so many living neighbours."""
-        born, survive = (part[1:] for part in self.rule.split("/"))
+        born, survive = (part[1:] for part in self.section.rule.split("/"))
         table = np.zeros((2, 9), np.uint8)
         table[0, [int(digit) for digit in born]] = 1
         table[1, [int(digit) for digit in survive]] = 1
         return table
 
-    def advance(self, board: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    def advance(self, board: Bits) -> Bits:
         """Return the board (height, width) one generation later."""
         cells = board.ravel()
         seen = np.where(self._table == OUTSIDE, 0, cells[self._table])
         return self._next[cells, seen.sum(axis=0) - seen[CENTER]].reshape(board.shape)
 
-    def sample(
-        self, rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
-        """Draw a board in every loss channel, all other channels 0; its successors are the target.
-
-        Shapes (channels, height, width) and (loss channels, height, width).
-        """
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Draw a board for the loss channels, the others 0; what follows on it is the target."""
         board = rng.integers(0, 2, size=(self.height, self.width), dtype=np.uint8)
         start = np.zeros((self.channels, self.height, self.width), np.uint8)
         start[list(self.loss_channels)] = board
-        for _ in range(self.steps):
+        for _ in range(self.automaton.steps):
             board = self.advance(board)
         shape = (len(self.loss_channels), *board.shape)
         return start, np.broadcast_to(board.astype(np.float64), shape)
+
+    def cases(self) -> Cases | None:
+        """Return all boards of 3×3 cells on a torus, if every cell takes one step."""
+        if self.automaton.steps != 1 or self.automaton.fire_rate != 1:
+            return None
+        torus = self.on_grid(3, 3, boundary="periodic")
+        numbers = np.arange(BOARDS)
+        boards = (numbers[:, None] >> np.arange(9) & 1).astype(np.uint8).reshape(-1, 3, 3)
+        channels = list(self.loss_channels)
+        starts = np.zeros((BOARDS, self.channels, 3, 3), np.uint8)
+        starts[:, channels] = boards[:, None]
+        targets = np.array([torus.advance(board) for board in boards])
+        note = f"Every cell of a 3×3 torus sees another of the {BOARDS} neighbourhoods."
+        return Cases(
+            f"all {BOARDS} boards", starts, np.repeat(targets[:, None], len(channels), axis=1),
+            "periodic", 1, note, 9,
+        )  # fmt: skip
+
+    def larger(self) -> Larger:
+        """Leave it to exactness, which compares with the rule itself."""
+        raise InapplicableError(
+            "for life, exactness compares a larger grid and a longer time with the real rule"
+        )
+
+    @property
+    def title(self) -> str:
+        return f"{self.name} {self.section.rule}"

@@ -2,39 +2,163 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
-from difflogic.config import Config
+from difflogic.errors import ConfigError
+from difflogic.grid import Boundary
 from difflogic.pictures import parse_picture
+from difflogic.sections import AutomatonConfig
+from difflogic.tasks.base import (
+    Bits,
+    InapplicableError,
+    Larger,
+    Preview,
+    Sample,
+    Start,
+    Surroundings,
+    Task,
+    TaskSection,
+    center_start,
+)
+from difflogic.tasks.picture_target import resolve_target
+
+Picture = Annotated[
+    str,
+    Field(
+        max_length=2**20,
+        json_schema_extra={
+            "accepted": "a shipped picture's name, a text or image file, or its rows"
+        },
+    ),
+]
+
+TIMES = 2
+"""Sides of a larger grid, as published: 20×20 becomes 40×40, for as many steps."""
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """One start and one target: there is nothing to draw."""
+class PatternSection(TaskSection):
+    """One cell, or nothing, as start, and a picture as target."""
 
-    start: npt.NDArray[np.uint8]
-    """Shape (channels, height, width)."""
-    target: npt.NDArray[np.float64]
-    """Shape (loss channels, height, width)."""
-    loss_channels: tuple[int, ...] = (0,)
+    resolved = ("target", "height", "width")
 
-    name = "pattern"
+    kind: Literal["pattern"] = Field(description="the task's name")
+    target: Picture = Field(
+        default="", description="the picture to grow; its rows once the configuration is loaded"
+    )
+    start: Literal["center", "zeros"] = Field(
+        default="center", description="one cell of ones in the middle, or nothing"
+    )
 
     @classmethod
-    def from_config(cls, config: Config) -> Pattern:
-        """Return the task of `config`: its picture, grown on a grid of the picture's size."""
-        task = config.task
-        start = np.zeros((config.automaton.channels, task.height, task.width), np.uint8)
-        if task.start == "center":
-            start[:, task.height // 2, task.width // 2] = 1
-        target = parse_picture(task.target, len(task.loss_channels)).astype(np.float64)
-        return cls(start, target, task.loss_channels)
+    def resolve(cls, task: dict[str, Any], surroundings: Surroundings) -> None:
+        """Replace the target by its rows, so that a run keeps what it grew."""
+        resolve_target(task, surroundings)
 
-    def sample(
-        self, rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
+    def problems(self, automaton: AutomatonConfig) -> list[str]:
+        """Refuse what is no picture, and one that is not of the grid's size."""
+        try:
+            picture = parse_picture(self.target, len(self.loss_channels))
+        except ConfigError as error:
+            return [f"[task] target: {error}"]
+        height, width = picture.shape[1:]
+        if (height, width) == (self.height, self.width):
+            return []
+        return [
+            f"[task] target: the picture has {height}×{width} cells, and the grid "
+            f"{self.height}×{self.width}: set height = {height} and width = {width}"
+        ]
+
+
+class Pattern(Task):
+    """One start and one target: there is nothing to draw."""
+
+    Section = PatternSection
+    section: PatternSection
+
+    def __init__(
+        self, section: PatternSection, automaton: AutomatonConfig, picture: Bits | None = None
+    ) -> None:
+        """Grow `picture` (loss channels, height, width), by default the section's."""
+        super().__init__(section, automaton)
+        self._given = picture
+
+    @property
+    def start(self) -> Start:
+        return self.section.start
+
+    @cached_property
+    def start_state(self) -> Bits:
+        """Shape (channels, height, width)."""
+        shape = (self.channels, self.height, self.width)
+        return center_start(*shape) if self.start == "center" else np.zeros(shape, np.uint8)
+
+    @cached_property
+    def target(self) -> npt.NDArray[np.float64]:
+        """Shape (loss channels, height, width)."""
+        return self._picture.astype(np.float64)
+
+    @cached_property
+    def _picture(self) -> Bits:
+        if self._given is not None:
+            return self._given
+        return parse_picture(self.section.target, len(self.loss_channels))
+
+    def sample(self, rng: np.random.Generator) -> Sample:
         """Return the start state and the picture, the same each time."""
-        return self.start, self.target
+        return self.start_state, self.target
+
+    def on_grid(
+        self,
+        height: int,
+        width: int,
+        *,
+        boundary: Boundary | None = None,
+        steps: int | None = None,
+    ) -> Pattern:
+        """Return the task with the picture around the start cell, and nothing elsewhere."""
+        if self.automaton.boundary == "zero":
+            raise InapplicableError(
+                "the picture finds its place by the zero boundary, which a larger grid moves away"
+            )
+        if self.start == "zeros":
+            raise InapplicableError(
+                "the picture has no start cell, so that a larger grid has no place for it"
+            )
+        # The cell (H // 2, W // 2) of the large grid is that of the small one, so much further.
+        y, x = height // 2 - self.height // 2, width // 2 - self.width // 2
+        picture = np.zeros((len(self._picture), height, width), np.uint8)
+        picture[:, y : y + self.height, x : x + self.width] = self._picture
+        large = super().on_grid(height, width, boundary=boundary, steps=steps)
+        return Pattern(cast(PatternSection, large.section), large.automaton, picture)
+
+    def larger(self) -> Larger:
+        """Return the picture in the middle of a grid of twice the side."""
+        return Larger(
+            self.on_grid(TIMES * self.height, TIMES * self.width), f"{TIMES} × side, same steps",
+            (self.automaton.steps,),
+            "The target is the picture around the start cell, and nothing elsewhere.",
+        )  # fmt: skip
+
+    @property
+    def exactness_note(self) -> str:
+        return "Exact asks for the training step only, as the published loss does."
+
+    @property
+    def preview(self) -> Preview:
+        ones = int(self._picture.any(axis=0).sum())
+        start = "one cell" if self.start == "center" else "nothing"
+        return Preview(
+            f"to grow from {start} in {self.automaton.steps} steps, {ones} of "
+            f"{self.height}×{self.width} cells:",
+            self._picture,
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The start; the target is not of a size to be listed."""
+        return {"start": self.start}

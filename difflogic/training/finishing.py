@@ -98,7 +98,7 @@ class Finisher:
         self._netlist, self._plan, self._settings = netlist, plan, settings
         self._sensitivity = sensitivity
         # Only what decides is looked at.
-        self._scene = replace(plan.scene, at=plan.required)
+        self._scene = replace(plan.scene, at=plan.decisive)
         # One start, or all there are: nothing is left to look for.
         self._complete = plan.exhaustive or plan.starts == 1
 

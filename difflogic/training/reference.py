@@ -16,9 +16,10 @@ from difflogic import gates
 from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.model import Model
-from difflogic.tasks import draw_epoch, draw_loss_steps, make_task
+from difflogic.tasks import make_task
 from difflogic.training.levers import Hardening, age, attempt_at, rate_share
 from difflogic.training.phases import PhaseTimer
+from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.trainer import StepResult
 
 Array = npt.NDArray[Any]

@@ -9,6 +9,7 @@ from difflogic.config import Config
 from difflogic.evaluation import evaluate, held_out
 from difflogic.evaluation.exactness import EXACTNESS
 from difflogic.model import Model
+from difflogic.tasks import task_class
 from difflogic.training.metrics import History
 from difflogic.training.trainer import Trainer
 
@@ -16,12 +17,12 @@ from difflogic.training.trainer import Trainer
 def final_scores(model: Model) -> dict[str, Any]:
     """Score the hard circuit that a run leaves behind: the one place for what a run ends with.
 
-    `held_out` holds the counts on held-out starts; for a life-like rule `exactness` holds those on
-    all 512 boards and in a random soup.
+    `held_out` holds the counts on held-out starts; for a rule that goes on from target to target
+    `exactness` holds those on all cases and in a random soup.
     """
     scores = {"held_out": held_out(model)}
-    if model.config.task.kind == "life":
-        scores["exactness"] = evaluate(model, [EXACTNESS.name])["suites"][EXACTNESS.name]
+    if task_class(model.config.task).moves_on():
+        scores["exactness"] = evaluate(model, [EXACTNESS.name])["tests"][EXACTNESS.name]
     return scores
 
 

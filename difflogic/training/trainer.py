@@ -20,7 +20,7 @@ from difflogic.errors import TrainingError
 from difflogic.evaluation.scene import grid_of
 from difflogic.machine import cpu_count
 from difflogic.model import Model
-from difflogic.tasks import draw_epoch, draw_loss_steps, longest_rollout, make_task
+from difflogic.tasks import make_task
 from difflogic.training.best import BestCircuit
 from difflogic.training.finishing import Finished
 from difflogic.training.levers import (
@@ -32,6 +32,7 @@ from difflogic.training.levers import (
 )
 from difflogic.training.optimizer import AdamW, SoftGates
 from difflogic.training.phases import PhaseTimer
+from difflogic.training.sampling import draw_epoch, draw_loss_steps, longest_rollout
 
 Array = npt.NDArray[Any]
 

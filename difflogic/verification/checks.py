@@ -14,6 +14,7 @@ from difflogic.engine.hard import HardSimulator
 from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing, sample_gradients
 from difflogic.machine import cpu_count
 from difflogic.streams import Purpose, stream
+from difflogic.tasks import task_class
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 from difflogic.verification.cases import Case, awkward_cases, case_of
@@ -64,7 +65,7 @@ def equivalence(config: Config) -> Iterator[Finding]:
 
 def with_levers(config: Config) -> Config:
     """Return the configuration with all levers of learning on, from the first epoch."""
-    later_steps = 0 if config.task.kind == "life" else 3
+    later_steps = 0 if task_class(config.task).moves_on() else 3
     return _with(
         config,
         training={"later_steps": later_steps},

@@ -48,7 +48,9 @@ def test_all_that_is_shipped_is_listed():
         assert found["gates_with_logits"] == config.architecture.parameters
         assert found["gates_per_cell"] == config.architecture.gates
         assert found["published"] == config.published.model_dump()
-        assert (found["rule"] is not None) == (found["task"] == "life")
+        settings = found["task_settings"]
+        assert settings.items() <= config.to_dict()["task"].items()
+        assert ("rule" in settings) == (found["task"] == "life")
 
 
 def test_pictures():

@@ -1,4 +1,4 @@
-"""`dct eval`: its exit codes, and what it shows. The suites have tests of their own."""
+"""`dct eval`: its exit codes, and what it shows. The tests have tests of their own."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def wrong(tiny_model: Model, tmp_path: Path) -> str:
 class TestExitCode:
     @pytest.mark.parametrize(("options", "code"), [([], 0), (["--require-exact"], 1)])
     def test_not_exact(self, dct: Dct, wrong: str, options: list[str], code: int) -> None:
-        result = dct("eval", wrong, "--suite", "exactness", *options)
+        result = dct("eval", wrong, "--test", "exactness", *options)
         assert result.exit_code == code
         assert result.stdout.endswith("\nnot exact: 4096 of 4096 cells are wrong\n")
 
@@ -57,7 +57,7 @@ class TestExitCode:
         assert result.stdout.endswith("\nexact: none of 4096 cells is wrong\n")
 
     def test_json_says_it_too(self, dct: Dct, wrong: str, right: str) -> None:
-        result = dct("eval", wrong, "--json", "--require-exact", "--suite", "gates")
+        result = dct("eval", wrong, "--json", "--require-exact", "--test", "gates")
         assert result.exit_code == 1
         assert result.json["exact"] is False
         assert dct("eval", right, "--json").json["exact"] is True
@@ -65,7 +65,7 @@ class TestExitCode:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--suite", "gatse"], 'no suite "gatse": did you mean "gates"?'),
+            (["--test", "gatse"], 'no test "gatse": did you mean "gates"?'),
             (["--starts", "0"], "--starts"),
             (["--seed", "-1"], "--seed"),
         ],
@@ -76,12 +76,12 @@ class TestExitCode:
         assert message in result.stderr
         assert result.stdout == ""
 
-    def test_a_suite_that_does_not_apply(self, dct: Dct, tmp_path: Path) -> None:
+    def test_a_test_that_does_not_apply(self, dct: Dct, tmp_path: Path) -> None:
         model = Model.create(load_config("game-of-life-small"))
         model.save(tmp_path / "life.npz")
-        result = dct("eval", "life.npz", "--suite", "fault")
+        result = dct("eval", "life.npz", "--test", "fault")
         assert result.exit_code == 2
-        assert 'suite "fault" does not apply to game-of-life-small' in result.stderr
+        assert 'test "fault" does not apply to game-of-life-small' in result.stderr
 
 
 class TestPath:
@@ -89,7 +89,7 @@ class TestPath:
         run = tmp_path / "run"
         run.mkdir()
         Path(right).rename(run / "model.npz")
-        assert dct("eval", str(run), "--suite", "exactness").exit_code == 0
+        assert dct("eval", str(run), "--test", "exactness").exit_code == 0
 
     def test_nothing_there(self, dct: Dct) -> None:
         result = dct("eval", "none.npz")
@@ -111,18 +111,18 @@ class TestPath:
 
 
 class TestOutput:
-    def test_all_suites(self, dct: Dct, wrong: str) -> None:
+    def test_all_tests(self, dct: Dct, wrong: str) -> None:
         lines = dct("eval", wrong, "--starts", "3").stdout.splitlines()
         assert lines[0] == "checkerboard-small · trained with seed 23 · evaluated with seed 23"
-        found = [line.split(":")[0] for line in lines if line.split(":")[0] in SUITE_NAMES]
-        assert found == list(SUITE_NAMES)
+        found = [line.split(":")[0] for line in lines if line.split(":")[0] in TEST_NAMES]
+        assert found == list(TEST_NAMES)
         rows = (line.split() for line in lines if line.startswith("training grid"))
         (row,) = (row for row in rows if row[4] == "5")
         # Two steps of training: 2, 3, 4 and 5 are counted, 16 cells in 3 starts each.
         assert row[2:] == ["4×4", "1", "5", "48", "48", "0.00", "%", "3", "3", "yes"]
 
     def test_published_numbers_stand_beside_ours(self, dct: Dct, wrong: str) -> None:
-        lines = dct("eval", wrong, "--suite", "robustness").stdout.splitlines()
+        lines = dct("eval", wrong, "--test", "robustness").stdout.splitlines()
         rows = {line.split("  ")[0]: line.split() for line in lines if "synchronously" in line}
         assert rows["synchronously trained"][-2:] == ["1107", "256"]
         assert rows["asynchronously trained"][-2:] == ["676", "256"]
@@ -135,10 +135,10 @@ class TestOutput:
         found = dct("eval", wrong, "--json", "--starts", "3", "--seed", "5").json
         assert found["model"] == wrong
         assert (found["seed"], found["training_seed"]) == (5, 23)
-        assert list(found["suites"]) == list(SUITE_NAMES)
-        assert found["suites"]["exactness"]["counts"][0] == {
+        assert list(found["tests"]) == list(TEST_NAMES)
+        assert found["tests"]["exactness"]["counts"][0] == {
             "what": "training grid", "height": 4, "width": 4, "fire_rate": 1.0, "step": 2,
-            "starts": 3, "wrong_starts": 3, "cells": 48, "wrong_cells": 48, "required": True,
+            "starts": 3, "wrong_starts": 3, "cells": 48, "wrong_cells": 48, "decisive": True,
         }  # fmt: skip
 
     def test_the_same_again(self, dct: Dct, wrong: str) -> None:
@@ -161,21 +161,21 @@ class TestOutput:
     def test_compilation_is_announced(
         self, dct: Dct, right: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        assert "compiling" not in dct("eval", right, "--suite", "gates").stderr
+        assert "compiling" not in dct("eval", right, "--test", "gates").stderr
         monkeypatch.setattr(compilation, "is_hard_cached", lambda: False)
-        result = dct("eval", right, "--suite", "gates", "--json")
+        result = dct("eval", right, "--test", "gates", "--json")
         assert "compiling the simulator" in result.stderr
         assert result.json["exact"] is True
 
 
-SUITE_NAMES = (
+TEST_NAMES = (
     "exactness", "generalisation", "fault", "healing", "asynchronous", "robustness", "gates",
 )  # fmt: skip
 
 
-def test_help_names_all_suites() -> None:
-    from difflogic.evaluation import SUITES
+def test_help_names_all_tests() -> None:
+    from difflogic.evaluation import TESTS
 
-    assert tuple(SUITES) == SUITE_NAMES
-    option = evaluate.evaluate.__annotations__["suites"]
-    assert all(name in str(option) for name in SUITE_NAMES)
+    assert tuple(TESTS) == TEST_NAMES
+    option = evaluate.evaluate.__annotations__["tests"]
+    assert all(name in str(option) for name in TEST_NAMES)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from cli.options import pattern
-from difflogic.config import load_config
+from difflogic.config import Config, load_config
+from difflogic.tasks import make_task
 
 
 class Terminal(io.StringIO):
@@ -29,9 +30,15 @@ def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return stderr
 
 
+def show(config: Config) -> None:
+    preview = make_task(config).preview
+    assert preview is not None
+    pattern.show_preview(preview)
+
+
 def test_a_picture_is_shown_in_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_a_terminal(monkeypatch)
-    pattern.show_picture(load_config("letter-g"))
+    show(load_config("letter-g"))
     first, *rows = terminal.getvalue().splitlines()
     assert first == "to grow from nothing in 15 steps, 91 of 16×16 cells:"
     assert [row.count("▀") for row in rows] == [16] * 8
@@ -41,21 +48,21 @@ def test_without_colours_letters_tell_them(monkeypatch: pytest.MonkeyPatch) -> N
     terminal = on_a_terminal(monkeypatch)
     monkeypatch.setenv("NO_COLOR", "1")
     config = load_config("letter-g")
-    pattern.show_picture(config)
+    show(config)
     assert terminal.getvalue().splitlines()[1:] == config.task.target.split()
 
 
 def test_one_channel_needs_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_a_terminal(monkeypatch)
     monkeypatch.setenv("NO_COLOR", "1")
-    pattern.show_picture(load_config("lizard"))
+    show(load_config("lizard"))
     assert len(terminal.getvalue().splitlines()) == 1 + 10
     assert "█" in terminal.getvalue()
 
 
 def test_without_a_terminal_it_is_text(capsys: pytest.CaptureFixture[str]) -> None:
     config = load_config("lizard")
-    pattern.show_picture(config)
+    show(config)
     assert capsys.readouterr().err.splitlines()[1:] == config.task.target.split()
 
 

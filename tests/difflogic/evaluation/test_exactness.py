@@ -8,11 +8,11 @@ from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.evaluation import ExactnessCheck, Streams, held_out, trial
 from difflogic.evaluation.counts import Count
-from difflogic.evaluation.exactness import Exactness, held_out_streams, later_steps
+from difflogic.evaluation.exactness import Exactness, held_out_streams
 from difflogic.gates import Op
 from difflogic.model import Model
 from difflogic.streams import Purpose
-from difflogic.tasks import draw_batch, draw_masks, make_task
+from difflogic.tasks import draw_batch, draw_masks, later_steps, make_task
 from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
 
@@ -123,7 +123,7 @@ class TestCheckerboard:
             assert count.wrong_cells == expected.sum()
             assert count.wrong_starts == (expected > 0).sum()
             assert (count.starts, count.cells) == (6, 6 * 42 * len(channels))
-            assert count.required
+            assert count.decisive
 
     def test_one_check_does_for_any_circuit(self):
         model = random_model(tiny("automaton.fire_rate=0.6"))
@@ -161,7 +161,7 @@ class TestCheckerboard:
             counts = list(right)
             counts[index] = replace(counts[index], wrong_cells=1)
             assert not Exactness(tuple(counts)).exact
-            counts[index] = replace(counts[index], required=False)
+            counts[index] = replace(counts[index], decisive=False)
             assert Exactness(tuple(counts)).exact
 
     @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ class TestPattern:
     def test_only_the_training_step_is_asked_for(self, tmp_path):
         model = blinking_dots(tmp_path)
         found = check_of(model)(model.ops)
-        assert [(c.step, c.wrong_cells, c.required) for c in found.counts] == [
+        assert [(c.step, c.wrong_cells, c.decisive) for c in found.counts] == [
             (3, 0, True), (4, 3, False), (6, 3, False), (7, 0, False),
         ]  # fmt: skip
         assert found.exact
@@ -217,7 +217,7 @@ class TestLife:
             state = rollout(model, board[None], 1, "periodic")[0][0]
             wrong[number] = (state != life.advance(board)).sum()
         assert 0 < wrong.sum() < 512 * 9
-        assert [(c.step, c.starts, c.cells, c.required) for c in found.counts] == [
+        assert [(c.step, c.starts, c.cells, c.decisive) for c in found.counts] == [
             (1, 512, 512 * 9, True)
         ]
         assert found.wrong_cells == wrong.sum()
@@ -228,5 +228,5 @@ class TestLife:
         model = random_model(config)
         check = check_of(model, 5)
         assert not check.plan.exhaustive
-        required = [(c.step, c.required) for c in check(model.ops).counts]
+        required = [(c.step, c.decisive) for c in check(model.ops).counts]
         assert required == [(2, True), (3, False), (4, False), (5, False)]

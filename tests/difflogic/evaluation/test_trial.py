@@ -1,16 +1,24 @@
 """What is drawn for a start does not depend on how much is simulated at a time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from difflogic.engine.layout import Grid
 from difflogic.evaluation import trial
-from difflogic.evaluation.scene import Damage, Streams, resized, scene_of
+from difflogic.evaluation.scene import Damage, Streams
+from difflogic.evaluation.scene import scene_of as scene_of_task
 from difflogic.evaluation.trial import Trial, count_wrong, draw_samples
 from difflogic.streams import Purpose, stream
 from difflogic.tasks import draw_batch, draw_masks, make_task
 from tests.difflogic.evaluation.naive import random_model, rollout
 from tests.difflogic.training.tiny import tiny
+
+
+def scene_of(config, streams, at, **changes):
+    return replace(scene_of_task(make_task(config), streams, at), **changes)
+
 
 STREAMS = Streams(5, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, 2)
 STARTS = 5
@@ -56,7 +64,7 @@ def expected_counts(model, scene, config):
 @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
 @pytest.mark.parametrize("damage", [None, Damage(3, 7, anywhere=True)])
 def test_counts_are_those_of_plain_numpy_at_any_block_size(fire_rate, damage, monkeypatch):
-    config = resized(tiny(), 9, 8)
+    config = tiny("task.height=9", "task.width=8")
     model = random_model(config)
     scene = scene_of(config, STREAMS, (1, 4, 9, 10), fire_rate=fire_rate, damage=damage)
     expected = expected_counts(model, scene, config)

@@ -6,11 +6,19 @@ from hypothesis import strategies as st
 from difflogic.config import load_config
 from difflogic.tasks import make_task
 from difflogic.tasks.checkerboard import Checkerboard
+from tests.difflogic.tasks.made import automaton
+
+
+def board(channels, height, width, square=2, loss_channels=(0,)):
+    return Checkerboard.of(
+        automaton(channels), kind="checkerboard", height=height, width=width, square=square,
+        loss_channels=loss_channels,
+    )  # fmt: skip
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 4))
 def test_target(height, width, square):
-    task = Checkerboard(1, height, width, square, (0,))
+    task = board(1, height, width, square, (0,))
     _, target = task.sample(np.random.default_rng(0))
     assert target.shape == (1, height, width)
     for y in range(height):
@@ -19,14 +27,14 @@ def test_target(height, width, square):
 
 
 def test_every_loss_channel_has_the_target():
-    _, target = Checkerboard(8, 16, 16, 2, (0, 5)).sample(np.random.default_rng(0))
+    _, target = board(8, 16, 16, 2, (0, 5)).sample(np.random.default_rng(0))
     assert target.shape == (2, 16, 16)
     np.testing.assert_array_equal(target[0], target[1])
     assert target.sum() == 256
 
 
 def test_starts_are_fair_bits_in_all_channels():
-    task = Checkerboard(8, 16, 16)
+    task = board(8, 16, 16)
     starts = np.stack([task.sample(np.random.default_rng(seed))[0] for seed in range(50)])
     assert starts.dtype == np.uint8
     assert set(np.unique(starts)) == {0, 1}
@@ -35,19 +43,30 @@ def test_starts_are_fair_bits_in_all_channels():
 
 
 def test_the_generator_alone_decides():
-    task = Checkerboard(2, 3, 4)
+    task = board(2, 3, 4)
     first, second = (task.sample(np.random.default_rng(7))[0] for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
 def test_the_target_cannot_be_written():
-    _, target = Checkerboard(2, 3, 4).sample(np.random.default_rng(7))
+    _, target = board(2, 3, 4).sample(np.random.default_rng(7))
     with pytest.raises(ValueError, match="read-only"):
         target[0, 0, 0] = 1
 
 
 def test_from_config():
     config = load_config("checkerboard", ["task.height=5", "task.width=7", "task.square=3"])
-    assert make_task(config) == Checkerboard(8, 5, 7, 3, (0,))
-    assert make_task(config).name == "checkerboard"
-    assert make_task(config).loss_channels == (0,)
+    task = make_task(config)
+    assert isinstance(task, Checkerboard)
+    assert (task.channels, task.height, task.width, task.section.square) == (8, 5, 7, 3)
+    assert task.name == "checkerboard"
+    assert task.loss_channels == (0,)
+    assert task.start == "random"
+
+
+def test_an_exact_one_stays():
+    task = make_task(load_config("checkerboard"))
+    assert task.decisive_steps == (20, 21, 40, 41)
+    larger = task.larger()
+    assert (larger.task.height, larger.task.width, larger.steps) == (64, 64, (80, 81))
+    np.testing.assert_array_equal(larger.task.target[0, :16, :16], task.target[0])

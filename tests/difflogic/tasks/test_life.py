@@ -9,9 +9,17 @@ from scipy.signal import convolve2d
 from difflogic.config import load_config
 from difflogic.tasks import draw_batch, make_task
 from difflogic.tasks.life import Life
+from tests.difflogic.tasks.made import automaton
 
 KERNEL = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
 RULES = ["B3/S23", "B36/S23", "B2/S", "B1357/S1357", "B0/S8", "B/S012345678", "B3678/S34678"]
+
+
+def life(channels, height, width, boundary="periodic", steps=1, rule="B3/S23", loss_channels=(0,)):
+    return Life.of(
+        automaton(channels, boundary, steps), kind="life", height=height, width=width, rule=rule,
+        loss_channels=loss_channels,
+    )  # fmt: skip
 
 
 def successor(board, rule, boundary):
@@ -47,7 +55,7 @@ rules = st.one_of(
 def test_advance(rule, boundary, height, width, seed):
     # On fewer than three periodic cells a neighbour counts more than once, unlike in SciPy.
     board = np.random.default_rng(seed).integers(0, 2, (height, width), dtype=np.uint8)
-    task = Life(1, height, width, boundary, rule=rule)
+    task = life(1, height, width, boundary, rule=rule)
     found = task.advance(board)
     assert found.dtype == np.uint8
     np.testing.assert_array_equal(found, successor(board, rule, boundary))
@@ -55,14 +63,14 @@ def test_advance(rule, boundary, height, width, seed):
 
 def test_on_one_periodic_cell_it_is_its_own_neighbour():
     alive = np.ones((1, 1), np.uint8)
-    assert Life(1, 1, 1, "periodic", rule="B3/S8").advance(alive).item() == 1
-    assert Life(1, 1, 1, "periodic", rule="B3/S23").advance(alive).item() == 0
-    assert Life(1, 1, 1, "zero", rule="B3/S0").advance(alive).item() == 1
+    assert life(1, 1, 1, "periodic", rule="B3/S8").advance(alive).item() == 1
+    assert life(1, 1, 1, "periodic", rule="B3/S23").advance(alive).item() == 0
+    assert life(1, 1, 1, "zero", rule="B3/S0").advance(alive).item() == 1
 
 
 @given(rules, st.sampled_from(["zero", "periodic"]), st.integers(1, 4), st.integers(0, 2**32))
 def test_samples(rule, boundary, steps, seed):
-    task = Life(4, 5, 6, boundary, steps, rule, (2, 0))
+    task = life(4, 5, 6, boundary, steps, rule, (2, 0))
     start, target = task.sample(np.random.default_rng(seed))
     assert (start.shape, start.dtype) == ((4, 5, 6), np.uint8)
     assert (target.shape, target.dtype) == ((2, 5, 6), np.float64)
@@ -77,7 +85,7 @@ def test_samples(rule, boundary, steps, seed):
 def test_a_glider_moves():
     glider = np.zeros((8, 8), np.uint8)
     glider[[0, 1, 2, 2, 2], [1, 2, 0, 1, 2]] = 1
-    task, board = Life(1, 8, 8), glider
+    task, board = life(1, 8, 8), glider
     for _ in range(32):
         board = task.advance(board)
     np.testing.assert_array_equal(board, glider)
@@ -88,8 +96,8 @@ def test_a_glider_moves():
 
 def test_highlife_differs_from_life():
     boards = np.random.default_rng(0).integers(0, 2, (20, 6, 6), dtype=np.uint8)
-    life, highlife = Life(1, 6, 6), Life(1, 6, 6, rule="B36/S23")
-    assert any((life.advance(board) != highlife.advance(board)).any() for board in boards)
+    conway, highlife = life(1, 6, 6), life(1, 6, 6, rule="B36/S23")
+    assert any((conway.advance(board) != highlife.advance(board)).any() for board in boards)
 
 
 def test_the_published_boards_are_all_that_there_are():
@@ -101,8 +109,21 @@ def test_from_config():
     config = load_config(
         "game-of-life", ["task.rule=B36/S23", "task.height=4", "automaton.steps=3"]
     )
-    assert make_task(config) == Life(1, 4, 3, "periodic", 3, "B36/S23", (0,))
-    assert make_task(config).name == "life"
+    task = make_task(config)
+    assert isinstance(task, Life)
+    assert (task.channels, task.height, task.width, task.automaton.steps) == (1, 4, 3, 3)
+    assert (task.name, task.section.rule) == ("life", "B36/S23")
+
+
+def test_all_cases_are_all_boards_once():
+    cases = life(3, 5, 4, "zero", loss_channels=(2, 0)).cases()
+    boards = cases.starts[:, 0]
+    assert len(np.unique(boards.reshape(512, 9), axis=0)) == 512
+    np.testing.assert_array_equal(cases.starts[:, 2], boards)
+    assert not cases.starts[:, 1].any()
+    expected = np.array([successor(board, "B3/S23", "periodic") for board in boards])
+    np.testing.assert_array_equal(cases.targets, np.stack([expected, expected], axis=1))
+    assert life(1, 3, 3, steps=2).cases() is None
 
 
 @pytest.mark.parametrize("rule", ["B3S23", "S23/B3", "B9/S2", "b3/s23", "B3/S23 ", "3/23", ""])

@@ -3,7 +3,8 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.streams import Purpose
-from difflogic.tasks import draw_batch, draw_epoch, make_task
+from difflogic.tasks import draw_batch, make_task
+from difflogic.training.sampling import draw_epoch
 
 
 def test_the_lizard_grows_from_the_middle_cell():
@@ -37,7 +38,7 @@ def test_the_letter_grows_from_nothing():
 def test_the_middle_of_any_grid(height, width):
     rows = ("#" * width + "\\n") * height
     config = load_config("lizard", [f'task.target="{rows}"'])
-    start = make_task(config).start
+    start = make_task(config).start_state
     assert np.argwhere(start[3]).tolist() == [[height // 2, width // 2]]
 
 
@@ -56,5 +57,5 @@ def test_a_picture_in_another_channel():
     config = load_config("lizard", ["task.loss_channels=[7]", "task.start=zeros"])
     task = make_task(config)
     assert task.loss_channels == (7,)
-    assert not task.start.any()
+    assert not task.start_state.any()
     assert task.target.shape == (1, 20, 20)

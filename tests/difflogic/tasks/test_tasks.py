@@ -4,14 +4,9 @@ import pytest
 from difflogic.config import load_config
 from difflogic.errors import ConfigError
 from difflogic.streams import Purpose
-from difflogic.tasks import (
-    draw_batch,
-    draw_epoch,
-    draw_loss_steps,
-    draw_masks,
-    longest_rollout,
-    make_task,
-)
+from difflogic.tasks import TASKS, Task, draw_batch, draw_masks, make_task
+from difflogic.tasks.base import TaskError, TaskSection
+from tests.difflogic.tasks.made import automaton
 
 
 @pytest.fixture
@@ -19,18 +14,28 @@ def task():
     return make_task(load_config("checkerboard", ["task.loss_channels=[0, 3]"]))
 
 
-class WrongTarget:
-    name = "wrong"
-    loss_channels = (0,)
-
-    def __init__(self, value):
-        self.value = value
+class Given(Task):
+    """A task that gives what it is told to."""
 
     def sample(self, rng):
+        return self.given(rng)
+
+
+def given(sample):
+    section = TaskSection(kind="given", height=2, width=3)
+    task = Given(section, automaton(1))
+    task.given = sample
+    return task
+
+
+def wrong_target(value):
+    def sample(rng):
         target = np.zeros((1, 2, 3))
         if rng.random() < 0.5:
-            target[0, 1, 2] = self.value
+            target[0, 1, 2] = value
         return np.zeros((1, 2, 3), np.uint8), target
+
+    return given(sample)
 
 
 def test_shapes_and_types(task):
@@ -59,8 +64,54 @@ def test_batches_differ_by_seed_epoch_sample_and_purpose(task):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_target_that_is_no_number_is_an_error(value):
-    with pytest.raises(ConfigError, match=rf'task "wrong": .* is {value} in .* row 1, column 2'):
-        draw_batch(WrongTarget(value), 0, 0, 64)
+    with pytest.raises(ConfigError, match=rf'task "given": .* is {value} in .* row 1, column 2'):
+        draw_batch(wrong_target(value), 0, 0, 64)
+
+
+START, TARGET = np.zeros((1, 2, 3), np.uint8), np.zeros((1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("sample", "says"),
+    [
+        (START, "must return a start and a target"),
+        ((START, TARGET, TARGET), "must return a start and a target"),
+        ((START[0], TARGET), r"start of shape \(2, 3\), and \(1, 2, 3\) is needed: channels, rows"),
+        ((START, TARGET[:, :1]), r"target of shape \(1, 1, 3\), and \(1, 2, 3\) .* loss channels"),
+        ((START, None), "target of shape None"),
+        ((START.astype(float), TARGET), "start of type float64, and uint8 is needed"),
+        ((START + 2, TARGET), "a start with the value 2"),
+    ],
+)
+def test_a_sample_of_another_form_is_an_error(sample, says):
+    with pytest.raises(TaskError, match=f"Given.sample .*{says}"):
+        draw_batch(given(lambda rng: sample), 0, 0, 2)
+
+
+def plain(start):
+    return given(lambda rng: (start, TARGET))
+
+
+def test_what_a_start_is_called_follows_from_the_sample():
+    center = START.copy()
+    center[:, 1, 1] = 1
+    assert plain(START).start == "zeros"
+    assert plain(center).start == "center"
+    assert not plain(center).has_random_start
+    noise = given(lambda rng: (rng.integers(0, 2, (1, 2, 3), np.uint8), TARGET))
+    assert noise.has_random_start
+    assert noise.start == "random"
+    with pytest.raises(TaskError, match="neither one cell of ones in the middle nor zeros"):
+        plain(START + 1).start  # noqa: B018 - a property that has to fail
+
+
+@pytest.mark.parametrize("kind", TASKS)
+def test_every_task_says_what_it_is(kind):
+    task = TASKS[kind]
+    assert task.__doc__
+    assert task.Section.__doc__
+    assert task.Section.model_fields["kind"].is_required()
+    assert task.stays + task.moves_on() <= 1
 
 
 def test_unknown_kind():
@@ -93,37 +144,3 @@ def test_masks_do_not_depend_on_batch_or_rate():
 
 def test_no_mask_where_all_cells_fire():
     assert draw_masks(5, 1, 2, 3, 4, 5, fire_rate=1.0) is None
-
-
-def test_the_last_step_is_compared_with_and_no_other():
-    config = load_config("checkerboard", ["automaton.steps=7"])
-    assert longest_rollout(config) == 7
-    assert {draw_loss_steps(config, epoch) for epoch in range(50)} == {(7,)}
-
-
-def test_a_later_step_is_drawn_anew_at_each_epoch():
-    config = load_config("checkerboard", ["automaton.steps=7", "training.later_steps=4"])
-    assert longest_rollout(config) == 11
-    drawn = [draw_loss_steps(config, epoch) for epoch in range(2000)]
-    assert {steps[0] for steps in drawn} == {7}
-    counts = np.bincount([steps[1] for steps in drawn])
-    assert len(counts) == 12
-    assert not counts[:8].any()
-    # Five standard deviations of a binomial count.
-    np.testing.assert_allclose(counts[8:], 500, atol=5 * np.sqrt(2000 * 0.25 * 0.75))
-    assert draw_loss_steps(config, 123) == drawn[123]
-    other = load_config("checkerboard", [
-        "automaton.steps=7", "training.later_steps=4", "training.seed=24",
-    ])  # fmt: skip
-    assert [draw_loss_steps(other, epoch) for epoch in range(2000)] != drawn
-
-
-def test_masks_of_the_first_steps_stay_the_same_if_there_are_later_ones():
-    config = load_config("checkerboard-async")
-    longer = load_config("checkerboard-async", ["training.later_steps=4"])
-    starts, targets, masks = draw_epoch(make_task(config), config, 5)
-    same_starts, same_targets, more_masks = draw_epoch(make_task(config), longer, 5)
-    assert more_masks.shape[1] == masks.shape[1] + 4
-    np.testing.assert_array_equal(more_masks[:, :-4], masks)
-    np.testing.assert_array_equal(same_starts, starts)
-    np.testing.assert_array_equal(same_targets, targets)

@@ -38,9 +38,7 @@ compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 def life(*overrides):
     """The Game of Life on 3×3 cells: all of its 512 boards can be tried."""
-    config = tiny(*LIFE, *overrides)
-    task = config.task.model_copy(update={"kind": "life"})
-    return config.model_copy(update={"task": task})
+    return tiny("task.kind=life", *LIFE, *overrides)
 
 
 def sure(ops, rng=None, spread=1.0):

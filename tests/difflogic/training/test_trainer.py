@@ -7,7 +7,7 @@ from difflogic import gates
 from difflogic.engine import oracle
 from difflogic.errors import TrainingError
 from difflogic.model import Model
-from difflogic.tasks import draw_batch, draw_masks, make_task
+from difflogic.tasks import Task, draw_batch, draw_masks, make_task
 from difflogic.training.phases import PHASES
 from difflogic.training.trainer import Trainer, samples_in_flight, sharing_of
 from tests.difflogic.training.tiny import tiny
@@ -181,11 +181,12 @@ def test_numbers_that_are_none_end_the_run(value):
         np.testing.assert_array_equal(trainer.model.logits, broken)
 
 
-class Huge:
+class Huge(Task):
     """A task whose targets are too large for the square of an error in float32."""
 
     def __init__(self, task):
-        self.task, self.name, self.loss_channels = task, task.name, task.loss_channels
+        super().__init__(task.section, task.automaton)
+        self.task = task
 
     def sample(self, rng):
         start, target = self.task.sample(rng)

@@ -59,9 +59,9 @@ def test_a_given_grid_stays_and_the_picture_stands_in_its_middle(here):
     assert [row[12:32] for row in rows[10:30]] == LIZARD.splitlines()
     assert config.task.target.count("#") == LIZARD.count("#")
     # The seed stands where it stood.
-    start = make_task(config).start
+    start = make_task(config).start_state
     assert start[0, 20, 22] == 1
-    assert (start[0].sum(), make_task(lizard()).start[0, 10, 10]) == (1, 1)
+    assert (start[0].sum(), make_task(lizard()).start_state[0, 10, 10]) == (1, 1)
 
 
 def test_a_picture_that_is_larger_than_a_given_grid(here):

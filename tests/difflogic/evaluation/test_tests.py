@@ -1,4 +1,4 @@
-"""Each suite against plain NumPy, at sizes that take no time."""
+"""Each test of `dct eval` against plain NumPy, at sizes that take no time."""
 
 import json
 import math
@@ -10,17 +10,16 @@ from scipy import signal
 from difflogic.config import load_config
 from difflogic.errors import ConfigError
 from difflogic.evaluation import (
-    SUITES,
+    TESTS,
     asynchronous,
     choose,
     damage,
     evaluate,
     generalisation,
-    life,
     robustness,
+    soup,
 )
-from difflogic.evaluation.scene import resized
-from difflogic.evaluation.suite import Draw, Subject
+from difflogic.evaluation.subject import Draw, Subject
 from difflogic.gates import Op
 from difflogic.model import Model
 from difflogic.pictures import parse_picture
@@ -32,12 +31,18 @@ from tests.difflogic.training.tiny import tiny
 SEED = 4
 
 
+def resized(config, height, width):
+    """The same experiment on a grid of another size."""
+    task = config.task.model_copy(update={"height": height, "width": width})
+    return config.model_copy(update={"task": task})
+
+
 def subject_of(model, starts=3):
     return Subject(model, SEED, starts)
 
 
 def drawn(config, draw, starts, steps, fire_rate):
-    """Starts, targets and masks of a suite."""
+    """Starts, targets and masks of a test."""
     states, targets = draw_batch(make_task(config), SEED, draw, starts, Purpose.EVALUATION_START)
     masks = draw_masks(
         SEED, draw, starts, steps, config.task.height, config.task.width, fire_rate,
@@ -195,8 +200,8 @@ def life_step(grid, born, survive):
 class TestSoup:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
-        monkeypatch.setattr(life, "SOUP_SIDE", 17)
-        monkeypatch.setattr(life, "SOUP_STEPS", 12)
+        monkeypatch.setattr(soup, "SOUP_SIDE", 17)
+        monkeypatch.setattr(soup, "SOUP_STEPS", 12)
 
     def still(self, *overrides):
         """A circuit that does nothing, where the rule does nothing either, or not."""
@@ -209,7 +214,7 @@ class TestSoup:
     def test_a_rule_that_leaves_all_as_it_is(self):
         found = evaluate(self.still('task.rule="B/S012345678"'))
         assert found["exact"] is True
-        exactness = found["suites"]["exactness"]
+        exactness = found["tests"]["exactness"]
         assert exactness["wrong_neighborhoods"] == 0
         assert exactness["first_wrong_step"] is None
         assert [count["wrong_cells"] for count in exactness["counts"]] == [0, 0]
@@ -226,7 +231,7 @@ class TestSoup:
         for _ in range(12):
             board = life_step(board, born, survive)
             wrong += int((board != start).sum())
-        found = life.soup(subject_of(model))
+        found = soup.soup(subject_of(model))
         assert found["count"].wrong_cells == wrong
         assert found["first_wrong_step"] == 1
 
@@ -234,32 +239,32 @@ class TestSoup:
         # Right but for a living cell with eight neighbours: 1 of 512.
         model = self.still('task.rule="B/S01234567"')
         found = evaluate(model, seed=1)
-        exactness = found["suites"]["exactness"]
+        exactness = found["tests"]["exactness"]
         assert exactness["wrong_neighborhoods"] == 1
         assert found["exact"] is False
 
 
 class TestChoice:
     def test_which_apply(self):
-        checkerboard = [suite.name for suite in choose(tiny())]
-        assert checkerboard == list(SUITES)
-        assert [suite.name for suite in choose(load_config("game-of-life"))] == [
+        checkerboard = [test.name for test in choose(tiny())]
+        assert checkerboard == list(TESTS)
+        assert [test.name for test in choose(load_config("game-of-life"))] == [
             "exactness", "gates",
         ]  # fmt: skip
-        assert [suite.name for suite in choose(load_config("lizard"))] == [
+        assert [test.name for test in choose(load_config("lizard"))] == [
             "exactness", "generalisation", "gates",
         ]  # fmt: skip
-        assert [suite.name for suite in choose(load_config("letter-g"))] == ["exactness", "gates"]
+        assert [test.name for test in choose(load_config("letter-g"))] == ["exactness", "gates"]
 
     def test_exactness_is_always_there(self):
-        assert [suite.name for suite in choose(tiny(), ["gates"])] == ["exactness", "gates"]
+        assert [test.name for test in choose(tiny(), ["gates"])] == ["exactness", "gates"]
 
     @pytest.mark.parametrize(
         ("config", "name", "message"),
         [
             ("letter-g", "generalisation", "zero boundary.*exactness, gates"),
-            ("game-of-life", "robustness", "kind life"),
-            ("lizard", "fault", "kind pattern"),
+            ("game-of-life", "robustness", "of life does not"),
+            ("lizard", "fault", "of pattern does not"),
             ("checkerboard", "gatse", 'did you mean "gates"'),
         ],
     )
@@ -287,22 +292,22 @@ class TestEvaluate:
         assert json.loads(json.dumps(found)) == found
         assert found["seed"] == model.config.training.seed
         other = evaluate(model, seed=99)
-        for name in SUITES:
-            assert (other["suites"][name] != found["suites"][name]) == (name != "gates")
+        for name in TESTS:
+            assert (other["tests"][name] != found["tests"][name]) == (name != "gates")
 
     def test_fewer_starts(self):
-        found = evaluate(random_model(tiny()), starts=2)["suites"]
+        found = evaluate(random_model(tiny()), starts=2)["tests"]
         assert {c["starts"] for s in found.values() for c in s.get("counts", [])} == {2}
         assert found["robustness"]["starts"] == 2
 
     def test_at_least_64_starts_for_exactness(self):
-        found = evaluate(random_model(tiny()), ["exactness"])["suites"]
+        found = evaluate(random_model(tiny()), ["exactness"])["tests"]
         assert {count["starts"] for count in found["exactness"]["counts"]} == {64}
 
     def test_what_does_not_apply_is_told(self):
         found = evaluate(Model.create(load_config("letter-g")))
-        assert list(found["suites"]) == ["exactness", "gates"]
-        assert set(found["not_applicable"]) == set(SUITES) - {"exactness", "gates"}
+        assert list(found["tests"]) == ["exactness", "gates"]
+        assert set(found["not_applicable"]) == set(TESTS) - {"exactness", "gates"}
 
     def test_progress(self):
         told = []

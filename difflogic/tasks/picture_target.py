@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from difflogic.config.problems import Place
 from difflogic.errors import ConfigError, did_you_mean
 from difflogic.pictures import (
     center_picture,
@@ -15,29 +13,21 @@ from difflogic.pictures import (
     render_picture,
     shipped_pictures,
 )
-
-TARGET = ("task", "target")
-SIDES = (("task", "height"), ("task", "width"))
+from difflogic.tasks.base import Surroundings
 
 MAX_TEXT_BYTES = 2**20
 MAX_FILE_BYTES = 2**26
 """Above what an image of as many pixels as are accepted takes."""
 
 
-def resolve_target(
-    data: dict[str, Any], base: Path, overridden: Collection[Place], shipped: Path
-) -> None:
-    """Replace the target of a pattern by its rows, so that a run keeps what it grew.
+def resolve_target(task: dict[str, Any], surroundings: Surroundings) -> None:
+    """Replace the target in `task`, the keys of [task], by its rows.
 
-    A relative path starts at `base`; `shipped` is the directory of the shipped pictures. A text
-    picture sets the height and width that are not given, or that stand in a file whose target is
-    `overridden`; in a larger grid it stands in the middle. An image is scaled to the grid.
+    A text picture sets the height and width that are not given, or that stand in a file whose
+    target is overridden; in a larger grid it stands in the middle. An image is scaled to the grid.
     Raises ConfigError for what is no picture, and for one that does not fit. Whatever else is
     wrong with [task] is left to the check.
     """
-    task = data.get("task")
-    if not isinstance(task, dict) or task.get("kind") != "pattern":
-        return
     target, loss_channels = task.get("target"), task.get("loss_channels", [0])
     if not isinstance(target, str) or not target.strip():
         return
@@ -47,25 +37,24 @@ def resolve_target(
     if "\n" in target:
         content: str | bytes = target
     else:
-        content = _read(target, base, shipped)
+        content = _read(target, surroundings.base("target"), surroundings.pictures)
     prefix = "" if "\n" in target else f"{target}: "
     try:
         if isinstance(content, str):
-            _place_text(task, content, channels, overridden)
+            _place_text(task, content, channels, surroundings)
         else:
             _place_image(task, content, channels)
     except ConfigError as error:
         raise ConfigError(f"{prefix}{error}") from None
 
 
-def _place_text(
-    task: dict[str, Any], text: str, channels: int, overridden: Collection[Place]
-) -> None:
+def _place_text(task: dict[str, Any], text: str, channels: int, surroundings: Surroundings) -> None:
     bits = parse_picture(text, channels)
-    for place, size in zip(SIDES, bits.shape[1:], strict=True):
-        stale = TARGET in overridden and place not in overridden
-        if stale or place[1] not in task:
-            task[place[1]] = size
+    overridden = surroundings.overridden
+    for side, size in zip(("height", "width"), bits.shape[1:], strict=True):
+        stale = "target" in overridden and side not in overridden
+        if stale or side not in task:
+            task[side] = size
     grid = _grid(task)
     if grid is not None:
         task["target"] = render_picture(center_picture(bits, *grid))

@@ -1,4 +1,4 @@
-"""What all suites have in common."""
+"""What all tests of a circuit have in common: what is tested, and what a test is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from difflogic.evaluation.scene import Scene, Streams
 from difflogic.evaluation.trial import Ops, count_wrong
 from difflogic.model import Model
 from difflogic.streams import Purpose
+from difflogic.tasks import InapplicableError, Task, make_task
 
 
 class Draw(IntEnum):
-    """Tells the suites' streams apart. The numbers are part of results: never change one."""
+    """Tells the tests' streams apart. The numbers are part of results: never change one."""
 
     GENERALISATION = 0
     DAMAGE = 1
@@ -34,18 +35,22 @@ class Subject:
     seed: int
     """Names all streams; results follow from it and the model."""
     starts: int | None = None
-    """Starts of each scene; None leaves it to the suite."""
+    """Starts of each scene; None leaves it to the test."""
 
     @property
     def config(self) -> Config:
         return self.model.config
 
     @cached_property
+    def task(self) -> Task:
+        return make_task(self.config)
+
+    @cached_property
     def ops(self) -> Ops:
         return self.model.ops
 
     def streams(self, draw: Draw) -> Streams:
-        """Return the streams of a suite."""
+        """Return the streams of a test."""
         return Streams(self.seed, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, draw)
 
     def count(self, what: str, scene: Scene, starts: int) -> list[Count]:
@@ -55,21 +60,37 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Suite:
+class CircuitTest:
     """One test of a trained circuit."""
 
     name: str
     about: str
     """What it measures, in a line."""
-    refuse: Callable[[Config], str | None]
-    """Why it does not apply to a configuration; None if it does."""
+    require: Callable[[Task], None]
+    """Raises InapplicableError, with the reason, for a task that it does not apply to."""
     run: Callable[[Subject], dict[str, Any]]
     """Returns plain values, `notes` among them, and `counts`, a list of Count, if it has any."""
 
-
-def only_checkerboard(config: Config) -> str | None:
-    """Refuse tasks without a target that stays and fits a grid of any size."""
-    kind = config.task.kind
-    if kind == "checkerboard":
+    def refusal(self, task: Task) -> str | None:
+        """Why it does not apply to a task; None if it does."""
+        try:
+            self.require(task)
+        except InapplicableError as error:
+            return str(error)
         return None
-    return f"it is defined for checkerboards, and this is a task of kind {kind}"
+
+
+def any_task(task: Task) -> None:
+    """Refuse none."""
+
+
+def require_lasting_target(task: Task) -> None:
+    """Refuse tasks whose target does not stay: what comes later, or elsewhere, has none."""
+    if not task.stays:
+        raise InapplicableError(f"it needs a target that stays, and that of {task.name} does not")
+
+
+def require_any_grid(task: Task) -> None:
+    """Refuse tasks without a target that stays, and fits a grid of any size."""
+    require_lasting_target(task)
+    task.on_grid(task.height + 1, task.width + 1)

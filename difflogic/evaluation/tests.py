@@ -1,4 +1,4 @@
-"""All suites, and what they find out about a model."""
+"""All tests of `dct eval`, and what they find out about a model."""
 
 from __future__ import annotations
 
@@ -14,40 +14,42 @@ from difflogic.evaluation.exactness import EXACTNESS
 from difflogic.evaluation.gates import GATES
 from difflogic.evaluation.generalisation import GENERALISATION
 from difflogic.evaluation.robustness import ROBUSTNESS
-from difflogic.evaluation.suite import Subject, Suite
+from difflogic.evaluation.subject import CircuitTest, Subject
 from difflogic.model import Model
+from difflogic.tasks import make_task
 
-SUITES: dict[str, Suite] = {
-    suite.name: suite
-    for suite in (EXACTNESS, GENERALISATION, FAULT, HEALING, ASYNCHRONOUS, ROBUSTNESS, GATES)
+TESTS: dict[str, CircuitTest] = {
+    test.name: test
+    for test in (EXACTNESS, GENERALISATION, FAULT, HEALING, ASYNCHRONOUS, ROBUSTNESS, GATES)
 }
 
 
-def choose(config: Config, names: Sequence[str] = ()) -> list[Suite]:
-    """Return the suites called `names`, or all that apply to a configuration, in fixed order.
+def choose(config: Config, names: Sequence[str] = ()) -> list[CircuitTest]:
+    """Return the tests called `names`, or all that apply to a configuration, in fixed order.
 
-    Exactness is always among them. Raises ConfigError if there is no such suite, or it does not
+    Exactness is always among them. Raises ConfigError if there is no such test, or it does not
     apply.
     """
+    task = make_task(config)
     for name in names:
-        if name not in SUITES:
-            raise ConfigError(f'no suite "{name}": {did_you_mean(name, SUITES)}')
-        reason = SUITES[name].refuse(config)
+        if name not in TESTS:
+            raise ConfigError(f'no test "{name}": {did_you_mean(name, TESTS)}')
+        reason = TESTS[name].refusal(task)
         if reason is not None:
-            known = ", ".join(suite.name for suite in choose(config))
+            known = ", ".join(test.name for test in choose(config))
             raise ConfigError(
-                f'suite "{name}" does not apply to {config.name}: {reason}; those that do: {known}'
+                f'test "{name}" does not apply to {config.name}: {reason}; those that do: {known}'
             )
     return [
-        suite
-        for suite in SUITES.values()
-        if suite.refuse(config) is None and (not names or suite.name in {*names, EXACTNESS.name})
+        test
+        for test in TESTS.values()
+        if test.refusal(task) is None and (not names or test.name in {*names, EXACTNESS.name})
     ]
 
 
 def evaluate(
     model: Model,
-    suites: Sequence[str] = (),
+    tests: Sequence[str] = (),
     *,
     starts: int | None = None,
     seed: int | None = None,
@@ -55,29 +57,29 @@ def evaluate(
 ) -> dict[str, Any]:
     """Measure the hard circuit of a model; return plain values, as `dct eval --json` prints them.
 
-    `suites` are names out of SUITES, by default all that apply. `starts` replaces the number of
+    `tests` are names out of TESTS, by default all that apply. `starts` replaces the number of
     starts of every scene that draws any. `seed` names all random streams, by default that of the
     model's configuration; results follow from the model, `starts` and `seed` alone. `progress`
-    is called as each suite begins, and at the end, with how many are done of how many. Raises
-    ConfigError for a suite that does not exist or apply.
+    is called as each test begins, and at the end, with how many are done of how many. Raises
+    ConfigError for a test that does not exist or apply.
     """
     config = model.config
-    chosen = choose(config, suites)
+    chosen = choose(config, tests)
     subject = Subject(model, config.training.seed if seed is None else seed, starts)
     found: dict[str, dict[str, Any]] = {}
-    for done, suite in enumerate(chosen):
-        progress(done, len(chosen), suite.name)
-        found[suite.name] = {"about": suite.about, **_plain(suite.run(subject))}
+    for done, test in enumerate(chosen):
+        progress(done, len(chosen), test.name)
+        found[test.name] = {"about": test.about, **_plain(test.run(subject))}
     progress(len(chosen), len(chosen), "")
-    refused = {suite.name: suite.refuse(config) for suite in SUITES.values()}
+    refused = {test.name: test.refusal(subject.task) for test in TESTS.values()}
     return {
         "experiment": config.name,
-        "task": config.task.kind,
+        "task": subject.task.name,
         "training_seed": config.training.seed,
         "seed": subject.seed,
         "exact": found[EXACTNESS.name]["exact"],
         "published": config.published.model_dump(exclude_none=True),
-        "suites": found,
+        "tests": found,
         "not_applicable": {name: reason for name, reason in refused.items() if reason is not None},
     }
 

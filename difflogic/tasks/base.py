@@ -1,0 +1,336 @@
+"""What every task answers: how it starts, what it is to become, and how that is tested."""
+
+from __future__ import annotations
+
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from difflogic.errors import ConfigError, DctError
+from difflogic.grid import Boundary
+from difflogic.sections import AutomatonConfig, Channels, Section, Size
+
+Bits = npt.NDArray[np.uint8]
+Sample = tuple[Bits, npt.NDArray[np.float64]]
+"""A start state, shape (channels, height, width), and a target, (loss channels, height, width)."""
+
+Start = Literal["random", "center", "zeros"]
+"""Random bits in all channels, one cell of ones in the middle of zeros, or zeros alone."""
+
+
+class TaskError(ConfigError):
+    """A task that breaks off, or gives what no automaton can be trained on."""
+
+
+class InapplicableError(ConfigError):
+    """A test that a task has no meaning for; the message says why, without a name before it."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a section is told when names in it are to be replaced by what they stand for."""
+
+    directory: Path
+    """Of the configuration's file: where a relative path in it starts."""
+    overridden: Collection[str]
+    """Keys of [task] that an override set. Their relative paths start at the working directory."""
+    pictures: Path
+    """Where the shipped pictures are."""
+
+    def base(self, key: str) -> Path:
+        """Return where a relative path that is the value of `key` starts."""
+        return Path() if key in self.overridden else self.directory
+
+
+class TaskSection(Section):
+    """What the automaton is to do: its start states and its targets."""
+
+    resolved: ClassVar[tuple[str, ...]] = ()
+    """The keys that `resolve` reads; a problem that it finds is one of the first of them."""
+
+    kind: str = Field(description="the task's name")
+    height: Size = Field(description="rows of the grid, in cells")
+    width: Size = Field(description="columns of the grid, in cells")
+    loss_channels: Channels = Field(
+        default=(0,), description="channels that the target is compared with, all below channels"
+    )
+
+    @classmethod
+    def resolve(cls, task: dict[str, Any], surroundings: Surroundings) -> None:
+        """Replace names in `task`, not yet checked, by what they stand for. Raises ConfigError."""
+
+    def problems(self, automaton: AutomatonConfig) -> list[str]:
+        """Return what is wrong though each value is right alone, as "[task] key: what is"."""
+        return []
+
+
+@dataclass(frozen=True)
+class Cases:
+    """All there is to check, where it can be listed: a circuit right on all of them is proved."""
+
+    what: str
+    """As "all 512 boards"."""
+    starts: Bits
+    """Shape (cases, channels, height, width)."""
+    targets: Bits
+    """Shape (cases, loss channels, height, width), after `steps` steps at fire rate 1."""
+    boundary: Boundary
+    steps: int
+    note: str
+    """Why these are all."""
+    repeats: int | None = None
+    """How often the cases have each neighbourhood, if that can be said."""
+
+
+@dataclass(frozen=True)
+class Larger:
+    """A task on more cells than it was trained on, and when its circuit is looked at there."""
+
+    task: Task
+    what: str
+    """As "4 × side, same steps"."""
+    steps: tuple[int, ...]
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a person is shown before training."""
+
+    caption: str
+    bits: Bits
+    """Shape (loss channels, height, width)."""
+
+
+class Task(ABC):
+    """What an automaton is to do. A task of one's own has to say `sample`, and may say more.
+
+    The same section, automaton and generator state give the same sample, whatever was before.
+    """
+
+    Section: ClassVar[type[TaskSection]] = TaskSection
+    """Its keys of [task]."""
+
+    stays: ClassVar[bool] = False
+    """Whether the target is to stay once it is reached: exact then asks for more than one step."""
+
+    source: ClassVar[str | None] = None
+    """The file that messages blame, of a task that is not the program's own."""
+
+    section: TaskSection
+
+    def __init__(self, section: TaskSection, automaton: AutomatonConfig) -> None:
+        """Take a checked section of the class's own, and the automaton that is to do it."""
+        self.section, self.automaton = section, automaton
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Draw a start state and its target, by `rng` alone.
+
+        Shapes (channels, height, width), uint8 of 0 and 1, and (loss channels, height, width),
+        float64. The arrays may be shared: nobody writes to them.
+        """
+
+    def advance(self, board: Bits) -> Bits:
+        """Return what a target (height, width) is one step later, if targets move on."""
+        raise NotImplementedError
+
+    def cases(self) -> Cases | None:
+        """Return all cases where they can be listed, None where they cannot."""
+        return None
+
+    def on_grid(
+        self,
+        height: int,
+        width: int,
+        *,
+        boundary: Boundary | None = None,
+        steps: int | None = None,
+    ) -> Task:
+        """Return the task on another grid. Raises InapplicableError if there is no such thing."""
+        changes = {"boundary": boundary, "steps": steps}
+        return type(self)(
+            self.section.model_copy(update={"height": height, "width": width}),
+            self.automaton.model_copy(
+                update={key: value for key, value in changes.items() if value is not None}
+            ),
+        )
+
+    def larger(self) -> Larger:
+        """Return what a circuit should be right on without having been trained on it.
+
+        Raises InapplicableError, with the reason, if there is nothing like that.
+        """
+        times, steps = 4, self.automaton.steps
+        large = self.on_grid(times * self.height, times * self.width)
+        if not self.stays:
+            return Larger(large, f"{times} × side, same steps", (steps,))
+        later = times * steps
+        return Larger(large, f"{times} × side, {times} × steps", (later, later + 1))
+
+    @property
+    def exactness_note(self) -> str | None:
+        """What one should know about when this task counts as exact."""
+        return None
+
+    @property
+    def preview(self) -> Preview | None:
+        """What is shown before training, if there is anything to see."""
+        return None
+
+    @property
+    def title(self) -> str:
+        """What `dct list` calls it: the name, and what matters most."""
+        return self.name
+
+    @property
+    def start(self) -> Start:
+        """Where a circuit of this task starts when it is simulated or shipped.
+
+        Follows from the sample; a task whose one start is neither of the two has to say.
+        """
+        if self.has_random_start:
+            return "random"
+        start, _ = self.draw(np.random.default_rng(0))
+        if not start.any():
+            return "zeros"
+        if (start == center_start(*start.shape)).all():
+            return "center"
+        raise TaskError(
+            f"{self.blamed}: its one start is neither one cell of ones in the middle nor zeros, "
+            'and a circuit\'s file knows no other: give the class start = "random", '
+            '"center" or "zeros", whichever is nearest'
+        )
+
+    # What follows from the above.
+
+    @property
+    def name(self) -> str:
+        """What messages call the task."""
+        return self.section.kind
+
+    @property
+    def height(self) -> int:
+        """Rows of the grid."""
+        return self.section.height
+
+    @property
+    def width(self) -> int:
+        """Columns of the grid."""
+        return self.section.width
+
+    @property
+    def channels(self) -> int:
+        """Bits of state per cell."""
+        return self.automaton.channels
+
+    @property
+    def loss_channels(self) -> tuple[int, ...]:
+        """The channels that the target is compared with, in its order."""
+        return self.section.loss_channels
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The keys that this kind of task alone has, with their values."""
+        common = TaskSection.model_fields
+        return {key: value for key, value in self.section if key not in common}
+
+    @classmethod
+    def moves_on(cls) -> bool:
+        """Whether targets change with every further step, as `advance` says."""
+        return cls.advance is not Task.advance
+
+    @property
+    def decisive_steps(self) -> tuple[int, ...]:
+        """The steps after which an exact circuit has no wrong cell, ascending."""
+        steps = self.automaton.steps
+        return later_steps(steps) if self.stays else (steps,)
+
+    @cached_property
+    def has_random_start(self) -> bool:
+        """Whether there is more than one start: whether drawing a sample draws anything."""
+        rng = np.random.default_rng(0)
+        before = rng.bit_generator.state
+        self.draw(rng)
+        return bool(rng.bit_generator.state != before)
+
+    @property
+    def blamed(self) -> str:
+        """Begins a message about the task: its class, and the file if it is not our own."""
+        own = type(self).__name__
+        return own if self.source is None else f"{self.source}: {own}"
+
+    def draw(self, rng: np.random.Generator) -> Sample:
+        """Return a sample that is as it has to be. Raises TaskError."""
+        sample = self.call("sample", rng)
+        if not (isinstance(sample, tuple) and len(sample) == 2):
+            raise TaskError(f"{self.blamed}.sample must return a start and a target, two arrays")
+        grid = (self.height, self.width)
+        wanted = ((self.channels, *grid), (len(self.loss_channels), *grid))
+        names = ("start", "channels"), ("target", "loss channels")
+        for array, shape, (name, first) in zip(sample, wanted, names, strict=True):
+            found = getattr(array, "shape", None)
+            if found != shape:
+                raise TaskError(
+                    f"{self.blamed}.sample gives a {name} of shape {found}, and {shape} is needed: "
+                    f"{first}, rows and columns"
+                )
+        if sample[0].dtype != np.uint8:
+            raise TaskError(
+                f"{self.blamed}.sample gives a start of type {sample[0].dtype}, and uint8 is "
+                "needed, each element 0 or 1: use start.astype(np.uint8)"
+            )
+        return sample
+
+    def find_start(self) -> Start:
+        """Return `start`, as a method."""
+        return self.start
+
+    def call(self, method: str, *arguments: object) -> Any:
+        """Call a method; what it raises becomes a TaskError if the class is not our own."""
+        if self.source is None:
+            return getattr(self, method)(*arguments)
+        try:
+            return getattr(self, method)(*arguments)
+        except DctError:
+            raise
+        except Exception as error:
+            raise TaskError(
+                f"{self.blamed}.{method} failed{line_of(error, self.source)}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+    @classmethod
+    def of(cls, automaton: AutomatonConfig, **keys: Any) -> Self:
+        """Return the task with these keys of its section, checked. For tests and experiments."""
+        return cls(cls.Section(**keys), automaton)
+
+
+def line_of(error: BaseException, source: str) -> str:
+    """Return the line of a file that an error passed last, as " in line 3"; "" if none."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == source
+    ]
+    return f" in line {lines[-1]}" if lines else ""
+
+
+def later_steps(steps: int) -> tuple[int, ...]:
+    """Return T, T + 1, 2T and 2T + 1, each once."""
+    return tuple(sorted({steps, steps + 1, 2 * steps, 2 * steps + 1}))
+
+
+def center_start(channels: int, height: int, width: int) -> Bits:
+    """Return one cell of ones in the middle of zeros, shape (channels, height, width)."""
+    start = np.zeros((channels, height, width), np.uint8)
+    start[:, height // 2, width // 2] = 1
+    return start

@@ -1,0 +1,69 @@
+"""Batches of samples and of masks, each drawn from a stream of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.errors import ConfigError
+from difflogic.streams import Purpose, stream
+from difflogic.tasks.base import Sample, Task, TaskError
+
+
+def draw_batch(
+    task: Task,
+    seed: int,
+    epoch: int,
+    batch: int,
+    purpose: Purpose = Purpose.START,
+    first: int = 0,
+) -> Sample:
+    """Draw `batch` samples of an epoch, from number `first` on, each from a stream of its own.
+
+    Returns start states (batch, channels, height, width) and targets (batch, loss channels,
+    height, width). Raises ConfigError if a target holds NaN or infinity, or a start no bits.
+    """
+    numbers = range(first, first + batch)
+    samples = [task.draw(stream(seed, purpose, epoch, number)) for number in numbers]
+    starts = np.stack([start for start, _ in samples])
+    targets = np.stack([target for _, target in samples]).astype(np.float64, copy=False)
+    if starts.max() > 1:
+        raise TaskError(
+            f"{task.blamed}.sample gives a start with the value {starts.max()}: every element of a "
+            "start must be 0 or 1"
+        )
+    wrong = np.argwhere(~np.isfinite(targets))
+    if len(wrong):
+        sample, channel, y, x = wrong[0]
+        raise ConfigError(
+            f'task "{task.name}": the target of sample {first + sample} in epoch {epoch} is '
+            f"{targets[sample, channel, y, x]} in loss channel {channel} at row {y}, column {x}: "
+            f"every target must be a finite number, 0 or 1 for bits"
+        )
+    return starts, targets
+
+
+def draw_masks(
+    seed: int,
+    epoch: int,
+    batch: int,
+    steps: int,
+    height: int,
+    width: int,
+    fire_rate: float,
+    purpose: Purpose = Purpose.MASK,
+    first: int = 0,
+) -> npt.NDArray[np.uint8] | None:
+    """Draw which cells fire, shape (batch, steps, height, width): 1 takes its new state.
+
+    The samples are those from number `first` on. A cell fires where a uniform number is at most
+    `fire_rate`, in (0, 1]; all channels of a cell share the mask. Returns None at fire rate 1,
+    where every cell fires at every step.
+    """
+    if fire_rate == 1:
+        return None
+    masks = np.empty((batch, steps, height, width), dtype=np.uint8)
+    for index, mask in enumerate(masks):
+        rng = stream(seed, purpose, epoch, first + index)
+        mask[:] = rng.random(mask.shape) <= fire_rate
+    return masks

@@ -1,0 +1,320 @@
+"""Tasks that are not the program's: code that a user names, as "my_task.py:Majority".
+
+Such a task's section is data like any other: it is read, compared and saved without its code. The
+code runs only where someone allowed it by calling `load_code`; from then on this process knows the
+class by the hash of its file, and every configuration that names the same code finds it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+import types
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, model_validator
+
+from difflogic.errors import ConfigError, did_you_mean
+from difflogic.files import open_plain
+from difflogic.sections import AutomatonConfig
+from difflogic.tasks.base import Start, Task, TaskError, TaskSection, line_of
+
+MAX_BYTES = 2**20
+"""Of a task's file."""
+
+_KIND = re.compile(r"(?P<place>[^:\s][^:\0\n]{0,1000}):(?P<name>[A-Za-z_][A-Za-z0-9_]{0,100})")
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_PLAIN = (bool, int, float, str)
+
+
+class CodeNotAllowedError(ConfigError):
+    """A task whose code nobody has allowed to run."""
+
+
+def is_own(kind: object) -> bool:
+    """Whether `kind` names a class of a user's, not a task of the program."""
+    return isinstance(kind, str) and _KIND.fullmatch(kind) is not None
+
+
+class OwnSection(TaskSection):
+    """A task of your own: a class in a file beside the configuration, or in a module."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
+
+    kind: str = Field(description="the file or module of the class, a colon, and its name")
+    sha256: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = Field(
+        default="",
+        description="hash of that file, written down as a run begins",
+        json_schema_extra={"accepted": "64 hexadecimal digits"},
+    )
+    start_name: Start = Field(
+        default="random",
+        description="where circuits of it start when they are simulated or shipped, written down "
+        "as a run begins",
+    )
+
+    @model_validator(mode="after")
+    def _require_plain(self) -> OwnSection:
+        for key, value in (self.model_extra or {}).items():
+            items = value if isinstance(value, list | tuple) else [value]
+            if not all(isinstance(item, _PLAIN) for item in items):
+                raise ValueError(
+                    f"[task] {key}: must be a boolean, a number, a text or a list of such values"
+                )
+        return self
+
+    @property
+    def own_keys(self) -> dict[str, Any]:
+        """What the class's own section knows: all but what dct writes down."""
+        data = self.model_dump()
+        for key in ("sha256", "start_name"):
+            del data[key]
+        return data
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code of a task, read and not yet run."""
+
+    kind: str
+    path: str
+    """Of the file, as messages name it."""
+    text: bytes
+    directory: str | None = None
+    """Where a module is looked for besides Python's own path; None for a file."""
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text).hexdigest()
+
+    @property
+    def class_name(self) -> str:
+        return _parts(self.kind)[1]
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    code: Code
+    task: type[Task]
+
+
+_LOADED: dict[tuple[str, str], _Loaded] = {}
+"""By kind and hash: what this process has been allowed to run."""
+
+
+def find_code(kind: str, directory: Path, sha256: str = "") -> Code:
+    """Read the code that `kind` names, looked for from `directory`, without running a file's.
+
+    A module's package runs as it is looked for. Of several files that may be meant, one with the
+    hash `sha256` is taken. Raises ConfigError if there is none, or it has another hash.
+    """
+    place, _ = _parts(kind)
+    if place.endswith(".py"):
+        codes = _read_files(kind, Path(place), directory)
+    elif _MODULE.fullmatch(place):
+        codes = [_read_module(kind, place, directory)]
+    else:
+        raise ConfigError(
+            f'"{kind}": names neither a file, as "my_task.py:{_parts(kind)[1]}", nor a module, as '
+            f'"package.module:{_parts(kind)[1]}"'
+        )
+    for code in codes:
+        if sha256 in ("", code.sha256):
+            return code
+    raise ConfigError(
+        f"{codes[0].path}: has changed: this is not the code that the configuration was used with "
+        "(task.sha256 differs). Restore it, or leave task.sha256 out to begin anew"
+    )
+
+
+def load_code(code: Code) -> type[Task]:
+    """Run the code of a task, once, and return its class. Only for code that a user allowed.
+
+    Raises TaskError for code that breaks off, and for a class that is missing or no task.
+    """
+    key = (code.kind, code.sha256)
+    if key not in _LOADED:
+        task = _class_in(_run(code), code)
+        task.source = code.path
+        _LOADED[key] = _Loaded(code, task)
+    return _LOADED[key].task
+
+
+def allow_code(section: TaskSection, directory: Path) -> None:
+    """Load the code that a stored section names, if it names any; a copy in `directory` will do.
+
+    Raises ConfigError if it is not there, or not the code that the section was made with.
+    """
+    if isinstance(section, OwnSection):
+        load_code(find_code(section.kind, directory, section.sha256))
+
+
+def code_of(section: TaskSection) -> Code | None:
+    """Return the loaded code of a section; None for a task of the program's own."""
+    if not isinstance(section, OwnSection):
+        return None
+    loaded = _LOADED.get((section.kind, section.sha256))
+    return None if loaded is None else loaded.code
+
+
+def copy_name(code: Code) -> str | None:
+    """Return the name under which a run keeps a copy of a task's file; None for a module."""
+    return Path(_parts(code.kind)[0]).name if code.directory is None else None
+
+
+def class_of(section: OwnSection) -> type[Task]:
+    """Return the class of a section. Raises CodeNotAllowedError if its code was not loaded."""
+    loaded = _LOADED.get((section.kind, section.sha256))
+    if loaded is None:
+        place, name = _parts(section.kind)
+        what = "the file" if place.endswith(".py") else "the module"
+        raise CodeNotAllowedError(
+            f'the task "{section.kind}" is code of its own, the class {name} in {what} {place}, '
+            "which would run with all your rights: read it, then give --allow-code"
+        )
+    return loaded.task
+
+
+def is_loaded(section: TaskSection) -> bool:
+    """Whether a section's task can be made: it is the program's own, or its code is loaded."""
+    return not isinstance(section, OwnSection) or (section.kind, section.sha256) in _LOADED
+
+
+def make(section: OwnSection, automaton: AutomatonConfig) -> Task:
+    """Return the task of a section. Raises CodeNotAllowedError if its code was not loaded."""
+    task = class_of(section)
+    return task(task.Section.model_validate(section.own_keys), automaton)
+
+
+def complete(section: OwnSection) -> OwnSection:
+    """Return the section with the defaults of its class's own keys, checked, if that is loaded.
+
+    Raises pydantic's ValidationError.
+    """
+    if not is_loaded(section):
+        return section
+    checked = class_of(section).Section.model_validate(section.own_keys)
+    written = {"sha256": section.sha256, "start_name": section.start_name}
+    return OwnSection.model_validate({**checked.model_dump(), **written})
+
+
+def try_out(section: OwnSection, automaton: AutomatonConfig) -> OwnSection:
+    """Draw from the task, and write down where its circuits start. Raises TaskError."""
+    import numpy as np
+
+    task = make(section, automaton)
+    first, again = (task.draw(np.random.default_rng(1)) for _ in range(2))
+    if not (np.array_equal(first[0], again[0]) and np.array_equal(first[1], again[1])):
+        raise TaskError(
+            f"{task.blamed}.sample gives two samples for the same generator: draw with rng alone"
+        )
+    start = task.call("find_start")
+    return section.model_copy(update={"start_name": start})
+
+
+def _parts(kind: str) -> tuple[str, str]:
+    found = _KIND.fullmatch(kind)
+    assert found is not None, kind
+    return found["place"], found["name"]
+
+
+def _read_files(kind: str, path: Path, directory: Path) -> list[Code]:
+    """Return the file, as it is named and as a run keeps it, as far as there are such files."""
+    wanted = directory / path
+    found = []
+    for file in dict.fromkeys([wanted, directory / path.name]):
+        try:
+            with open_plain(file) as opened:
+                text = opened.read(MAX_BYTES + 1)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ConfigError(f"{file}: cannot be read: {reason}") from None
+        if len(text) > MAX_BYTES:
+            raise ConfigError(f"{file}: larger than {MAX_BYTES} bytes: this is no task")
+        found.append(Code(kind, str(file), text))
+    if not found:
+        raise ConfigError(
+            f'{wanted}: no such file, which "{kind}" names: a relative path starts at the '
+            "directory of the configuration"
+        )
+    return found
+
+
+def _read_module(kind: str, name: str, directory: Path) -> Code:
+    # At the end: what lies beside a configuration shall not stand in for Python's own modules.
+    place = str(directory.absolute())
+    if place not in sys.path:
+        sys.path.append(place)
+    importlib.invalidate_caches()
+    try:
+        spec = importlib.util.find_spec(name)
+    except (Exception, SystemExit) as error:
+        raise TaskError(f'"{kind}": {type(error).__name__}: {error}') from error
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        raise ConfigError(
+            f'"{kind}": there is no module {name}, neither in {place} nor installed: name the '
+            "configuration that it lies beside, or install it"
+        )
+    return Code(kind, spec.origin, Path(spec.origin).read_bytes(), place)
+
+
+def _run(code: Code) -> types.ModuleType:
+    """Run the code as a module; pydantic and dataclasses look for it among Python's."""
+    name, _ = _parts(code.kind)
+    if code.directory is None:
+        name = f"dct_task_{code.sha256[:16]}"
+        module = types.ModuleType(name)
+        module.__file__ = code.path
+    try:
+        if code.directory is None:
+            sys.modules[name] = module
+            exec(compile(code.text, code.path, "exec"), module.__dict__)
+        else:
+            if code.directory not in sys.path:
+                sys.path.append(code.directory)
+            module = importlib.import_module(name)
+    except SyntaxError as error:
+        raise TaskError(
+            f"{error.filename}: line {error.lineno}: {error.msg}: correct the file"
+        ) from error
+    except (Exception, SystemExit) as error:
+        if code.directory is None:
+            del sys.modules[name]
+        raise TaskError(
+            f"{code.path}: cannot be loaded{line_of(error, code.path)}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    return module
+
+
+def _class_in(module: types.ModuleType, code: Code) -> type[Task]:
+    name = code.class_name
+    found = getattr(module, name, None)
+    if found is None:
+        tasks = [key for key, value in vars(module).items() if _is_task(value)]
+        hint = did_you_mean(name, tasks) if tasks else "no class there is a difflogic.Task"
+        raise TaskError(f"{code.path}: has no class {name}: {hint}")
+    if not _is_task(found):
+        raise TaskError(
+            f"{code.path}: {name} is no task: derive the class from difflogic.Task, and let it "
+            "have a method sample(self, rng)"
+        )
+    missing = getattr(found, "__abstractmethods__", ())
+    if missing:
+        raise TaskError(f"{code.path}: {name} has no method {', '.join(sorted(missing))}")
+    section = found.Section
+    if not (inspect.isclass(section) and issubclass(section, TaskSection)):
+        raise TaskError(f"{code.path}: {name}.Section must be derived from Task.Section")
+    return found
+
+
+def _is_task(value: object) -> bool:
+    return inspect.isclass(value) and issubclass(value, Task) and value is not Task

@@ -1,0 +1,7 @@
+"""Automata for tasks that are made by hand."""
+
+from difflogic.config import AutomatonConfig
+
+
+def automaton(channels, boundary="periodic", steps=1, fire_rate=1.0):
+    return AutomatonConfig(channels=channels, boundary=boundary, steps=steps, fire_rate=fire_rate)
