@@ -1,40 +1,18 @@
-"""Proofs at the terminal: made with a count of outputs, shown in words and as a picture."""
+"""Proofs at the terminal, in words and as a picture."""
 
 from __future__ import annotations
 
 import shutil
 import textwrap
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from cli.terminal.counter import Counter
-
 if TYPE_CHECKING:
-    from difflogic.logic.automaton import Automaton
-    from difflogic.logic.circuit import LogicCircuit
     from difflogic.logic.proof import Counterexample, Proof
-
-SECONDS = 60.0
-
-TIME_LIMIT = typer.Option(
-    "--time-limit", min=0.001, max=1e9, metavar="SECONDS", help="Give up a proof after this time."
-)  # fmt: skip
-TimeLimit = Annotated[float, TIME_LIMIT]
 
 UNREAD = "·"
 CELLS = 9
-
-
-def prove(automaton: Automaton, circuit: LogicCircuit, seconds: float) -> Proof:
-    """Prove a circuit to do the same as an automaton's, within so many seconds."""
-    from difflogic.logic.proof import Limits
-    from difflogic.logic.proof import prove as compare
-
-    with Counter("outputs proved:", circuit.channels) as counter:
-        return compare(
-            automaton.circuit, circuit, automaton.visible, Limits(seconds=seconds), counter.update
-        )
 
 
 def lines(proof: Proof) -> list[str]:

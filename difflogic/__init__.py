@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from difflogic.config import Config as Config
     from difflogic.config import load_config as load_config
     from difflogic.evaluation import held_out as held_out
+    from difflogic.library.exporting import export as export
+    from difflogic.library.inspecting import inspect as inspect
+    from difflogic.library.loading import load as load
+    from difflogic.library.measuring import bench as bench
+    from difflogic.library.measuring import bench_simulation as bench_simulation
+    from difflogic.library.measuring import evaluate as evaluate
+    from difflogic.library.simplifying import prove as prove
+    from difflogic.library.simplifying import simplify as simplify
+    from difflogic.library.simulating import simulate as simulate
     from difflogic.model import Model as Model
     from difflogic.training.trainer import Trainer as Trainer
 
@@ -22,6 +31,15 @@ PROJECT = "dct"
 __version__ = "0.1.0"
 
 _HOMES = {
+    "bench": "difflogic.library.measuring",
+    "bench_simulation": "difflogic.library.measuring",
+    "evaluate": "difflogic.library.measuring",
+    "export": "difflogic.library.exporting",
+    "inspect": "difflogic.library.inspecting",
+    "load": "difflogic.library.loading",
+    "prove": "difflogic.library.simplifying",
+    "simplify": "difflogic.library.simplifying",
+    "simulate": "difflogic.library.simulating",
     "Config": "difflogic.config",
     "load_config": "difflogic.config",
     "Model": "difflogic.model",

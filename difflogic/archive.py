@@ -25,6 +25,7 @@ from difflogic.files import open_plain
 MAX_FILE_BYTES = 2**28
 """Above what the largest accepted circuit takes, in float64."""
 
+_MAGIC = b"PK"
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 _PREAMBLE_BYTES = 10_128
 """At most this much stands before an array's data: NumPy reads headers of 10000 characters."""
@@ -43,6 +44,15 @@ def write_npz(file: BinaryIO, arrays: Mapping[str, npt.NDArray]) -> None:
             little = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
             np.lib.format.write_array(content, little, version=(1, 0), allow_pickle=False)
             archive.writestr(entry, content.getvalue())
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a file begins as an archive does."""
+    try:
+        with open_plain(path) as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except (OSError, ValueError):
+        return False
 
 
 class NpzReader:

@@ -26,6 +26,19 @@ class RunDirectoryError(DctError):
     """A run directory that cannot be created or written, or that already holds a run."""
 
 
+class ProofError(DctError):
+    """A simplified circuit that is not proved to do the same, so that it is not used."""
+
+    def __init__(self, message: str, proof: object) -> None:
+        super().__init__(message)
+        self.proof = proof
+        """What was tried: a `difflogic.logic.proof.Proof`."""
+
+
+class StoppedError(DctError):
+    """Work that ended before its end, because its caller said so."""
+
+
 class TrainingError(DctError):
     """A training run that cannot go on, such as one whose loss is no longer finite."""
 

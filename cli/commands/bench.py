@@ -13,11 +13,10 @@ import typer
 from cli.app import PLAIN, Entry, LazyGroup
 from cli.commands import config as config_command
 from cli.errors import FAILURE, note
-from cli.interrupt import Interruption
 from cli.terminal import output
-from cli.terminal.counter import Counter
 from cli.terminal.report import PHASE_NAMES
 from cli.terminal.warming import compile_for
+from cli.watching import watched
 from difflogic import machine
 
 if TYPE_CHECKING:
@@ -122,19 +121,14 @@ def _refuse_options(context: typer.Context) -> None:
 
 
 def _measure(settings: Config, compare: Comparison | None, asked: int | None) -> Report:
-    from difflogic import benchmark
-
-    usual = benchmark.REPEAT_WITH_ORACLE if compare is Comparison.oracle else benchmark.REPEAT
-    repeat = usual if asked is None else asked
+    from difflogic.library.measuring import bench as measure
 
     # The workers of a step wait for each other: it is stopped between steps, never in one.
-    with Interruption() as interruption, Counter("steps measured:", repeat) as counter:
-
-        def progress(done: int) -> None:
-            counter.update(done)
-            interruption.check()
-
-        return benchmark.run(settings, None if compare is None else compare.value, repeat, progress)
+    with watched() as progress:
+        return measure(
+            settings, compare=None if compare is None else compare.value, repeat=asked,
+            progress=progress,
+        )  # fmt: skip
 
 
 def _refuse(report: Report, agreement: Agreement) -> None:

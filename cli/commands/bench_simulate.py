@@ -10,16 +10,13 @@ import typer
 from cli.commands import config as config_command
 from cli.commands.bench import LEAST_GAIN
 from cli.errors import FAILURE, note
-from cli.interrupt import Interruption
-from cli.options.parsing import parse_size, worker_count
+from cli.options.parsing import parse_size, parse_worker_count
 from cli.options.sources import SOURCE
-from cli.simplifying import simplified
 from cli.terminal import output
-from cli.terminal.counter import Counter
+from cli.watching import watched
 from difflogic import machine
 
 if TYPE_CHECKING:
-    from difflogic.logic.automaton import Automaton
     from difflogic.simulation.benchmark import Report
 
 
@@ -47,18 +44,12 @@ def bench_simulate(
     Without a source: the Game of Life, as a circuit built from its rule and not trained. Exits 1
     unless all engines compute the same bits.
     """
-    from difflogic.simulation import benchmark
+    from difflogic.library.measuring import bench_simulation
 
-    height, width = parse_size("--size", size)
-    automaton = _automaton(source)
-    with Interruption() as interruption, Counter("measured:", repeat + 1) as counter:
-
-        def progress(done: int) -> None:
-            counter.update(done)
-            interruption.check()
-
-        report = benchmark.run(
-            automaton, height, width, worker_count(workers), steps, repeat, progress
+    cells, count = parse_size("--size", size), parse_worker_count(workers)
+    with watched() as progress:
+        report = bench_simulation(
+            source, cells, steps=steps, repeat=repeat, workers=count, progress=progress
         )
     if as_json:
         output.show_json({
@@ -72,16 +63,6 @@ def bench_simulate(
         wrong = ", ".join(check.what for check in report.checks if not check.equal)
         note(f"error: the engines do not compute the same: {wrong}. The rates mean nothing.")
         raise typer.Exit(FAILURE)
-
-
-def _automaton(source: Path | None) -> Automaton:
-    if source is None:
-        from difflogic.simulation.life import life_automaton
-
-        return life_automaton()
-    from difflogic.formats.loading import load
-
-    return simplified(source, load(source))
 
 
 def _show(report: Report) -> None:

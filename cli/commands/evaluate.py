@@ -10,7 +10,7 @@ import typer
 
 from cli.errors import FAILURE, note
 from cli.terminal import display, output
-from cli.terminal.counter import Counter
+from cli.watching import watched
 
 SCOPES = {"all": "all", "next_state": "next state", "loss_channels": "loss channels"}
 
@@ -65,17 +65,14 @@ def evaluate(
     and 2T + 1, for life on all 512 neighbourhoods, for pictures at step T.
     """
     from difflogic import evaluation
-    from difflogic.model import Model
-    from difflogic.training.run_directory import saved_model
+    from difflogic.library.loading import load
+    from difflogic.library.measuring import evaluate as measure
 
-    model = Model.load(saved_model(run))
-    evaluation.choose(model.config, tests or [])
+    loaded = load(run)
+    evaluation.choose(loaded.require_model().config, tests or [])
     _announce_compilation()
-    with Counter("tests:") as counter:
-        results = evaluation.evaluate(
-            model, tests or [], starts=starts, seed=seed,
-            progress=lambda done, total, name: counter.update(done, name),
-        )  # fmt: skip
+    with watched() as progress:
+        results = measure(loaded, tests or [], starts=starts, seed=seed, progress=progress).results
     if as_json:
         output.show_json({"model": str(run), **results})
     else:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from cli import proving
 from cli.errors import note
 from cli.options.parsing import format_channels, parse_size
-from cli.options.sources import Source
-from cli.simplifying import EffortName, simplified
+from cli.options.sources import PROOF_SECONDS, EffortName, Source, TimeLimit
 from cli.terminal import output
-
-if TYPE_CHECKING:
-    from difflogic.formats import Format
+from cli.watching import watched
 
 MOST_SIDE = 65536
 """Of a grid in a circuit's file, too."""
@@ -58,7 +54,7 @@ def export(
     effort: Annotated[
         EffortName, typer.Option(help="How long to simplify, as for dct simplify.")
     ] = EffortName.normal,
-    time_limit: proving.TimeLimit = proving.SECONDS,
+    time_limit: TimeLimit = PROOF_SECONDS,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite FILE if it exists already.")
     ] = False,
@@ -96,25 +92,16 @@ def export(
 
     Try: dct export last -o circuit.v
     """
-    from difflogic.files import check_output, write_whole
-    from difflogic.formats.common import common_interface
-    from difflogic.formats.exporting import export
-    from difflogic.formats.loading import load
+    from difflogic.library.exporting import export as write
 
-    format = _choose(name, file, as_json)
-    size = None if array is None else parse_size("--array", array, MOST_SIDE)
-    format.require(*(["interface"] if comparable else []), *(["array"] if size else []))
-    if file is not None:
-        check_output(file, force)
-    automaton, interface = load(source), None
-    if comparable or not unsimplified:
-        whole, small = automaton, simplified(source, automaton, effort, time_limit)
-        automaton = whole if unsimplified else small
-        if comparable:
-            interface = common_interface(whole.circuit, small.circuit.labels)
-    data = export(automaton, format, interface=interface, array=size, file=file)
-    if file is not None:
-        write_whole(file, lambda out: out.write(data))
+    _require_choice(name, file, as_json)
+    with watched(at_once=True) as progress:
+        found = write(
+            source, file, name, effort=effort.value, unsimplified=unsimplified,
+            comparable=comparable, force=force, proof_seconds=time_limit, progress=progress,
+            array=None if array is None else parse_size("--array", array, MOST_SIDE),
+        )  # fmt: skip
+    automaton, format, data = found.automaton, found.format, found.data
     circuit = automaton.circuit
     facts = {
         "format": format.name, "file": None if file is None else str(file),
@@ -139,17 +126,14 @@ def export(
     )
 
 
-def _choose(name: str | None, file: Path | None, as_json: bool) -> Format:
+def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
     from difflogic.errors import ConfigError
-    from difflogic.formats import FORMATS, by_file, by_name
+    from difflogic.formats import FORMATS
 
     if as_json and file is None:
         raise ConfigError("--json says what was written to a file: name one with --output")
-    if name is not None:
-        return by_name(name)
-    if file is None:
+    if name is None and file is None:
         raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
-    return by_file(file.name)
 
 
 def _print(data: bytes) -> None:

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.options.sources import Source
-from cli.simplifying import simplified
-from cli.terminal.counter import Counter
+from cli.watching import watched
 
 
 def inspect(
@@ -68,32 +67,25 @@ def inspect(
     depend on are dropped; a circuit's own file is taken as it is.
     """
     from cli.terminal import inspection, inspection_data, output
-    from difflogic.errors import CircuitError
-    from difflogic.formats.loading import load
-    from difflogic.logic.inspection import Limits, channel_number
-    from difflogic.logic.inspection import inspect as examine
-    from difflogic.logic.inspection.equations import equations
+    from difflogic.library.inspecting import channel_equation
+    from difflogic.library.inspecting import inspect as examine
+    from difflogic.library.loading import load
+    from difflogic.logic.inspection import Limits
 
-    trained = load(source)
-    if channel is not None:
-        channel_number(trained.circuit, channel)  # an error before the wait
-    automaton = trained if unsimplified else simplified(source, trained)
+    loaded = load(source)
     signs = inspection.Signs(as_ascii or not inspection.shows_signs())
     if channel is not None:
-        if channel not in automaton.circuit.labels:
-            raise CircuitError(
-                f"channel {channel} is dropped, as no visible one depends on it: see it with "
-                "--unsimplified"
-            )
-        chosen = equations(automaton.circuit, [channel_number(automaton.circuit, channel)])
+        with watched(at_once=True) as progress:
+            chosen = channel_equation(loaded, channel, unsimplified=unsimplified, progress=progress)
         if as_json:
             output.show_json({"equations": inspection_data.equations_data(chosen, signs)})
         else:
             inspection.show_equations(chosen, limit, signs)
         return
-    with Counter("inspecting: part", 3) as counter:
-        found = examine(automaton, Limits(seconds, periods, seed), counter.update)
+    with watched(at_once=True) as progress:
+        limits = Limits(seconds, periods, seed)
+        found = examine(loaded, limits, unsimplified=unsimplified, progress=progress).inspection
     if as_json:
-        output.show_json(inspection_data.data(found, trained, signs))
+        output.show_json(inspection_data.data(found, loaded.automaton, signs))
     else:
-        inspection.show(found, trained, limit, signs)
+        inspection.show(found, loaded.automaton, limit, signs)

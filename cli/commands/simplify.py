@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli import proving, simplifying
+from cli import proving
 from cli.errors import FAILURE, note
-from cli.options.sources import Source
-from cli.simplifying import EffortName
+from cli.options.sources import PROOF_SECONDS, EffortName, Source, TimeLimit
 from cli.terminal import output
+from cli.watching import watched
 
 if TYPE_CHECKING:
-    from difflogic.logic.automaton import Automaton
+    from difflogic.library.simplifying import Simplified
     from difflogic.logic.circuit import LogicCircuit
-    from difflogic.logic.proof import Proof
-    from difflogic.logic.simplification import Simplification
 
 
 class Rival(StrEnum):
@@ -43,7 +40,7 @@ def simplify(
         Rival | None,
         typer.Option(help="Let another program simplify it too: abc.", show_default=False),
     ] = None,
-    time_limit: proving.TimeLimit = proving.SECONDS,
+    time_limit: TimeLimit = PROOF_SECONDS,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the stages and the proof as one JSON object.")
     ] = False,
@@ -54,60 +51,49 @@ def simplify(
     saves nothing, if that cannot be proved.
     """
     from difflogic.files import check_output
-    from difflogic.formats.loading import load
+    from difflogic.library.simplifying import simplify as run
     from difflogic.logic import berkeley_abc
 
     if to is not None:
         check_output(to, force)
     if compare is not None:
         berkeley_abc.find_abc()
-    automaton = load(source)
-    found, seconds = simplifying.simplify(automaton, effort)
-    proof = proving.prove(automaton, found.circuit, time_limit)
-    rival = _rival(compare, automaton, found, time_limit) if compare and proof.equal else None
-    if proof.equal and to is not None:
-        _save(found.automaton, to)
+    with watched(at_once=True) as progress:
+        found = run(source, effort.value, proof_seconds=time_limit, progress=progress)
+    rival = _rival(compare, found, time_limit) if compare and found.proved else None
+    if found.proved and to is not None:
+        found.save(to, force=force)
     if as_json:
         output.show_json({
-            "circuit": str(source), "effort": effort.value, "seconds": seconds,
+            "circuit": str(source), "effort": effort.value, "seconds": found.seconds,
             "stages": [
-                {"name": stage.name, **measures(stage.circuit)} for stage in found.stages
+                {"name": stage.name, **measures(stage.circuit)}
+                for stage in found.simplification.stages
             ],
-            "proof": proof.as_dict(), "compared": rival,
-            "output": str(to) if to and proof.equal else None,
+            "proof": found.proof.as_dict(), "compared": rival,
+            "output": str(to) if to and found.proved else None,
         })  # fmt: skip
     else:
-        _show(found, proof, seconds, rival)
-        if proof.equal and to is not None:
+        _show(found, rival)
+        if found.proved and to is not None:
             note(f"saved {to}")
-    if not proof.equal:
+    if not found.proved:
         if to is not None:
             note(f"{to} was not written: the simplified circuit is not proved equal")
         raise typer.Exit(FAILURE)
 
 
-def _rival(
-    which: Rival, automaton: Automaton, found: Simplification, seconds: float
-) -> dict[str, Any]:
+def _rival(which: Rival, found: Simplified, seconds: float) -> dict[str, Any]:
+    from difflogic.library.simplifying import compare_with_abc
     from difflogic.logic import berkeley_abc
 
     note(f"{which.value} works on it, for about {berkeley_abc.SECONDS} s …")
-    # It gets the circuit without what nobody reads, as ours was when the search began.
-    began = time.perf_counter()
-    circuit = berkeley_abc.simplify_with_abc(found.pruned)
-    took = time.perf_counter() - began
-    proof = proving.prove(automaton, circuit, seconds)
+    with watched() as progress:
+        theirs = compare_with_abc(found, proof_seconds=seconds, progress=progress)
     return {
-        "program": which.value, "seconds": took, **measures(circuit), "proof": proof.as_dict(),
+        "program": which.value, "seconds": theirs.seconds, **measures(theirs.circuit),
+        "proof": theirs.proof.as_dict(),
     }  # fmt: skip
-
-
-def _save(automaton: Automaton, path: Path) -> None:
-    from difflogic.files import write_whole
-    from difflogic.formats.write_circuit import write_circuit
-
-    text = write_circuit(automaton).encode()
-    write_whole(path, lambda file: file.write(text))
 
 
 def measures(circuit: LogicCircuit) -> dict[str, Any]:
@@ -121,20 +107,20 @@ def measures(circuit: LogicCircuit) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _show(
-    found: Simplification, proof: Proof, seconds: float, rival: dict[str, Any] | None
-) -> None:
+def _show(found: Simplified, rival: dict[str, Any] | None) -> None:
     table = output.new_table("stage", "gates", "active", "depth", "channels", "and", "xor", "other")
-    for stage in found.stages:
+    for stage in found.simplification.stages:
         table.add_row(stage.name, *_cells(measures(stage.circuit)))
     if rival is not None:
         table.add_section()
         table.add_row(f"by {rival['program']}, {rival['seconds']:.1f} s", *_cells(rival))
     output.show_table(table)
-    ops = ", ".join(f"{op.name} {count}" for op, count in found.circuit.op_counts().items())
+    ops = ", ".join(
+        f"{op.name} {count}" for op, count in found.automaton.circuit.op_counts().items()
+    )
     typer.echo(f"\ngates by op: {ops or 'none'}")
-    typer.echo(f"simplified in {seconds:.2f} s")
-    proving.show(proof, ("the circuit as it was", "the simplified circuit"))
+    typer.echo(f"simplified in {found.seconds:.2f} s")
+    proving.show(found.proof, ("the circuit as it was", "the simplified circuit"))
     if rival is not None:
         typer.echo(f"{rival['program']}'s circuit: {rival['proof']['verdict']}, by the same proof")
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,17 +11,13 @@ import typer
 
 from cli.commands import config as config_command
 from cli.errors import note
-from cli.interrupt import Interruption
-from cli.options.parsing import parse_size, worker_count
+from cli.options.parsing import parse_size, parse_worker_count
 from cli.options.sources import Source
-from cli.simplifying import EffortName, simplified
 from cli.terminal import output
-from cli.terminal.counter import Counter
+from cli.watching import watched
 
 if TYPE_CHECKING:
-    from difflogic.logic.automaton import Automaton
-    from difflogic.simulation.damage import Damage
-    from difflogic.simulation.simulator import Simulator
+    from difflogic.library.simulating import Rectangle, Simulated
 
 
 class EngineChoice(StrEnum):
@@ -108,116 +102,40 @@ def simulate(
     Prints how many cells of each visible channel are 1 in the end, and a hash of them, which is
     the same with any engine and any number of workers, simplified or not.
     """
-    from difflogic.simulation import simulator as module
-    from difflogic.simulation.bit_grid import Geometry
-    from difflogic.simulation.memory import require_memory
+    from difflogic.library.simulating import require_output
+    from difflogic.library.simulating import simulate as run
 
-    _require_new(picture, ".png", force)
-    _require_new(save, ".npz", force)
-    asked = worker_count(workers)
-    plan = _plan(source, unsimplified, size, fire_rate, boundary)
-    automaton = plan.automaton
-    circuit = automaton.circuit
-    geometry = Geometry(circuit.channels, plan.height, plan.width, automaton.boundary)
-    require_memory(geometry)
-    todo = automaton.steps if steps is None else steps
-    harm = [_parse_damage(text, plan.height, plan.width, todo) for text in damage or []]
-    conditions = module.Conditions(geometry, automaton.fire_rate, seed)
-    chosen: module.Engine = "interpreter"
-    if engine is EngineChoice.auto:
-        chosen = module.choose_engine(circuit, conditions, todo)
-    elif engine is EngineChoice.compiled:
-        chosen = "compiled"
-    count = asked if chosen == "compiled" else 1
-    if chosen == "compiled":
-        if workers in (None, "auto"):
-            count = module.useful_workers(circuit, conditions, count)
-        _announce_compilation(circuit)
-    elif todo:
-        _explain_interpreter(circuit, engine)
-    begun = automaton.start if start is None else start
-    with module.Simulator(circuit, conditions, chosen, count) as simulator:
-        from difflogic.simulation import picture as pictures
-        from difflogic.simulation import starts, state_file
-
-        starts.prepare(simulator, automaton, begun, density)
-        seconds = _run(simulator, todo, harm)
-        rows = automaton.visible_rows
-        populations = simulator.grid.populations()
-        result = {
-            "source": str(source), "name": automaton.name, "channels": circuit.channels,
-            "gates": circuit.gates, "height": plan.height, "width": plan.width,
-            "boundary": automaton.boundary, "fire_rate": automaton.fire_rate, "start": begun,
-            "seed": seed, "step": simulator.step, "steps": todo, "engine": chosen,
-            "workers": count, "seconds": seconds,
-            "updates_per_second": geometry.cells * todo / seconds if seconds else None,
-            "populations": {
-                str(label): populations[row]
-                for label, row in zip(automaton.visible, rows, strict=True)
-            },
-            "sha256": simulator.grid.digest(rows),
-        }  # fmt: skip
-        # Before the files: a full disk shall not take the results along.
-        if as_json:
-            output.show_json(result)
-        else:
-            _show(result)
-        if picture is not None:
-            cells = pictures.save_picture(picture, simulator.grid, rows)
-            scale = "" if cells == 1 else f", a pixel for {cells}×{cells} cells"
-            note(f"saved {picture}{scale}")
-        if save is not None:
-            state_file.save(save, simulator)
-            note(f"saved {save}")
+    for path, suffix in ((picture, ".png"), (save, ".npz")):
+        if path is not None:
+            require_output(path, suffix, force)
+    with watched() as progress:
+        found = run(
+            source,
+            size=None if size is None else parse_size("--size", size),
+            steps=steps, start=start, density=density, seed=seed, fire_rate=fire_rate,
+            boundary=None if boundary is None else boundary.value,
+            damage=[_parse_damage(text) for text in damage or []],
+            engine=engine.value, workers=parse_worker_count(workers), unsimplified=unsimplified,
+            progress=progress, say=note,
+        )  # fmt: skip
+    result = _result(source, found, seed)
+    # Before the files: a full disk shall not take the results along.
+    if as_json:
+        output.show_json(result)
+    else:
+        _show(result)
+    if picture is not None:
+        cells = found.save_picture(picture, force=force)
+        scale = "" if cells == 1 else f", a pixel for {cells}×{cells} cells"
+        note(f"saved {picture}{scale}")
+    if save is not None:
+        found.save(save, force=force)
+        note(f"saved {save}")
 
 
-@dataclass(frozen=True)
-class _Plan:
-    automaton: Automaton
-    height: int
-    width: int
-
-
-def _plan(
-    source: Path, unsimplified: bool, size: str | None, fire_rate: float | None,
-    boundary: BoundaryChoice | None,
-) -> _Plan:  # fmt: skip
-    """Return what is to be run: the source's automaton with what was asked to be different."""
-    from dataclasses import replace
-
+def _parse_damage(text: str) -> Rectangle:
     from difflogic.errors import ConfigError
-    from difflogic.formats.loading import load
-
-    automaton = load(source)
-    if not unsimplified:
-        # To search longer takes longer than most simulations.
-        automaton = simplified(source, automaton, EffortName.low)
-    height, width = (
-        (automaton.height, automaton.width) if size is None else parse_size("--size", size)
-    )
-    if fire_rate is not None:
-        if not 0 < fire_rate <= 1:
-            raise ConfigError(f"a fire rate of {fire_rate:g}: give one above 0 and at most 1")
-        automaton = replace(automaton, fire_rate=fire_rate)
-    if boundary is not None:
-        automaton = replace(automaton, boundary=boundary.value)
-    return _Plan(automaton, height, width)
-
-
-def _require_new(path: Path | None, suffix: str, force: bool) -> None:
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_output
-
-    if path is None:
-        return
-    if path.suffix != suffix:
-        raise ConfigError(f"{path}: what is written is {suffix}: give the file that name")
-    check_output(path, force)
-
-
-def _parse_damage(text: str, height: int, width: int, last: int) -> Damage:
-    from difflogic.errors import ConfigError
-    from difflogic.simulation.damage import rectangle
+    from difflogic.library.simulating import Rectangle
 
     number = r"([0-9]{1,9})"
     found = re.fullmatch(
@@ -225,48 +143,23 @@ def _parse_damage(text: str, height: int, width: int, last: int) -> Damage:
     )
     if found is None:
         raise ConfigError(f'"{text}" is no damage: give STEP:Y,X,HxW, such as 10:4,4,8x8')
-    steps = [int(step) for step in found[1].split(",")]
-    y, x, rows, columns = (int(found[group]) for group in range(2, 6))
-    if rows < 1 or columns < 1 or y + rows > height or x + columns > width:
-        raise ConfigError(f'damage "{text}" is not within the {height}×{width} cells')
-    if min(steps) < 1 or max(steps) > last:
-        raise ConfigError(f'damage "{text}" is not after one of the steps 1 to {last}')
-    return rectangle(steps, (y, y + rows), (x, x + columns), width)
+    steps = tuple(int(step) for step in found[1].split(","))
+    y, x, height, width = (int(found[group]) for group in range(2, 6))
+    return Rectangle(steps, y, x, height, width)
 
 
-def _announce_compilation(circuit: Any) -> None:
-    from difflogic.simulation import code_cache, native
-
-    if native.is_cached(circuit):
-        return
-    note(f"compiling {circuit.gates} gates, once …")
-    problem = code_cache.problem()
-    if problem is not None:
-        note(problem)
-
-
-def _explain_interpreter(circuit: Any, engine: EngineChoice) -> None:
-    from difflogic.simulation import native
-    from difflogic.simulation.schedule import schedule
-
-    if engine is not EngineChoice.interpreter and schedule(circuit).gates > native.MOST_GATES:
-        note(
-            f"interpreted, as compiling more than {native.MOST_GATES} gates takes minutes: "
-            "dct simplify may leave fewer"
-        )
-
-
-def _run(simulator: Simulator, steps: int, damage: list[Damage]) -> float:
-    """Take the steps with a progress line; return the seconds they took."""
-    started = time.perf_counter()
-    with Interruption() as interruption, Counter("steps:", steps) as counter:
-
-        def progress(done: int) -> None:
-            counter.update(done)
-            interruption.check()
-
-        simulator.run(steps, damage, progress)
-    return time.perf_counter() - started
+def _result(source: Path, found: Simulated, seed: int) -> dict[str, Any]:
+    automaton, geometry = found.automaton, found.geometry
+    return {
+        "source": str(source), "name": automaton.name, "channels": geometry.channels,
+        "gates": automaton.circuit.gates, "height": geometry.height, "width": geometry.width,
+        "boundary": automaton.boundary, "fire_rate": automaton.fire_rate, "start": found.start,
+        "seed": seed, "step": found.step, "steps": found.steps, "engine": found.engine,
+        "workers": found.workers, "seconds": found.seconds,
+        "updates_per_second": found.updates_per_second,
+        "populations": {str(label): ones for label, ones in found.populations().items()},
+        "sha256": found.digest(),
+    }  # fmt: skip
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -9,9 +9,9 @@ import typer
 
 from cli import proving
 from cli.errors import FAILURE
-from cli.options.sources import Source
-from cli.simplifying import simplify
+from cli.options.sources import PROOF_SECONDS, Source, TimeLimit
 from cli.terminal import output
+from cli.watching import watched
 
 if TYPE_CHECKING:
     from difflogic.logic.automaton import Automaton
@@ -27,7 +27,7 @@ def circuit(
             show_default="the simplified form of the first",
         ),
     ] = None,
-    time_limit: proving.TimeLimit = proving.SECONDS,
+    time_limit: TimeLimit = PROOF_SECONDS,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the proof as one JSON object.")
     ] = False,
@@ -38,18 +38,17 @@ def circuit(
     channels of the nine cells. Exits 1 if they differ, with a counterexample, or if the time does
     not suffice.
     """
-    from difflogic.formats.loading import load
-    from difflogic.logic.proof import differences
+    from difflogic.library.simplifying import prove
 
-    automaton = load(source)
-    other = simplify(automaton)[0].automaton if against is None else load(against)
-    surroundings = differences(automaton, other)
-    proof = proving.prove(automaton, other.circuit, time_limit)
+    with watched(at_once=True) as progress:
+        found = prove(source, against, proof_seconds=time_limit, progress=progress)
+    automaton, other = found.one.automaton, found.other.automaton
+    proof, surroundings = found.proof, list(found.surroundings)
     if as_json:
         output.show_json({
             "circuit": str(source), "against": str(against) if against else "simplified",
             "gates": [automaton.circuit.gates, other.circuit.gates],
-            "surroundings": surroundings, "equal": proof.equal and not surroundings,
+            "surroundings": surroundings, "equal": found.equal,
             "proof": proof.as_dict(),
         })  # fmt: skip
     else:
@@ -58,7 +57,7 @@ def circuit(
         proving.show(proof, names)
         for line in surroundings:
             typer.echo(f"NOT THE SAME AUTOMATON: {line}")
-    if surroundings or not proof.equal:
+    if not found.equal:
         raise typer.Exit(FAILURE)
 
 

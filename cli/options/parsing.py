@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 MOST_SIDE = 10**9 - 1
 MOST_WORKERS = 1024
@@ -27,15 +28,17 @@ def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]
     return sides
 
 
-def worker_count(workers: str | None) -> int:
-    """Return how many threads are meant by a number, "auto", or nothing."""
-    from difflogic import machine
+def parse_worker_count(workers: str | None) -> int | Literal["auto"]:
+    """Return how many threads are asked for: a number, or "auto" if nothing is."""
     from difflogic.errors import ConfigError
 
-    count = machine.cpu_count() if workers in (None, "auto") else int(workers or 1)
-    if count > MOST_WORKERS:
-        raise ConfigError(f"--workers {count}: give at most {MOST_WORKERS}, or one per core: auto")
-    return count
+    if workers is None or workers == "auto":
+        return "auto"
+    if int(workers) > MOST_WORKERS:
+        raise ConfigError(
+            f"--workers {workers}: give at most {MOST_WORKERS}, or one per core: auto"
+        )
+    return int(workers)
 
 
 def parse_channels(text: str) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,3 +13,24 @@ SOURCE = typer.Argument(
     help='A run\'s directory, the "last" one, a model file, or a circuit exported as JSON.',
 )
 Source = Annotated[Path, SOURCE]
+
+
+class EffortName(StrEnum):
+    """How long the search for a smaller circuit goes on."""
+
+    low = "low"
+    normal = "normal"
+    high = "high"
+
+
+PROOF_SECONDS = 60.0
+TimeLimit = Annotated[
+    float,
+    typer.Option(
+        "--time-limit",
+        min=0.001,
+        max=1e9,
+        metavar="SECONDS",
+        help="Give up a proof after this time.",
+    ),
+]

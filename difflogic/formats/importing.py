@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from difflogic.archive import is_archive
 from difflogic.errors import CircuitError, ConfigError, did_you_mean
 from difflogic.formats import read_circuit, read_logicars, strict_json
 from difflogic.formats.circuit_file import NAME_LENGTH
-from difflogic.formats.loading import is_archive
 from difflogic.formats.write_circuit import require_expressible
 from difflogic.logic.automaton import Automaton
 

@@ -8,6 +8,7 @@ encoding go to the middle of the visible channels; all other channels are 0. A s
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -35,15 +36,22 @@ IMAGE_SIDE = 512
 Bits = npt.NDArray[np.uint8]
 
 
-def prepare(simulator: Simulator, automaton: Automaton, start: str, density: float) -> None:
+def prepare(
+    simulator: Simulator,
+    automaton: Automaton,
+    start: str,
+    density: float,
+    pause: Callable[[], None] = lambda: None,
+) -> None:
     """Put a start state, one of NAMES or a file's, into a simulator that has zeros.
 
-    Raises ConfigError if the file holds none, or one that does not fit.
+    `pause` is called now and then, and may raise to stop. Raises ConfigError if the file holds
+    none, or one that does not fit.
     """
     grid = simulator.grid
     geometry = grid.geometry
     if start == "random":
-        simulator.randomize(density)
+        simulator.randomize(density, pause)
     elif start == "center":
         middle = slice(geometry.height // 2, geometry.height // 2 + 1)
         cell = np.zeros((geometry.channels, 1, geometry.width), np.uint8)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cli import simplifying
+from cli import watching
 from cli.app import app
-from difflogic.formats import loading
+from difflogic.library.loading import Loaded
 
 TINY = (
     "task.height=4", "task.width=4", "automaton.channels=2", "automaton.steps=2",
@@ -78,10 +78,10 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.fixture(autouse=True)
 def silent_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Announce no compilation: whether there is one depends on which test came first."""
-    monkeypatch.setattr(simplifying, "announce_search", lambda: None)
+    monkeypatch.setattr(watching, "announce_search", lambda: None)
 
 
 @pytest.fixture
 def trained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a circuit's own file, which is small and quick, be simplified as a model is."""
-    monkeypatch.setattr(loading, "is_trained", lambda path: True)
+    monkeypatch.setattr(Loaded, "trained", True)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from difflogic.config import load_config
-from difflogic.formats.loading import load
 from difflogic.gates import Op
+from difflogic.library.loading import load
 from difflogic.model import Model
 
 
@@ -25,9 +25,9 @@ def model(tiny: list[str], tmp_path: Path) -> str:
 
 
 def test_a_model_is_simplified_and_a_circuits_file_is_not(dct: Any, model: str) -> None:
-    whole = load(Path(model))
+    whole = load(Path(model)).automaton
     assert dct("export", model, "-o", "small.json").exit_code == 0
-    assert load(Path("small.json")).circuit.gates == 0
+    assert load(Path("small.json")).automaton.circuit.gates == 0
     assert dct("export", model, "-o", "whole.json", "--unsimplified").exit_code == 0
     assert dct("export", "whole.json", "-o", "again.json").exit_code == 0
-    assert load(Path("again.json")).circuit.gates == whole.circuit.gates == 70
+    assert load(Path("again.json")).automaton.circuit.gates == whole.circuit.gates == 70

@@ -19,9 +19,10 @@ import numpy as np
 
 from difflogic.config import load_config
 from difflogic.errors import DctError
-from difflogic.formats import importing, loading, read_circuit
+from difflogic.formats import importing, read_circuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_logicars import write_logicars
+from difflogic.library import loading
 from difflogic.model import Model
 from difflogic.simulation import state_file
 from difflogic.simulation.bit_grid import Geometry
@@ -70,7 +71,9 @@ def check(kind: str, content: bytes, folder: Path) -> bool:
     if kind == "state":
         return any(_is_state(path, *size) for size in STATES)
     try:
-        made = importing.read(path).automaton if kind == "logicars" else loading.load(path)
+        made = (
+            importing.read(path).automaton if kind == "logicars" else loading.load(path).automaton
+        )
     except DctError as error:
         message = str(error)
         assert str(path) in message or "automaton" in message or "channel" in message, message

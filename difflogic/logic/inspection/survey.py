@@ -27,11 +27,11 @@ MOST_CELLS = 2**18
 class Limits:
     """How far questions are followed that take a search."""
 
-    seconds: float
+    seconds: float = 10.0
     """For each of the three: symmetries, fixed points, and the run from the automaton's start."""
-    periods: int
+    periods: int = 4
     """Largest period of fixed points, in cells, in each direction."""
-    seed: int
+    seed: int = 0
     """Names the streams of the random starts and fire masks."""
 
 

@@ -6,16 +6,17 @@ import io
 import json
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from cli import simplifying
 from cli.commands import export
 from difflogic.formats import FORMATS
-from difflogic.formats.loading import load
 from difflogic.formats.write_circuit import write_circuit
+from difflogic.library.loading import load
+from difflogic.logic import simplification
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.simplification import EFFORTS, Effort, Simplification
 from tests.difflogic.formats import examples
 from tests.difflogic.logic.circuits import circuit_of
 
@@ -69,9 +70,9 @@ def test_the_same_circuit_gives_the_same_bytes(dct: Any, source: str) -> None:
 def test_a_files_suffix_chooses_the_format(dct: Any, source: str) -> None:
     result = dct("export", source, "-o", "x.json", "--unsimplified")
     assert "little as json: gates 3 · depth 3 · inputs 4 · channels 2" in result.stderr
-    assert load(Path("x.json")).circuit.gates == 3
+    assert load(Path("x.json")).automaton.circuit.gates == 3
     dct("export", source, "-o", "x.json", "--force")
-    assert load(Path("x.json")).circuit.labels == (0,)
+    assert load(Path("x.json")).automaton.circuit.labels == (0,)
 
 
 def test_json_says_what_was_written(dct: Any, source: str) -> None:
@@ -185,11 +186,15 @@ def test_a_simplified_circuit_that_is_not_equal_is_never_written(
     dct: Any, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The simplifier is made to give a circuit that inverts what the right one hands on."""
-    wrong = load(Path(source)).with_circuit(circuit_of([(12, 7, 7)], [9]))
-    monkeypatch.setattr(simplifying, "simplify", lambda *_: (SimpleNamespace(automaton=wrong), 0))
+
+    def simplify(whole: Automaton, *_: object) -> Simplification:
+        return Simplification(whole.with_circuit(circuit_of([(12, 7, 7)], [9])), ())
+
+    monkeypatch.setattr(simplification, "simplify", simplify)
     result = dct("export", source, "-o", "x.v")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "stopped: the simplified circuit is not proved equal" in result.stderr
+    assert "NOT EQUAL" in result.stderr
+    assert "the simplified circuit is not proved equal; --unsimplified" in result.stderr
     assert not Path("x.v").exists()
     assert dct("export", source, "-o", "x.v", "--unsimplified").exit_code == 0
 
@@ -197,11 +202,11 @@ def test_a_simplified_circuit_that_is_not_equal_is_never_written(
 def test_effort_is_handed_on(dct: Any, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     efforts = []
 
-    def simplify(whole: Any, effort: Any) -> Any:
-        efforts.append(str(effort))
-        return SimpleNamespace(automaton=whole), 0
+    def simplify(whole: Automaton, effort: Effort, *_: object) -> Simplification:
+        efforts.append(effort)
+        return Simplification(whole, ())
 
-    monkeypatch.setattr(simplifying, "simplify", simplify)
+    monkeypatch.setattr(simplification, "simplify", simplify)
     for arguments in ([], ["--effort", "low"]):
         assert dct("export", source, "-f", "c", *arguments).exit_code == 0
-    assert efforts == ["normal", "low"]
+    assert efforts == [EFFORTS["normal"], EFFORTS["low"]]

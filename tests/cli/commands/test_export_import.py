@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.formats import loading
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
+from difflogic.library import loading
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.model import Model
 from tests.difflogic.formats.made import life, words
@@ -65,11 +65,11 @@ def test_a_model_by_way_of_logicars(dct: Dct, tiny: list[str], options: list[str
     model.logits[some, rng.integers(0, 16, 12)] = 99
     model.save("model.npz")
     assert dct("export", "model.npz", "-o", "x.logicars.json", *options).exit_code == 0
-    made = loading.load(Path("model.npz"))
+    made = loading.load("model.npz").automaton
     assert dct("import", "x.logicars.json", "-o", "back.json", "--name", made.name).exit_code == 0
-    back = loading.load(Path("back.json"))
+    back = loading.load("back.json").automaton
     assert dct("export", "model.npz", "-o", "kept.json", *options).exit_code == 0
-    kept = loading.load(Path("kept.json"))
+    kept = loading.load("kept.json").automaton
     inputs = words(kept.circuit.inputs, np.random.default_rng(1))
     np.testing.assert_array_equal(back.circuit.next_state(inputs), kept.circuit.next_state(inputs))
     if options:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.formats.loading import load
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
+from difflogic.library.loading import load
 from difflogic.logic import xag
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.proof import equivalence
@@ -68,7 +68,7 @@ class TestSimplify:
         result = dct("simplify", clumsy, "-o", "small.json")
         assert result.exit_code == 0
         assert "saved small.json" in result.stderr
-        small, before = load(Path("small.json")), load(Path(clumsy))
+        small, before = load(Path("small.json")).automaton, load(Path(clumsy)).automaton
         assert small.circuit.gates == 3
         assert same_next_states(before.circuit, small.circuit)
         assert small.with_circuit(before.circuit).visible == before.visible
@@ -99,7 +99,7 @@ class TestSimplify:
         assert "kept.json: exists already" in result.stderr
         assert Path("kept.json").read_text() == "mine"
         assert dct("simplify", clumsy, "-o", "kept.json", "--force").exit_code == 0
-        assert load(Path("kept.json")).circuit.gates == 3
+        assert load(Path("kept.json")).automaton.circuit.gates == 3
 
     @pytest.mark.parametrize(
         ("place", "message"),

@@ -19,7 +19,7 @@ from difflogic.engine.layout import Grid
 from difflogic.formats import FORMATS
 from difflogic.formats.common import common_interface
 from difflogic.formats.exporting import export
-from difflogic.formats.loading import load
+from difflogic.library.loading import load
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.simplification import simplify
 from difflogic.model import Model
@@ -136,7 +136,7 @@ def checks(path, whole, small):
 
 def main(paths):
     for path in paths:
-        whole = load(path)
+        whole = load(path).automaton
         small = simplify(whole).automaton
         print(f"\n{whole.name}")
         for name, format in FORMATS.items():

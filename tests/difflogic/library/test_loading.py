@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from difflogic import archive
 from difflogic.config import load_config
-from difflogic.errors import CircuitError, DctError, ModelFileError
-from difflogic.formats import loading
+from difflogic.errors import CircuitError, ConfigError, DctError, ModelFileError
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_logicars import write_logicars
+from difflogic.library import loading
 from difflogic.logic.automaton import from_model
 from difflogic.model import Model
 from tests.difflogic.formats.made import assert_same, life, random_circuit
@@ -45,10 +46,40 @@ def problem(path):
 
 def test_a_model_a_run_and_a_circuit(model, tmp_path):
     made, path = model
-    assert_same(loading.load(path), from_model(made))
-    assert_same(loading.load(path.parent), from_model(made))
+    assert_same(loading.load(path).automaton, from_model(made))
+    assert_same(loading.load(path.parent).automaton, from_model(made))
     (tmp_path / "any.name").write_text(write_circuit(MADE))
-    assert_same(loading.load(tmp_path / "any.name"), MADE)
+    assert_same(loading.load(tmp_path / "any.name").automaton, MADE)
+
+
+def test_what_was_trained_is_told_apart(model, tmp_path):
+    made, path = model
+    (tmp_path / "circuit.json").write_text(write_circuit(MADE))
+    assert loading.load(path).trained
+    assert loading.load(path).require_model().config == made.config
+    assert not loading.load(tmp_path / "circuit.json").trained
+    with pytest.raises(ConfigError, match=r"circuit.json: is a circuit, and no model"):
+        loading.load(tmp_path / "circuit.json").require_model()
+
+
+def test_what_is_loaded_already_is_taken_as_it_is(model):
+    made, path = model
+    found = loading.load(str(path))
+    assert loading.load(found) is found
+    assert loading.load(made).model is made
+    assert loading.load(MADE).automaton is MADE
+    assert [loading.load(each).trained for each in (found, made, MADE)] == [True, True, False]
+
+
+def test_a_model_is_opened_once(model, monkeypatch):
+    """Once to see what it is, and once to read it; what it is stays known."""
+    opened = []
+    plain = archive.open_plain
+    monkeypatch.setattr(archive, "open_plain", lambda path: opened.append(path) or plain(path))
+    found = loading.load(model[1])
+    assert found.trained
+    assert found.automaton is found.automaton
+    assert len(opened) == 2
 
 
 def test_a_circuit_of_logicars_is_to_be_imported(tmp_path):

@@ -1,0 +1,86 @@
+"""Circuits in the formats of other tools: `export`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from difflogic.errors import ConfigError
+from difflogic.files import check_output, write_whole
+from difflogic.formats import FORMATS, Format, by_file, by_name
+from difflogic.formats.common import common_interface
+from difflogic.formats.exporting import export as render
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.simplifying import PROOF_SECONDS, small_form
+from difflogic.library.watching import ShouldStop, Watch, never, unwatched
+from difflogic.logic.automaton import Automaton
+
+MOST_SIDE = 65536
+"""Of a grid, in a circuit's file, too."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A circuit in a format, and where it was written, if it was."""
+
+    source: Loaded
+    automaton: Automaton
+    """As it was written."""
+    format: Format
+    data: bytes
+    file: Path | None
+
+
+def choose_format(name: str | None, file: Path | None) -> Format:
+    """Return the format that is named, or meant by a file's name. Raises ConfigError for none."""
+    if name is not None:
+        return by_name(name)
+    if file is None:
+        raise ConfigError(f"choose a format: {', '.join(FORMATS)}")
+    return by_file(file.name)
+
+
+def export(
+    source: Source,
+    file: str | Path | None = None,
+    format: str | None = None,
+    *,
+    effort: str = "normal",
+    unsimplified: bool = False,
+    comparable: bool = False,
+    array: tuple[int, int] | None = None,
+    force: bool = False,
+    proof_seconds: float = PROOF_SECONDS,
+    progress: Watch = unwatched,
+    should_stop: ShouldStop = never,
+) -> Exported:
+    """Write a circuit for other tools, to `file` or, without one, to the result's `data`.
+
+    That of a run or a model is simplified and proved equal first, unless `unsimplified`. Without a
+    `format` the file's name decides. `comparable` gives the simplified and the unsimplified circuit
+    the same inputs and outputs, in formats that have such an option, and `array` is the default
+    height and width of a Verilog grid. An earlier file is only replaced with `force`.
+
+    Raises what `load` raises; ConfigError for a format or an option that there is not; ProofError
+    if the simplified circuit is not proved equal; RunDirectoryError if it cannot be written.
+    """
+    path = None if file is None else Path(file)
+    chosen = choose_format(format, path)
+    chosen.require(*(["interface"] if comparable else []), *(["array"] if array else []))
+    if array is not None and not all(1 <= side <= MOST_SIDE for side in array):
+        raise ConfigError(f"a grid of {array[0]}×{array[1]} cells: each from 1 to {MOST_SIDE}")
+    if path is not None:
+        check_output(path, force)
+    loaded = load(source)
+    automaton, interface = loaded.automaton, None
+    if comparable or not unsimplified:
+        small = small_form(
+            loaded, effort, proof_seconds=proof_seconds, progress=progress, should_stop=should_stop
+        )
+        if comparable:
+            interface = common_interface(automaton.circuit, small.circuit.labels)
+        automaton = automaton if unsimplified else small
+    data = render(automaton, chosen, interface=interface, array=array, file=path)
+    if path is not None:
+        write_whole(path, lambda out: out.write(data))
+    return Exported(loaded, automaton, chosen, data, path)
