@@ -15,10 +15,10 @@ from cli.interrupt import Interruption
 
 if TYPE_CHECKING:
     from cli.terminal.sweep_display import Display
-    from difflogic.sweep.backends import Backend
-    from difflogic.sweep.directory import SweepDirectory
-    from difflogic.sweep.execution import Execution
-    from difflogic.sweep.question import Question
+    from difflogic.sweeps.backends import Backend
+    from difflogic.sweeps.directory import SweepDirectory
+    from difflogic.sweeps.execution import Execution
+    from difflogic.sweeps.question import Question
 
 TICK_SECONDS = 0.125
 TABLE_SECONDS = 2.0
@@ -106,9 +106,9 @@ def _ask(
 ) -> Question:
     """Return what is asked for, with what was asked for in an earlier sweep of that directory."""
     from difflogic.errors import ConfigError
-    from difflogic.sweep.directory import SweepDirectory
-    from difflogic.sweep.question import Asked, ask
-    from difflogic.sweep.seeds import parse_seeds
+    from difflogic.sweeps.directory import SweepDirectory
+    from difflogic.sweeps.question import Asked, ask
+    from difflogic.sweeps.seeds import parse_seeds
 
     wanted = () if seeds is None else parse_seeds(seeds)
     place = None if directory is None else SweepDirectory(directory)
@@ -136,9 +136,9 @@ def _ask(
 def _make_backend(
     question: Question, name: str, jobs: int | None, scheduler: str | None
 ) -> Backend:
-    from difflogic.sweep.backends import LocalBackend
-    from difflogic.sweep.cluster import DaskBackend
-    from difflogic.sweep.execution import default_jobs
+    from difflogic.sweeps.backends import LocalBackend
+    from difflogic.sweeps.cluster import DaskBackend
+    from difflogic.sweeps.execution import default_jobs
 
     if name == "dask":
         precisions = {variant.config.training.precision for variant in question.variants}
@@ -149,7 +149,7 @@ def _make_backend(
 
 
 def _make_directory(directory: Path | None, question: Question) -> SweepDirectory:
-    from difflogic.sweep.directory import SweepDirectory
+    from difflogic.sweeps.directory import SweepDirectory
     from difflogic.training.run_directory import RunDirectory
 
     if directory is None:
@@ -166,10 +166,10 @@ def _sweep(
     from cli.terminal.sweep_display import choose
     from cli.terminal.sweep_report import report
     from difflogic.errors import TrainingError
-    from difflogic.sweep.cluster import ClusterError
-    from difflogic.sweep.execution import Execution
-    from difflogic.sweep.progress import Progress
-    from difflogic.sweep.tables import write_tables
+    from difflogic.sweeps.cluster import ClusterError
+    from difflogic.sweeps.execution import Execution
+    from difflogic.sweeps.progress import Progress
+    from difflogic.sweeps.tables import write_tables
     from difflogic.training.lock import RunLock
 
     is_new = not place.exists
@@ -208,7 +208,7 @@ def _watch(
 ) -> int:
     """Draw until all runs have ended; return the exit code of an interruption, or 0."""
     from difflogic.errors import RunDirectoryError
-    from difflogic.sweep.tables import write_tables
+    from difflogic.sweeps.tables import write_tables
 
     told = 0
     give_up, next_table = float("inf"), time.monotonic() + TABLE_SECONDS

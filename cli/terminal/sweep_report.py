@@ -11,8 +11,8 @@ import typer
 from cli.errors import FAILURE, note
 
 if TYPE_CHECKING:
-    from difflogic.sweep.question import Question
-    from difflogic.sweep.results import Row
+    from difflogic.sweeps.question import Question
+    from difflogic.sweeps.results import Row
 
 
 def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_json: bool) -> None:
@@ -21,8 +21,8 @@ def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_js
     `code` is that of an interruption, FAILURE for a sweep that could not go on, or else 0.
     """
     from cli.terminal.output import new_table, show_json, show_table
-    from difflogic.sweep import tables
-    from difflogic.sweep.results import aggregate
+    from difflogic.sweeps import tables
+    from difflogic.sweeps.results import aggregate
 
     missing = sum(row.status == "missing" for row in rows)
     for row in rows:

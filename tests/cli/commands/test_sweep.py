@@ -162,7 +162,7 @@ def test_an_unreachable_scheduler(
     dct: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, question: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("distributed")
-    from difflogic.sweep import cluster
+    from difflogic.sweeps import cluster
 
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
     address = "tcp://127.0.0.1:9"

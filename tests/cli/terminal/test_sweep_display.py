@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from cli.terminal.sweep_display import compose, line
-from difflogic.sweep.directory import SweepDirectory
-from difflogic.sweep.execution import Execution
-from difflogic.sweep.progress import Progress, Running, Snapshot
-from difflogic.sweep.question import Asked, Question, ask
-from difflogic.sweep.results import aggregate, make_row
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.execution import Execution
+from difflogic.sweeps.progress import Progress, Running, Snapshot
+from difflogic.sweeps.question import Asked, Question, ask
+from difflogic.sweeps.results import aggregate, make_row
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from dataclasses import asdict
 from typing import Any
 
 from difflogic.plain import plain
-from difflogic.sweep.directory import SweepDirectory
-from difflogic.sweep.question import Question
-from difflogic.sweep.results import Row, VariantResult, aggregate
-from difflogic.sweep.seeds import format_seeds
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.question import Question
+from difflogic.sweeps.results import Row, VariantResult, aggregate
+from difflogic.sweeps.seeds import format_seeds
 
 RUN_COLUMNS = (
     "variant", "seed", "status", "epochs", "epochs_to_exact", "wrong_cells", "active_gates",

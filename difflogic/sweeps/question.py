@@ -10,8 +10,8 @@ from typing import Any
 from difflogic.config import Config, load_config
 from difflogic.config.problems import shorten
 from difflogic.errors import ConfigError
-from difflogic.sweep.grid import combinations, parse_axes, variant_name
-from difflogic.sweep.seeds import format_seeds
+from difflogic.sweeps.grid import combinations, parse_axes, variant_name
+from difflogic.sweeps.seeds import format_seeds
 from difflogic.training.compatibility import differing
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from difflogic.errors import ConfigError
-from difflogic.sweep.grid import MAX_NAME, combinations, parse_axes, variant_name
+from difflogic.sweeps.grid import MAX_NAME, combinations, parse_axes, variant_name
 
 
 @pytest.mark.parametrize(

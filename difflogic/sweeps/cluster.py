@@ -15,8 +15,8 @@ from typing import Any
 
 from difflogic import __version__
 from difflogic.errors import ConfigError, TrainingError
-from difflogic.sweep.backends import WorkersLostError
-from difflogic.sweep.work import Control, Job, Outcome, run
+from difflogic.sweeps.backends import WorkersLostError
+from difflogic.sweeps.work import Control, Job, Outcome, run
 
 CONNECT_SECONDS = 5.0
 WORKER_SECONDS = 30.0

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.errors import ConfigError
-from difflogic.sweep.seeds import MAX_SEEDS, format_seeds, parse_seeds
+from difflogic.sweeps.seeds import MAX_SEEDS, format_seeds, parse_seeds
 
 
 @pytest.mark.parametrize(

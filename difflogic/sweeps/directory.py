@@ -16,8 +16,8 @@ import tomli_w
 from difflogic.config import config_from_dict
 from difflogic.errors import ConfigError, RunDirectoryError
 from difflogic.files import refused, write_whole
-from difflogic.sweep.question import Asked, Question, Variant, differences, lookup
-from difflogic.sweep.seeds import format_seeds, parse_seeds
+from difflogic.sweeps.question import Asked, Question, Variant, differences, lookup
+from difflogic.sweeps.seeds import format_seeds, parse_seeds
 
 FORMAT = "dct-sweep"
 VERSION = 2

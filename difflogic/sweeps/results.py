@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from difflogic.sweep.question import Question, Variant
-from difflogic.sweep.statistics import wilson_interval
-from difflogic.sweep.work import is_finished
+from difflogic.sweeps.question import Question, Variant
+from difflogic.sweeps.statistics import wilson_interval
+from difflogic.sweeps.work import is_finished
 
 Status = Literal["exact", "not exact", "failed", "missing"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from difflogic.sweep.execution import Execution, epochs_to_do
-from difflogic.sweep.question import Question, Variant
-from difflogic.sweep.results import VariantResult, aggregate
+from difflogic.sweeps.execution import Execution, epochs_to_do
+from difflogic.sweeps.question import Question, Variant
+from difflogic.sweeps.results import VariantResult, aggregate
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from difflogic.sweep.backends import LocalBackend
-from difflogic.sweep.directory import SweepDirectory
-from difflogic.sweep.execution import Execution
-from difflogic.sweep.question import Asked, Question, ask
-from difflogic.sweep.results import Row
+from difflogic.sweeps.backends import LocalBackend
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.execution import Execution
+from difflogic.sweeps.question import Asked, Question, ask
+from difflogic.sweeps.results import Row
 
 TINY = (
     "task.height=6", "task.width=7", "automaton.channels=2", "automaton.steps=3",

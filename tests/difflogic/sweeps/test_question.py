@@ -6,8 +6,8 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.errors import ConfigError
-from difflogic.sweep.question import Asked, ask, differences, with_seed
-from tests.difflogic.sweep.small import TINY, question
+from difflogic.sweeps.question import Asked, ask, differences, with_seed
+from tests.difflogic.sweeps.small import TINY, question
 
 
 def test_each_combination_is_the_configuration_that_its_overrides_make():

@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binomtest
 
-from difflogic.sweep.statistics import wilson_interval
+from difflogic.sweeps.statistics import wilson_interval
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from difflogic.errors import RunDirectoryError
-from difflogic.sweep.directory import FILE, SweepDirectory
-from tests.difflogic.sweep.small import question
+from difflogic.sweeps.directory import FILE, SweepDirectory
+from tests.difflogic.sweeps.small import question
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_a_picture_of_ones_own_stays_when_its_file_is_gone(place, tmp_path):
     for name, rows in (("cross", "#.#\n.#.\n#.#"), ("dot", "...\n.#.\n...")):
         files.append(tmp_path / f"{name}.txt")
         files[-1].write_text(rows + "\n")
-    from difflogic.sweep.question import Asked, ask
+    from difflogic.sweeps.question import Asked, ask
 
     asked = Asked("lizard", (), (f"task.target={files[0]},{files[1]}",))
     before = ask(asked, (0,))

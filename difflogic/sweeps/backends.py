@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from difflogic.errors import TrainingError
-from difflogic.sweep.work import Control, Job, Outcome, run
+from difflogic.sweeps.work import Control, Job, Outcome, run
 
 
 class WorkersLostError(TrainingError):

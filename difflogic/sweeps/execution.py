@@ -10,11 +10,11 @@ import time
 from collections.abc import Iterator, Sequence
 
 from difflogic.machine import cpu_count
-from difflogic.sweep.backends import Backend, WorkersLostError, shield_workers
-from difflogic.sweep.directory import SweepDirectory
-from difflogic.sweep.question import Question, Variant, with_seed
-from difflogic.sweep.results import Row, make_row
-from difflogic.sweep.work import Control, Job, Outcome, read_beats, remove_control
+from difflogic.sweeps.backends import Backend, WorkersLostError, shield_workers
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.question import Question, Variant, with_seed
+from difflogic.sweeps.results import Row, make_row
+from difflogic.sweeps.work import Control, Job, Outcome, read_beats, remove_control
 
 MAX_LOSSES = 3
 """So often in a row, without a run that ended in between, workers may die before it is given up."""

@@ -8,10 +8,10 @@ import statistics
 import pytest
 from scipy.stats import binomtest
 
-from difflogic.sweep.directory import SweepDirectory
-from difflogic.sweep.results import aggregate, make_row
-from difflogic.sweep.tables import to_csv, to_data, to_markdown, write_tables
-from tests.difflogic.sweep.small import question
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.results import aggregate, make_row
+from difflogic.sweeps.tables import to_csv, to_data, to_markdown, write_tables
+from tests.difflogic.sweeps.small import question
 
 
 def summary(exact, exact_epoch=None, epochs=20, gates=10, seconds=1.0, finished=True):
@@ -108,7 +108,7 @@ def test_without_a_grid_the_experiment_is_named():
 
 
 def test_pictures_are_shown_by_their_names(tmp_path):
-    from difflogic.sweep.question import Asked, ask
+    from difflogic.sweeps.question import Asked, ask
 
     (tmp_path / "dot.txt").write_text("...\n.#.\n...\n")
     target = tmp_path / "dot.txt"

@@ -9,16 +9,16 @@ import pytest
 
 from difflogic.errors import RunDirectoryError, TrainingError
 from difflogic.model import Model
-from difflogic.sweep.backends import LocalBackend, WorkersLostError
-from difflogic.sweep.directory import SweepDirectory
-from difflogic.sweep.execution import CONTROL, Execution, default_jobs
-from difflogic.sweep.progress import Progress
-from difflogic.sweep.question import with_seed
-from difflogic.sweep.results import make_row
-from difflogic.sweep.work import Control, Job, Outcome, run
+from difflogic.sweeps.backends import LocalBackend, WorkersLostError
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.execution import CONTROL, Execution, default_jobs
+from difflogic.sweeps.progress import Progress
+from difflogic.sweeps.question import with_seed
+from difflogic.sweeps.results import make_row
+from difflogic.sweeps.work import Control, Job, Outcome, run
 from difflogic.training import session
 from difflogic.training.lock import RunLock
-from tests.difflogic.sweep.small import execute_all, question, timeless
+from tests.difflogic.sweeps.small import execute_all, question, timeless
 
 
 def test_runs_are_those_of_a_plain_session(tmp_path):
@@ -172,7 +172,7 @@ def test_a_run_waits_for_a_process_that_is_about_to_leave(tmp_path, monkeypatch)
 
 
 def test_a_run_that_stays_in_use_fails(tmp_path, monkeypatch):
-    from difflogic.sweep import work
+    from difflogic.sweeps import work
 
     monkeypatch.setattr(work, "LOCK_SECONDS", 0.0)
     control, path = tmp_path / "control", tmp_path / "run"
@@ -213,7 +213,7 @@ def test_a_run_elsewhere_gives_its_files_back(tmp_path, monkeypatch):
 
 
 def test_jobs_keep_all_cores_busy(monkeypatch):
-    from difflogic.sweep import execution
+    from difflogic.sweeps import execution
 
     monkeypatch.setattr(execution, "cpu_count", lambda: 8)
     many = tuple(range(100))

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from difflogic.sweep import cluster
-from difflogic.sweep.cluster import ClusterError, ClusterLostError, DaskBackend
-from difflogic.sweep.directory import SweepDirectory
-from difflogic.sweep.execution import Execution
-from tests.difflogic.sweep.small import execute_all, question, timeless
+from difflogic.sweeps import cluster
+from difflogic.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.execution import Execution
+from tests.difflogic.sweeps.small import execute_all, question, timeless
 
 pytest.importorskip("distributed")
 
@@ -25,7 +25,7 @@ SEEDS = (0, 1, 2, 3)
 LONG = ("training.epochs=1200",)
 
 APART = """
-from difflogic.sweep import work
+from difflogic.sweeps import work
 work.Control.is_shared = lambda self: False
 """
 
