@@ -11,7 +11,14 @@ from typing import Annotated, Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
-from cli.errors import explained, require_own_difflogic
+from cli import interrupt
+from cli.errors import (
+    FAILURE,
+    discard_what_cannot_be_printed,
+    explained,
+    note,
+    require_own_difflogic,
+)
 
 PLAIN: dict[str, Any] = {
     # Rich help would import rich, which costs more time than everything else here together.
@@ -184,6 +191,7 @@ def dct(
 
 def main() -> None:
     """Run the command that the process was started with, and exit."""
+    interrupt.install()
     for name in ("stdout", "stderr"):
         # Closed by the caller, as in `dct … >&-`: what is printed goes nowhere.
         if getattr(sys, name) is None:
@@ -192,4 +200,9 @@ def main() -> None:
         # A terminal that cannot show a sign gets a question mark, not a traceback.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    app(prog_name="dct")
+    try:
+        app(prog_name="dct")
+    except OSError as error:  # of printing the help, to a full disk
+        discard_what_cannot_be_printed()
+        note(f"error: {error.strerror or error}")
+        sys.exit(FAILURE)

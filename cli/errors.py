@@ -1,6 +1,6 @@
 """From exceptions to messages and exit codes.
 
-A usage or input error exits 2, a failure 1, an interruption 130. Set DCT_DEBUG=1 to see the
+A usage or input error exits 2, a failure 1, an interruption 130 or 143. Set DCT_DEBUG=1 to see the
 traceback of an error that is otherwise shown as one line.
 """
 
@@ -11,8 +11,11 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import typer
+
+from cli import interrupt
 
 FAILURE = 1
 USAGE = 2
@@ -54,16 +57,19 @@ def _refuse_difflogic(found: str) -> None:
 def explained() -> Iterator[None]:
     """Turn every foreseeable exception into a message on stderr and an exit code."""
     try:
-        yield
-        # Here, not at the interpreter's end, where a closed pipe cannot be handled any more.
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        note("interrupted")
-        raise typer.Exit(INTERRUPTED) from None
+        with interrupt.Command():
+            yield
+            # Here, not at the interpreter's end, where a closed pipe cannot be handled any more.
+            sys.stdout.flush()
+    except KeyboardInterrupt as error:
+        _interrupted(getattr(error, "exit_code", INTERRUPTED))
     except BrokenPipeError:
         _discard_stdout()
         raise typer.Exit(FAILURE) from None
     except OSError as error:
+        if interrupt.received():
+            _interrupted(interrupt.received())
+        discard_what_cannot_be_printed()
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}", FAILURE)
     except MemoryError:
@@ -72,6 +78,9 @@ def explained() -> Iterator[None]:
             FAILURE,
         )
     except Exception as error:
+        # An import, or a callback of the compiler's, can turn Ctrl-C into an error of its own.
+        if interrupt.received():
+            _interrupted(interrupt.received())
         from difflogic.errors import DctError, TrainingError
 
         if not isinstance(error, DctError):
@@ -79,7 +88,12 @@ def explained() -> Iterator[None]:
         _fail(str(error), FAILURE if isinstance(error, TrainingError) else USAGE)
 
 
-def _fail(message: str, code: int) -> None:
+def _interrupted(code: int) -> NoReturn:
+    note("interrupted")
+    raise typer.Exit(code) from None
+
+
+def _fail(message: str, code: int) -> NoReturn:
     _show_traceback()
     note(f"error: {message}")
     raise typer.Exit(code) from None
@@ -88,6 +102,14 @@ def _fail(message: str, code: int) -> None:
 def _show_traceback() -> None:
     if os.environ.get("DCT_DEBUG", "") not in ("", "0"):
         note(traceback.format_exc().rstrip())
+
+
+def discard_what_cannot_be_printed() -> None:
+    """Forget results that a full disk does not take: the interpreter would try once more."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _discard_stdout()
 
 
 def _discard_stdout() -> None:

@@ -1,53 +1,221 @@
-"""Ctrl-C as a request to stop, so that a step and the saving after it finish."""
+"""Ctrl-C and SIGTERM: how they end a command, or ask it to end.
+
+Python runs a signal's handler between two of its own instructions, which may be a minute after
+the signal where a compiler or a kernel is at work, and an exception that a handler raises can get
+lost in a callback of such. So `install` also has a thread that hears of signals at once, says so,
+and ends the process itself where nothing has to be saved and the rest takes too long.
+
+A signal ends a command at once, unless it has entered an `Interruption`: then it is a request.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
-from types import FrameType
-from typing import Any
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+if TYPE_CHECKING:
+    import socket
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """Ctrl-C, and what schedulers and service managers send."""
 
+PATIENCE = 2.0
+"""Seconds that a command without results to save has to end by itself."""
+
+_SHOW_CURSOR = b"\x1b[?25h"
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised where a signal ends a command."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__()
+        self.exit_code = 128 + signum
+        """As shells have it: 130 after Ctrl-C, 143 after SIGTERM."""
+
 
 class Interruption:
-    """While entered, Ctrl-C or SIGTERM sets `requested` and interrupts nothing.
+    """While entered, Ctrl-C or SIGTERM sets `requested` and raises nothing.
 
-    A compiled kernel cannot be stopped anyway, and a second press must not cut short the saving
-    that follows the first. Outside the main thread it does nothing: signals go to the main one.
+    `after` says what is still waited for, as in "this step", and is told on stderr at once; None
+    leaves that to the caller. If it takes longer than `patience` seconds the process ends all the
+    same; None is for what has results to save, which no second press may cut short.
 
-    With `at_once` it also raises KeyboardInterrupt where it is. That can get lost in a callback
-    of the compiler's: call `check` afterwards.
+    Signals go to the main thread; elsewhere it does nothing.
     """
 
-    def __init__(self, at_once: bool = False) -> None:
-        self.at_once = at_once
+    def __init__(self, after: str | None = "this step", patience: float | None = PATIENCE) -> None:
         self.requested = False
         self.exit_code = 0
-        """128 plus the signal's number, as shells have it: 130 after Ctrl-C, 143 after SIGTERM."""
+        """128 plus the signal's number, once one came."""
+        self.patience = patience
+        self._message = None if after is None else f"stopping after {after} …"
+        self._untold = threading.Lock()
         self._previous: dict[signal.Signals, Any] = {}
+        self._outer: Interruption | None = None
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
+            check()
             self._previous = {number: signal.signal(number, self._request) for number in SIGNALS}
+            self._outer, _state.deferring = _state.deferring, self
         return self
 
     def __exit__(self, *raised: object) -> None:
+        if self._previous:
+            _state.deferring = self._outer
         for number, handler in self._previous.items():
             signal.signal(number, handler)
 
     def check(self) -> None:
         """Raise KeyboardInterrupt if it was requested: here, where nothing is half done."""
         if self.requested:
-            raise KeyboardInterrupt
+            raise Interrupted(self.exit_code - 128)
 
-    def _request(self, signum: int, frame: FrameType | None) -> None:
-        if not (self.requested or self.at_once):
-            # Not through a stream, which may be in the middle of a line.
-            os.write(2, b"\nstopping after this step, or this search ...\n")
-        self.requested = True
+    def hear(self, signum: int) -> None:
+        """Take the request, from whatever thread is first, and say once what is waited for."""
         self.exit_code = self.exit_code or 128 + signum
-        if self.at_once:
-            raise KeyboardInterrupt
+        self.requested = True
+        # Not through a stream, which may be in the middle of a line.
+        if self._message is not None and self._untold.acquire(blocking=False):
+            _write(f"\n{self._message}\n".encode())
+
+    def _request(self, signum: int, frame: object) -> None:
+        self.hear(signum)
+
+
+class _State:
+    """What signals find in this process."""
+
+    received = 0
+    """The first signal that was to end a command at once; 0 if none was."""
+    raising = False
+    """Whether there is a command to unwind; before and after it nothing is left behind."""
+    deferring: Interruption | None = None
+    installed = False
+    undo: ClassVar[list[Callable[[], object]]] = []
+
+
+_state = _State()
+
+
+class Undo:
+    """While entered, the process that is ended at once calls `undo` first.
+
+    For what an exception would undo on its way, where a compiler or a kernel lets none through.
+    """
+
+    def __init__(self, undo: Callable[[], object]) -> None:
+        self._undo = undo
+
+    def __enter__(self) -> None:
+        _state.undo.append(self._undo)
+
+    def __exit__(self, *raised: object) -> None:
+        _state.undo.remove(self._undo)
+
+
+class Command:
+    """While entered, a signal raises KeyboardInterrupt; before and after it ends the process."""
+
+    def __enter__(self) -> None:
+        _state.raising = True
+
+    def __exit__(self, *raised: object) -> None:
+        _state.raising = False
+
+
+def install() -> None:
+    """Hear of signals from now on. Called first of all, in the main thread."""
+    if _state.installed:
+        return
+    _state.installed = True
+    for number in SIGNALS:
+        # What was ignored on purpose stays so, as in a script's `dct … &`.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end_at_once)
+    sys.unraisablehook = _unraisable
+    import socket  # takes longer than all else here
+
+    here, there = socket.socketpair()
+    there.setblocking(False)
+    signal.set_wakeup_fd(there.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(here, there), name="dct-signals", daemon=True).start()
+
+
+def _unraisable(found: Any) -> None:
+    """Say nothing where a callback swallows what a signal raised: the thread sees to it."""
+    if not isinstance(found.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(found)
+
+
+def received() -> int:
+    """Return the exit code of the signal that was to end this command; 0 if none was."""
+    return 128 + _state.received if _state.received else 0
+
+
+def check() -> None:
+    """Raise KeyboardInterrupt if it was requested, or a callback of the compiler's swallowed it."""
+    if _state.deferring is not None:
+        _state.deferring.check()
+    if _state.received:
+        raise Interrupted(_state.received)
+
+
+def _end_at_once(signum: int, frame: object) -> None:
+    first = not _state.received
+    _state.received = _state.received or signum
+    if not _state.raising:
+        _end(signum)
+    if first:  # a second one does not cut short the way out, which the thread does in time
+        raise Interrupted(signum)
+
+
+def _watch(signals: socket.socket, kept_open: socket.socket) -> None:
+    """React to each signal as soon as it comes, whatever the main thread is doing."""
+    deadline: float | None = None
+    ending = 0
+    while True:
+        signals.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
+        try:
+            numbers = [number for number in signals.recv(64) if number in SIGNALS]
+        except TimeoutError:
+            numbers = []
+        for number in numbers:
+            if signal.getsignal(number) is signal.SIG_IGN:
+                continue
+            ending = ending or number
+            request = _state.deferring
+            if request is not None:
+                request.hear(number)
+            patience = PATIENCE if request is None else request.patience
+            if patience is not None and deadline is None:
+                deadline = time.monotonic() + patience
+        if deadline is not None and time.monotonic() >= deadline:
+            request = _state.deferring
+            if request is None or request.patience is not None:
+                _end(ending)
+            deadline = None
+
+
+def _end(signum: int) -> NoReturn:
+    for undo in reversed(_state.undo):
+        with suppress(Exception):
+            undo()
+    if os.isatty(2):
+        _write(_SHOW_CURSOR)
+    _write(b"interrupted\n")
+    os._exit(128 + signum)
+
+
+def _write(text: bytes) -> None:
+    try:
+        os.write(2, text)
+    except OSError:  # closed, or nobody reads it any more
+        return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cli.errors import note
-from cli.interrupt import Interruption
+from cli.interrupt import Interruption, Undo
 from cli.options.run_options import RunOptions
 from cli.terminal import display, report
 from cli.terminal.warming import warm_up
@@ -51,6 +51,7 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
 def _prepare(experiment: Experiment, options: RunOptions) -> tuple[Config, RunDirectory]:
     from difflogic.config import load_config, shipped_configs
     from difflogic.errors import ConfigError
+    from difflogic.training import session  # noqa: F401 - takes its time: before there is anything
     from difflogic.training.run_directory import CONFIG, RunDirectory, find_run, run_name
 
     if options.resume is None:
@@ -96,8 +97,10 @@ def _train(settings: Config, run: RunDirectory, quiet: bool) -> tuple[dict[str, 
             return session.summary, 0
         if not quiet:
             _preview(session.config)
-        warm_up(session.trainer, quiet)
-        with Interruption() as interruption, Shown(session, quiet) as shown:
+        with Undo(session.abandon):
+            warm_up(session.trainer, quiet)
+        after = "this step, or this search" if settings.finishing.every else "this step"
+        with Interruption(after, patience=None) as interruption, Shown(session, quiet) as shown:
             summary = session.train(lambda: interruption.requested, shown.add)
         return summary, interruption.exit_code
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import typer
 
+from cli import interrupt
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
 from cli.terminal.counter import Counter
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def watched(at_once: bool = False) -> Iterator[Watch]:
     """Return what is to be called with progress: it counts each part, and may raise to stop.
 
-    With `at_once` Ctrl-C also ends what compiles, and does not wait for the next call. Exits 1,
+    With `at_once` Ctrl-C does not wait for the next call, where there is none for long. Exits 1,
     with the reason, where a simplified circuit is not proved.
     """
     from difflogic.errors import ProofError
@@ -29,7 +30,7 @@ def watched(at_once: bool = False) -> Iterator[Watch]:
 
     part = ""
     counter: Counter | None = None
-    with Interruption(at_once) as interruption, ExitStack() as counters:
+    with nullcontext() if at_once else Interruption("this part"), ExitStack() as counters:
 
         def show(progress: Progress) -> None:
             nonlocal part, counter
@@ -40,7 +41,7 @@ def watched(at_once: bool = False) -> Iterator[Watch]:
                     announce_search()
                 counter = counters.enter_context(Counter(part, progress.total))
             counter.update(progress.done, progress.remark)
-            interruption.check()
+            interrupt.check()
 
         try:
             yield show

@@ -212,7 +212,7 @@ def _watch(
 
     told = 0
     give_up, next_table = float("inf"), time.monotonic() + TABLE_SECONDS
-    with Interruption() as interruption, display:
+    with Interruption(None, patience=None) as interruption, display:
         for row in execution.work(TICK_SECONDS):
             display.update(row)
             for message in execution.losses[told:]:

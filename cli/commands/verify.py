@@ -61,7 +61,7 @@ def _compare(settings: Config) -> list[Finding]:
 
     findings: list[Finding] = []
     # The workers of a comparison wait for each other: it is stopped after it, never in it.
-    with Interruption() as interruption, Counter("comparisons:") as counter:
+    with Interruption("this comparison") as interruption, Counter("comparisons:") as counter:
         for finding in verification.equivalence(settings):
             findings.append(finding)
             counter.update(len(findings), _title(finding))

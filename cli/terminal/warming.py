@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cli.errors import note
-from cli.interrupt import Interruption
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -18,9 +17,7 @@ def warm_up(trainer: Trainer, quiet: bool = False) -> None:
     if announced:
         precision = trainer.config.training.precision
         note(f"compiling the kernels, once for {precision}: this may take half a minute …")
-    with Interruption(at_once=True) as interruption:
-        seconds = trainer.warm_up()
-        interruption.check()
+    seconds = trainer.warm_up()
     if announced:
         note(f"compiled in {seconds:.1f} s")
 

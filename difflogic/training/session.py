@@ -15,6 +15,7 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.errors import RunDirectoryError, TrainingError
+from difflogic.training import lock
 from difflogic.training import trainer as training
 from difflogic.training.checkpoint import write_checkpoint
 from difflogic.training.compatibility import extended, for_this_stretch, refuse_changes
@@ -255,6 +256,14 @@ class Session:
         self.history = found.history
         self._checkpoint_epoch = found.checkpoint.epoch
         self.resumed = found.checkpoint.resumed + 1
+
+    def abandon(self) -> None:
+        """Remove a new run of which nothing came, for who ends this process while it is entered."""
+        if self._new and not self.history.rows:
+            self.run.discard()
+            with suppress(OSError):
+                (self.run.path / lock.NAME).unlink(missing_ok=True)
+            self.run.remove_if_made()
 
     def _discard_if_nothing_came_of_it(self, kind: Any, error: Any, traceback: Any) -> None:
         if error is not None and self._new and not self.history.rows:

@@ -1,12 +1,24 @@
-"""Ctrl-C as a request."""
+"""Ctrl-C and SIGTERM: as a request, and as an end, in the midst of whatever there is."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
 
 from cli.interrupt import Interruption
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+
+posix = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
 
 
 def test_ctrl_c_is_noted_and_interrupts_nothing() -> None:
@@ -27,7 +39,20 @@ def test_a_request_to_terminate_is_one_too() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         assert interruption.requested
         assert interruption.exit_code == 143
+        with pytest.raises(KeyboardInterrupt) as caught:
+            interruption.check()
+        assert caught.value.exit_code == 143  # type: ignore[attr-defined]
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_what_is_waited_for_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
+    with Interruption("this search"):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+    assert capfd.readouterr().err == "\nstopping after this search …\n"
+    with Interruption(None):
+        os.kill(os.getpid(), signal.SIGINT)
+    assert capfd.readouterr().err == ""
 
 
 def test_outside_the_main_thread_it_does_nothing() -> None:
@@ -43,3 +68,190 @@ def test_outside_the_main_thread_it_does_nothing() -> None:
     thread.join()
     assert outcome == [False]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+class Process:
+    """A process whose stderr is read line by line."""
+
+    def __init__(self, *arguments: str, cwd: Path, **environment: str) -> None:
+        path = os.pathsep.join([*filter(None, [environment.pop("first", "")]), str(REPOSITORY)])
+        self.process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=cwd,
+            env=os.environ | {"PYTHONPATH": path} | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.err = ""
+
+    def wait_for(self, text: str) -> None:
+        assert self.process.stderr is not None
+        while text not in self.err:
+            line = self.process.stderr.readline()
+            assert line, f"it ended without {text!r}: {self.err}"
+            self.err += line
+
+    def end(self) -> int:
+        _, rest = self.process.communicate(timeout=60)
+        self.err += rest
+        return self.process.returncode
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    started: list[Process] = []
+
+    def begin(*arguments: str, **environment: str) -> Process:
+        started.append(Process(*arguments, cwd=tmp_path, **environment))
+        return started[-1]
+
+    yield begin
+    for each in started:
+        if each.process.poll() is None:
+            each.process.kill()
+        each.process.communicate()
+
+
+HANGING_IMPORT = """
+import sys, time
+
+class Hanging:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            print("importing", name, file=sys.stderr, flush=True)
+            time.sleep(600)
+
+sys.meta_path.insert(0, Hanging())
+"""
+
+
+@posix
+@pytest.mark.parametrize("number", EXIT_CODES)
+@pytest.mark.parametrize("name", ["typer", "numpy", "numba", "difflogic.training.session"])
+def test_during_imports_it_ends_without_a_trace(
+    tmp_path: Path, start: Callable[..., Process], name: str, number: signal.Signals
+) -> None:
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    (hooks / "sitecustomize.py").write_text(HANGING_IMPORT.format(name=name))
+    process = start("-m", "cli", "train", "checkerboard-small", first=str(hooks))
+    process.wait_for("importing")
+    process.process.send_signal(number)
+    assert process.end() == EXIT_CODES[number]
+    assert process.err.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in process.err
+    assert not (tmp_path / "runs").exists()
+
+
+@posix
+@pytest.mark.slow
+@pytest.mark.parametrize("number", EXIT_CODES)
+def test_while_compiling_it_ends_soon_and_leaves_no_run(
+    tmp_path: Path, start: Callable[..., Process], number: signal.Signals
+) -> None:
+    cache = str(tmp_path / "cache")
+    process = start("-m", "cli", "train", "checkerboard-small", NUMBA_CACHE_DIR=cache)
+    process.wait_for("compiling")
+    time.sleep(2)  # into the compiler, wherever it is then
+    process.process.send_signal(number)
+    assert process.end() == EXIT_CODES[number]
+    assert "compiled in" not in process.err
+    assert "Traceback" not in process.err
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+SWALLOWING = """
+import sys, time
+from cli import interrupt
+interrupt.install()
+with interrupt.Command():
+    print("ready", file=sys.stderr, flush=True)
+    while True:
+        try:
+            time.sleep(600)
+        except KeyboardInterrupt:
+            pass
+"""
+
+
+@posix
+@pytest.mark.parametrize("number", EXIT_CODES)
+def test_what_swallows_the_exception_is_ended_all_the_same(
+    start: Callable[..., Process], number: signal.Signals
+) -> None:
+    process = start("-c", SWALLOWING)
+    process.wait_for("ready")
+    process.process.send_signal(number)
+    assert process.end() == EXIT_CODES[number]
+
+
+LONG_STEP = """
+import hashlib, sys
+from cli import interrupt
+interrupt.install()
+with interrupt.Command(), interrupt.Interruption("this step", patience={patience}) as stop:
+    print("ready", file=sys.stderr, flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", {rounds})  # hears nothing, as a kernel
+    print("saved", file=sys.stderr, flush=True)
+    sys.exit(stop.exit_code)
+"""
+
+
+@posix
+def test_a_long_step_is_told_of_at_once_and_ends_with_saving(
+    start: Callable[..., Process],
+) -> None:
+    process = start("-c", LONG_STEP.format(patience=None, rounds=8_000_000))
+    process.wait_for("ready")
+    process.process.send_signal(signal.SIGTERM)
+    process.wait_for("stopping after this step")
+    assert "saved" not in process.err
+    process.process.send_signal(signal.SIGINT)
+    assert process.end() == 143
+    assert "saved" in process.err
+
+
+@posix
+def test_a_long_step_without_results_is_not_waited_for(start: Callable[..., Process]) -> None:
+    process = start("-c", LONG_STEP.format(patience=0.1, rounds=2**31 - 1))
+    process.wait_for("ready")
+    process.process.send_signal(signal.SIGTERM)
+    assert process.end() == 143
+    assert "saved" not in process.err
+
+
+UNDOING = """
+import hashlib, sys
+from cli import interrupt
+interrupt.install()
+interrupt.PATIENCE = 0.1
+with interrupt.Command(), interrupt.Undo(lambda: print("undone", file=sys.stderr, flush=True)):
+    print("ready", file=sys.stderr, flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+"""
+
+
+@posix
+def test_what_is_half_done_is_undone_before_the_end(start: Callable[..., Process]) -> None:
+    process = start("-c", UNDOING)
+    process.wait_for("ready")
+    process.process.send_signal(signal.SIGINT)
+    assert process.end() == 130
+    assert "undone" in process.err
+
+
+@posix
+def test_what_is_ignored_on_purpose_stays_so(start: Callable[..., Process]) -> None:
+    code = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from cli import interrupt
+interrupt.install()
+with interrupt.Command():
+    os.kill(os.getpid(), signal.SIGINT)
+    print("alive", file=sys.stderr)
+"""
+    process = start("-c", code)
+    assert process.end() == 0
+    assert "alive" in process.err

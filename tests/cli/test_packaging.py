@@ -30,7 +30,7 @@ def test_the_wheel_holds_packages_configs_and_command(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (entry_points,) = [name for name in names if name.endswith("/entry_points.txt")]
-        assert "dct = cli.app:main" in archive.read(entry_points).decode()
+        assert "dct = cli.entry:main" in archive.read(entry_points).decode()
 
     configs = REPOSITORY / "configs"
     shipped = {path.relative_to(configs).as_posix() for path in configs.rglob("*.*")}
