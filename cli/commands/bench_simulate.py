@@ -91,8 +91,7 @@ def _show(report: Report) -> None:
 
 def lines(report: Report) -> list[tuple[str, str]]:
     """Return label and text of what stands below the table."""
-    from difflogic.simulation.code_cache import directory
-    from difflogic.simulation.native import vector_words
+    from difflogic.simulation.native import CACHE, vector_words
 
     one, every = (f"{rate / 1e12:.2f}" for rate in (report.peak_one_core, report.peak_all_workers))
     found = [
@@ -106,7 +105,7 @@ def lines(report: Report) -> list[tuple[str, str]]:
         (
             "compiling",
             f"{report.compile_seconds:.2f} s, once; {1000 * report.load_seconds:.1f} ms from "
-            f"{directory()}",
+            f"{CACHE.directory()}",
         ),
         ("two grids", f"{report.grid_bytes / 1e6:.1f} MB for each path"),
     ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import pickle
 import platform
 from collections.abc import Callable
@@ -21,15 +22,21 @@ from typing import Any
 import llvmlite
 import numba
 
-from difflogic.store import Store, cache_directory
+from difflogic.code_cache import CodeCache
 
 LOG = logging.getLogger(__name__)
 
 
-@cache
-def store() -> Store:
-    """Return where the code of this process's kernels is kept."""
-    return Store(cache_directory("kernels"))
+KEPT = CodeCache("kernels", "compiled kernels")
+
+_said: list[str] = []
+
+
+def _say(problem: str) -> None:
+    """Tell the first thing that goes wrong with the cache; what follows from it is the same."""
+    if not _said:
+        _said.append(problem)
+        LOG.warning("warning: %s", problem)
 
 
 def keep_code(dispatcher: Any, stamp: Callable[[], str]) -> None:
@@ -61,8 +68,15 @@ class KernelCache:
         """Return the compile result that was kept for these types; None if there is none."""
         try:
             target_context.refresh()
-            content = store().read(self._name(signature))
+            name = self._name(signature)
+            content = KEPT.read(name)
             if content is None:
+                if name in _names():
+                    _say(
+                        f"{KEPT.directory()}: {name} is damaged, or others may have written it: "
+                        "this kernel is compiled again. If that does not help, set NUMBA_CACHE_DIR "
+                        "to a directory of your own"
+                    )
                 return None
             from numba.core.compiler import CompileResult
 
@@ -82,14 +96,15 @@ class KernelCache:
         except Exception as error:
             LOG.debug("%s: cannot be kept: %r", self._function, error)
             return
-        store().keep(name, content)
+        problem = KEPT.keep(name, content)
+        if problem is not None:
+            _say(f"{problem}. Until then kernels are compiled in every process")
 
     def holds(self, precision: str | None) -> bool:
         """Return whether code is kept, for any types or those of a precision."""
-        directory = store().directory
         kinds = ["float32", "other"] if precision is None else [_kind(precision)]
-        patterns = [f"{self._common}-{kind}-*.code" for kind in kinds]
-        return directory is not None and any(any(directory.glob(each)) for each in patterns)
+        beginnings = tuple(f"{self._common}-{kind}-" for kind in kinds)
+        return any(name.startswith(beginnings) for name in _names())
 
     def flush(self) -> None:
         """Forget nothing: a name holds all that the code depends on."""
@@ -105,6 +120,15 @@ class KernelCache:
         """What the names of one kernel's files begin with."""
         name = f"{self._function.__module__}.{self._function.__qualname__}"
         return f"{name.removeprefix('difflogic.')}-{_hash(self._stamp() + _compiler())}"
+
+
+def _names() -> list[str]:
+    """Return the names of all files that are kept."""
+    place = KEPT.directory()
+    try:
+        return [] if place is None else os.listdir(place)
+    except OSError:
+        return []
 
 
 def _kind(types: str) -> str:

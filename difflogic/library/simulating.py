@@ -24,7 +24,7 @@ from difflogic.library.watching import (
     unwatched,
 )
 from difflogic.logic.automaton import Automaton
-from difflogic.simulation import code_cache, picture, starts, state_file
+from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.damage import Damage, rectangle
 from difflogic.simulation.memory import require_memory
@@ -241,7 +241,7 @@ def _engine(
         return "interpreter", 1
     if not native.is_cached(circuit):
         say(f"compiling {circuit.gates} gates, once …")
-        problem = code_cache.problem()
+        problem = native.CACHE.problem()
         if problem is not None:
             say(problem)
     if workers != "auto":

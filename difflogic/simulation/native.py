@@ -25,10 +25,12 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from difflogic.code_cache import CodeCache
 from difflogic.errors import TrainingError
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.simulation import code_cache
 from difflogic.simulation.schedule import schedule
+
+CACHE = CodeCache("simulation", "compiled circuits")
 
 _SOURCES = (
     "bit_grid.py", "builder.py", "emission.py", "fields.py", "native.py", "random_bits.py",
@@ -77,16 +79,16 @@ def native(circuit: LogicCircuit, pause: Callable[[], None] = lambda: None) -> N
     """
     words = vector_words()
     name = cache_name(circuit, words)
-    code = code_cache.read(name)
+    code = CACHE.read(name)
     if code is None:
         code = compile_code(circuit, words, pause)
-        code_cache.keep(name, code)
+        CACHE.keep(name, code)
     return link(code, words)
 
 
 def is_cached(circuit: LogicCircuit) -> bool:
     """Return whether `native` would find this circuit in the cache."""
-    return code_cache.read(cache_name(circuit, vector_words())) is not None
+    return CACHE.read(cache_name(circuit, vector_words())) is not None
 
 
 def cache_name(circuit: LogicCircuit, words: int) -> str:

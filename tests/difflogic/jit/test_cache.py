@@ -2,7 +2,6 @@
 
 import logging
 import os
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from difflogic.jit import JIT, cache, is_compiled
 from difflogic.jit.decorator import make_kernel
-from difflogic.store import Store
 
 compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled")
 
@@ -26,11 +24,11 @@ ONES = {"float32": np.ones(3, np.float32), "float64": np.ones(3)}
 
 
 @pytest.fixture
-def store(tmp_path, monkeypatch):
-    """A store of this test's own."""
-    found = Store(tmp_path / "kernels")
-    monkeypatch.setattr(cache, "store", lambda: found)
-    return found
+def place(tmp_path, monkeypatch):
+    """The directory of a cache of this test's own."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cache, "_said", [])
+    return tmp_path / "dct-kernels"
 
 
 def new_kernel(stamp="first"):
@@ -42,7 +40,7 @@ def hits(kernel):
 
 
 @compiled_only
-def test_code_is_kept_and_found_again(store):
+def test_code_is_kept_and_found_again(place):
     first = new_kernel()
     assert not is_compiled(first)
     assert first(ONES["float64"]) == 3
@@ -51,11 +49,11 @@ def test_code_is_kept_and_found_again(store):
     assert is_compiled(again)
     assert again(ONES["float64"]) == 3
     assert hits(again) == 1
-    assert [path.stat().st_mode & 0o777 for path in store.directory.iterdir()] == [0o600]
+    assert [path.stat().st_mode & 0o777 for path in place.iterdir()] == [0o600]
 
 
 @compiled_only
-def test_another_stamp_is_another_kernel(store):
+def test_another_stamp_is_another_kernel(place):
     new_kernel()(ONES["float64"])
     other = new_kernel("second")
     assert not is_compiled(other)
@@ -64,7 +62,7 @@ def test_another_stamp_is_another_kernel(store):
 
 
 @compiled_only
-def test_precisions_are_told_apart(store):
+def test_precisions_are_told_apart(place):
     kernel = new_kernel()
     kernel(ONES["float64"])
     assert is_compiled(kernel, "float64")
@@ -75,9 +73,9 @@ def test_precisions_are_told_apart(store):
 
 @compiled_only
 @pytest.mark.parametrize("damage", [b"", b"nothing", None])
-def test_damaged_code_is_compiled_again_and_said_once(store, damage, caplog):
+def test_damaged_code_is_compiled_again_and_said_once(place, damage, caplog):
     new_kernel()(ONES["float64"])
-    (path,) = store.directory.iterdir()
+    (path,) = place.iterdir()
     content = path.read_bytes()
     path.write_bytes(content[:-100] + b"\0" * 100 if damage is None else damage)
     with caplog.at_level(logging.WARNING):
@@ -95,7 +93,7 @@ def test_damaged_code_is_compiled_again_and_said_once(store, damage, caplog):
 
 
 @compiled_only
-def test_code_of_a_numba_that_cannot_load_it_is_compiled(store, monkeypatch):
+def test_code_of_a_numba_that_cannot_load_it_is_compiled(place, monkeypatch):
     kernel = new_kernel()
     kernel(ONES["float64"])
     monkeypatch.setattr("numba.core.compiler.CompileResult._rebuild", None)
@@ -105,10 +103,10 @@ def test_code_of_a_numba_that_cannot_load_it_is_compiled(store, monkeypatch):
 
 
 @compiled_only
-def test_results_of_a_numba_of_another_make_are_not_kept(store):
+def test_results_of_a_numba_of_another_make_are_not_kept(place):
     kernel = new_kernel()
     kernel._cache.save_overload("signature", SimpleNamespace())
-    assert not store.directory.exists()
+    assert not place.exists()
 
 
 def test_a_dispatcher_of_another_make_has_no_cache():
@@ -119,12 +117,27 @@ def test_a_dispatcher_of_another_make_has_no_cache():
 
 
 @compiled_only
-@pytest.mark.skipif(os.name != "posix", reason="no such files")
-def test_a_full_disk_stops_nothing(monkeypatch, caplog):
-    full = Store(Path("/dev/full/kernels"))
-    monkeypatch.setattr(cache, "store", lambda: full)
+def test_a_place_that_takes_nothing_stops_nothing(place, tmp_path, monkeypatch, caplog):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
     with caplog.at_level(logging.WARNING):
         kernel = new_kernel()
         assert kernel(ONES["float64"]) == 3
         assert kernel(ONES["float32"]) == 3
-    assert len(caplog.records) == 1
+    (record,) = caplog.records
+    assert "set NUMBA_CACHE_DIR" in record.getMessage()
+    assert not is_compiled(kernel)
+
+
+@compiled_only
+@pytest.mark.skipif(os.name != "posix", reason="asks for permissions")
+def test_code_that_others_may_have_written_is_compiled_again(place, caplog):
+    new_kernel()(ONES["float64"])
+    (path,) = place.iterdir()
+    path.chmod(0o666)
+    with caplog.at_level(logging.WARNING):
+        again = new_kernel()
+        assert again(ONES["float64"]) == 3
+    assert not hits(again)
+    assert "others may have written it" in caplog.text
+    assert path.stat().st_mode & 0o777 == 0o600

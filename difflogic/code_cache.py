@@ -1,8 +1,8 @@
-"""Where compiled circuits are kept, and whether what lies there may be run.
+"""Where compiled code is kept, and whether what lies there may be run.
 
-The cache is the directory `dct-simulation` in NUMBA_CACHE_DIR if that is set, else `dct` in the
-user's cache directory: XDG_CACHE_HOME, or ~/.cache. A relative path in these variables is ignored,
-since what lies below the working directory may be anybody's.
+The cache of a `name` is the directory dct-`name` in NUMBA_CACHE_DIR if that is set, else dct/`name`
+in the user's cache directory: XDG_CACHE_HOME, or ~/.cache. A relative path in these variables is
+ignored, since what lies below the working directory may be anybody's.
 
 Machine code from there runs as the user, so that a place is trusted as ssh trusts its keys: the
 file, its directory, and every directory above belong to the user or to root, and nobody else may
@@ -25,77 +25,82 @@ from difflogic.files import write_whole
 MOST_BYTES = 2**26
 """Of a file: a circuit of 8000 gates takes a tenth of a megabyte."""
 
-_MAGIC = b"dct-simulation\n"
+_MAGIC = b"dct-code\n"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-def directory() -> Path | None:
-    """Return where compiled circuits are kept, which may not exist yet; None if nowhere."""
-    numba = _absolute("NUMBA_CACHE_DIR")
-    if numba is not None:
-        return numba / "dct-simulation"
-    own = _absolute("XDG_CACHE_HOME")
-    if own is not None:
-        return own / "dct"
-    home = Path(os.path.expanduser("~"))
-    return home / ".cache" / "dct" if home.is_absolute() else None
+class CodeCache:
+    """Machine code of one kind, by names that hold all it depends on."""
+
+    def __init__(self, name: str, what: str) -> None:
+        """`what` says in messages what is kept."""
+        self._name, self._what = name, what
+
+    def directory(self) -> Path | None:
+        """Return where the code is kept, which may not exist yet; None if nowhere."""
+        numba = _absolute("NUMBA_CACHE_DIR")
+        if numba is not None:
+            return numba / f"dct-{self._name}"
+        own = _absolute("XDG_CACHE_HOME")
+        if own is not None:
+            return own / "dct" / self._name
+        home = Path(os.path.expanduser("~"))
+        return home / ".cache" / "dct" / self._name if home.is_absolute() else None
+
+    def problem(self) -> str | None:
+        """Say why no code can be kept, with the remedy; None if it can."""
+        place = self.directory()
+        if place is None:
+            return f"{self._what} are not kept, as there is no home: set XDG_CACHE_HOME"
+        try:
+            _make(place)
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            return f"{place}: {self._what} cannot be kept: {why}: set NUMBA_CACHE_DIR"
+        wrong = _untrusted(place)
+        if wrong is None:
+            return None
+        return (
+            f"{self._what} are not kept: {wrong} is a link, or may be changed by others: take it "
+            "for yourself (chmod go-w), or set NUMBA_CACHE_DIR to a directory of your own"
+        )
+
+    def read(self, name: str) -> bytes | None:
+        """Return the code that was kept by a name.
+
+        None if there is none, if others may have written it, or if it is not what belongs there.
+        """
+        place = self.directory()
+        if place is None or _untrusted(place) is not None:
+            return None
+        try:
+            content = _own_content(place / name)
+        except (OSError, ValueError):
+            return None
+        code = content[len(_head(name, b"")) :]
+        return code if content == _head(name, code) + code else None
+
+    def keep(self, name: str, code: bytes) -> str | None:
+        """Keep code by a name; return why it could not be, which is no reason to fail."""
+
+        def write(file: object) -> None:
+            if hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), 0o600)  # type: ignore[attr-defined]
+            file.write(_head(name, code) + code)  # type: ignore[attr-defined]
+
+        problem = self.problem()
+        place = self.directory()
+        if problem is None and place is not None:
+            try:
+                write_whole(place / name, write)
+            except (OSError, RunDirectoryError) as error:
+                return f"{self._what} cannot be kept: {error}, with NUMBA_CACHE_DIR"
+        return problem
 
 
 def _absolute(variable: str) -> Path | None:
     path = Path(os.environ.get(variable) or ".")
     return path if path.is_absolute() else None
-
-
-def problem() -> str | None:
-    """Say why no circuit can be kept, with the remedy; None if they can."""
-    place = directory()
-    if place is None:
-        return "compiled circuits are not kept, as there is no home: set XDG_CACHE_HOME"
-    try:
-        _make(place)
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        return f"{place}: compiled circuits cannot be kept: {why}: set NUMBA_CACHE_DIR"
-    wrong = _untrusted(place)
-    if wrong is None:
-        return None
-    return (
-        f"compiled circuits are not kept: {wrong} is a link, or may be changed by others: take it "
-        "for yourself (chmod go-w), or set NUMBA_CACHE_DIR to a directory of your own"
-    )
-
-
-def read(name: str) -> bytes | None:
-    """Return the code that was kept by a name.
-
-    None if there is none, if others may have written it, or if it is not what belongs there.
-    """
-    place = directory()
-    if place is None or _untrusted(place) is not None:
-        return None
-    try:
-        content = _own_content(place / name)
-    except (OSError, ValueError):
-        return None
-    code = content[len(_head(name, b"")) :]
-    return code if content == _head(name, code) + code else None
-
-
-def keep(name: str, code: bytes) -> None:
-    """Keep code by a name; a place that cannot be written to is no reason to fail."""
-    place = directory()
-    if place is None:
-        return
-
-    def write(file: object) -> None:
-        if hasattr(os, "fchmod"):
-            os.fchmod(file.fileno(), 0o600)  # type: ignore[attr-defined]
-        file.write(_head(name, code) + code)  # type: ignore[attr-defined]
-
-    with suppress(OSError, RunDirectoryError):
-        _make(place)
-        if _untrusted(place) is None:
-            write_whole(place / name, write)
 
 
 def _make(place: Path) -> None:
