@@ -10,7 +10,16 @@ import numpy.typing as npt
 Boundary = Literal["zero", "periodic"]
 
 OFFSETS = tuple((dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
-"""The nine cells of a Moore neighbourhood, row-major; index 4 is the centre."""
+"""The cells of a Moore neighbourhood, row-major: (rows down, columns right) from the centre."""
+
+NEIGHBORS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
+"""What they are called."""
+
+NEIGHBORHOOD = len(OFFSETS)
+"""How many they are, the centre included. Opposite ones add up to the last."""
+
+CENTER = OFFSETS.index((0, 0))
+"""Which of them is the cell itself."""
 
 OUTSIDE = -1
 """Stands for a neighbour beyond a zero boundary; its bits are all 0."""

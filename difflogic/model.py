@@ -19,9 +19,10 @@ from difflogic.config import Config, config_from_dict
 from difflogic.config.problems import shorten
 from difflogic.errors import ConfigError, ModelFileError
 from difflogic.files import write_whole
+from difflogic.grid import NEIGHBORHOOD
 from difflogic.netlist import Circuit, Netlist, flatten, wire
 from difflogic.streams import Purpose, stream
-from difflogic.wiring import NEIGHBORHOOD, Wiring
+from difflogic.wiring import Wiring
 
 FORMAT = "dct-model"
 VERSION = 2

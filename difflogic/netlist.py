@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.errors import ConfigError
-from difflogic.wiring import CENTER, NEIGHBORHOOD, TOPOLOGIES, Wiring
+from difflogic.grid import CENTER, NEIGHBORHOOD
+from difflogic.wiring import TOPOLOGIES, Wiring
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.errors import ConfigError
-
-CENTER = 4
-"""Index of the centre cell in a 3×3 neighbourhood in row-major order."""
-
-NEIGHBORHOOD = 9
-"""Cells of a Moore neighbourhood, the centre included."""
+from difflogic.grid import CENTER, NEIGHBORHOOD
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from difflogic.logic.circuit import NEIGHBORS
+from difflogic.grid import NEIGHBORS
 
 if TYPE_CHECKING:
     from cli.terminal.inspection import Signs

@@ -30,6 +30,7 @@ from difflogic.engine.layout import (
 from difflogic.engine.program import Program, compile_program
 from difflogic.engine.workers import Workers, plan_team
 from difflogic.errors import ConfigError
+from difflogic.grid import NEIGHBORHOOD
 from difflogic.memory import aligned
 from difflogic.netlist import Netlist
 from difflogic.pauses import pause
@@ -101,7 +102,7 @@ class Engine:
     def _require_memory(self) -> None:
         """Raise ConfigError if the grids and gradients alone exceed this machine's memory."""
         grid = self.grid
-        values = self.netlist.channels * stride(grid) * (self.steps + 1 + 2 * 9 + 1)
+        values = self.netlist.channels * stride(grid) * (self.steps + 1 + 2 * NEIGHBORHOOD + 1)
         masks = self.steps * self._samples * grid.cells
         needed = self._groups * (values * self.dtype.itemsize + masks)
         available = machine.physical_memory()
@@ -117,7 +118,7 @@ class Engine:
         channels, length = self.netlist.channels, stride(self.grid)
         groups, chunks = self._groups, len(self.layout.chunk_start) - 1
         self._states = aligned((groups, self.steps + 1, channels, length), self.dtype)
-        self._input_gradients = aligned((groups, 2, 9 * channels, length), self.dtype)
+        self._input_gradients = aligned((groups, 2, NEIGHBORHOOD * channels, length), self.dtype)
         self._loss_steps = np.array([self.steps], np.int64)
         self._set_losses(1)
         self._sums = aligned((groups, chunks, self.netlist.parameters * 4), self.dtype)

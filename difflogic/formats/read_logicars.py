@@ -33,8 +33,8 @@ from difflogic.formats import strict_json
 from difflogic.formats.circuit_file import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.formats.strict_json import show
 from difflogic.gates import OPS
+from difflogic.grid import CENTER, NEIGHBORHOOD
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.wiring import CENTER, NEIGHBORHOOD
 
 Layer = npt.NDArray[np.int64]
 """Shape (3, gates): op, wire_a and wire_b of each gate."""

@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from difflogic import __version__
 from difflogic.errors import CircuitError
+from difflogic.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.logic.automaton import Automaton, live_channels
-from difflogic.logic.circuit import NEIGHBORS
-from difflogic.wiring import NEIGHBORHOOD
 
 ORDER = ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C")
 """The cells in which a tree decides, the root's first."""

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from difflogic.errors import CircuitError
 from difflogic.formats.circuit_file import MAX_GATES
 from difflogic.gates import PASS_THROUGH
+from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.wiring import NEIGHBORHOOD
 
 PASS = int(PASS_THROUGH)
 MAX_CHANNELS = 128

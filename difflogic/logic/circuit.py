@@ -12,10 +12,7 @@ import numpy.typing as npt
 
 from difflogic.errors import CircuitError
 from difflogic.gates import Op
-from difflogic.wiring import NEIGHBORHOOD
-
-NEIGHBORS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
-"""Names of the nine cells of a neighbourhood, row-major; C is the cell itself."""
+from difflogic.grid import NEIGHBORHOOD, NEIGHBORS
 
 
 @dataclass(frozen=True, eq=False)

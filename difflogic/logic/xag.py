@@ -18,6 +18,7 @@ from enum import IntEnum
 import numpy as np
 
 from difflogic.gates import Op
+from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.circuit import LogicCircuit
 
 FALSE, TRUE = 0, 1
@@ -186,7 +187,7 @@ def to_circuit(
     Raises ValueError if an output depends on a channel that does not stay.
     """
     needed = set(xag.cone(outputs))
-    before = xag.inputs // 9
+    before = xag.inputs // NEIGHBORHOOD
     place = {channel: number for number, channel in enumerate(channels)}
     rows: dict[int, int] = {}
     for row in range(xag.inputs):
@@ -207,7 +208,7 @@ def to_circuit(
         ops.append(op)
         a.append(x)
         b.append(y)
-        return 9 * len(channels) + len(ops) - 1
+        return NEIGHBORHOOD * len(channels) + len(ops) - 1
 
     for gate, (kind, x, y) in enumerate(zip(xag.kind, xag.x, xag.y, strict=True)):
         node = xag.first_gate + gate

@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.grid import Boundary
+from difflogic.memory import CACHE_LINE, aligned
 
 Words = npt.NDArray[np.uint64]
 Bits = npt.NDArray[np.uint8]
 
 WORD = 64
-LINE = 8
+LINE = CACHE_LINE // 8
 """Words of a cache line, and of the widest vector."""
 _BAND_BYTES = 2**20
 _ALL = ~np.uint64(0)
@@ -100,7 +101,7 @@ class BitGrid:
         # stand; behind the last row there is such a guard, too.
         rows, channels, stride = geometry.shape
         self.words: Words = np.lib.stride_tricks.as_strided(
-            aligned(geometry.bytes // 8),
+            aligned((geometry.bytes // 8,), np.uint64),
             (rows, channels, stride + 1),
             (8 * channels * stride, 8 * stride, 8),
         )
@@ -173,13 +174,6 @@ class BitGrid:
         for rows in g.bands():
             found.update(self.cells(rows)[:, list(channels)].astype("<u8", copy=False).tobytes())
         return found.hexdigest()
-
-
-def aligned(words: int) -> Words:
-    """Return zeros that begin at a cache line."""
-    buffer = np.zeros(words + LINE - 1, np.uint64)
-    start = -(buffer.ctypes.data // 8) % LINE
-    return buffer[start : start + words]
 
 
 def pack(bits: npt.NDArray) -> Words:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.memory import aligned
 from difflogic.simulation import native
-from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words, aligned
+from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
 from difflogic.simulation.fields import Field
 from difflogic.simulation.random_bits import Fire, digits
 
@@ -57,7 +58,7 @@ class Compiled:
         self._vectors = -(-geometry.words // self._native.vector_words)
         self._ring = LINE * -(-self._vectors * self._native.vector_words // LINE)
         size = self._ring + (self._depth - 1) * 3 * geometry.channels * geometry.stride + LINE
-        self._scratch = [aligned(size) for _ in range(workers)]
+        self._scratch = [aligned((size,), np.uint64) for _ in range(workers)]
 
     def __enter__(self) -> Compiled:
         if self._count > 1:
@@ -89,7 +90,7 @@ class Compiled:
         depth = min(self._depth, most)
         blocks = max(1, min(most // depth, self._tickets() // self._bands))
         # Behind the bands' own lines comes the next ticket's.
-        done = aligned((self._bands + 1) * LINE)
+        done = aligned(((self._bands + 1) * LINE,), np.uint64)
         parameters = self._parameters(source, target, step, fire, done)
         parameters[Field.DEPTH] = depth
         first, end = 0, blocks * self._bands

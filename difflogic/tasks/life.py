@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.grid import OUTSIDE, neighbors
+from difflogic.grid import CENTER, OUTSIDE, neighbors
 from difflogic.tasks.base import Bits, Cases, InapplicableError, Larger, Sample, Task, TaskSection
-from difflogic.wiring import CENTER
 
 LifeRule = Annotated[
     str,

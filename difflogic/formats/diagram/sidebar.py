@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from difflogic.formats.diagram.graph import Diagram, Family
-from difflogic.logic.circuit import NEIGHBORS
+from difflogic.grid import NEIGHBORS
 
 WIDTH = 196
 MOST_MAPS = 12

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from difflogic.errors import CircuitError
 from difflogic.gates import Op
+from difflogic.grid import NEIGHBORS
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import NEIGHBORS, LogicCircuit
+from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.inspection import fixed_points, settling, symmetry
 from difflogic.logic.inspection.equations import Equations, equations
 from difflogic.logic.inspection.fixed_points import FixedPoints

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.grid import OFFSETS
+from difflogic.grid import CENTER, NEIGHBORHOOD, OFFSETS
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.deadline import Deadline
 from difflogic.logic.inspection.decision import Decision, never
 from difflogic.logic.xag import FALSE, TRUE, Xag
-from difflogic.wiring import CENTER, NEIGHBORHOOD
 
 SYMMETRIES = {
     # Where a neighbour's offset (dy, dx) is taken to.

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
+from difflogic.grid import NEIGHBORS
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import NEIGHBORS
 
 Method = Literal["exhaustive", "sat"]
 

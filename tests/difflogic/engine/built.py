@@ -3,8 +3,8 @@
 import numpy as np
 
 from difflogic.gates import Op
+from difflogic.grid import CENTER
 from difflogic.netlist import Netlist
-from difflogic.wiring import CENTER
 
 
 class Builder:

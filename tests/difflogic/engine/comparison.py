@@ -12,9 +12,10 @@ from difflogic.engine import oracle
 from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing
+from difflogic.grid import NEIGHBORHOOD
 from difflogic.jit import JIT
 from difflogic.netlist import Architecture, Circuit, Netlist, flatten, wire
-from difflogic.wiring import NEIGHBORHOOD, Wiring
+from difflogic.wiring import Wiring
 
 # Relative to the largest magnitude. Kernels and oracle add the same numbers in other orders; a
 # thousand roundings of 2^-53 (2^-24) each, measured at most 4e-15 (1e-6).

@@ -14,8 +14,9 @@ from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.gates import Op
+from difflogic.grid import CENTER
 from difflogic.netlist import Architecture, Circuit, flatten
-from difflogic.wiring import CENTER, Wiring
+from difflogic.wiring import Wiring
 from tests.difflogic.engine.built import Builder, game_of_life, read_once
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
 

@@ -16,7 +16,7 @@ from difflogic.formats import read_circuit
 from difflogic.formats.circuit_file import CircuitFile
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
-from difflogic.logic.circuit import NEIGHBORS
+from difflogic.grid import NEIGHBORS
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.logic.circuits import automaton, step
 

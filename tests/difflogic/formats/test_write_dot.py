@@ -13,7 +13,8 @@ from hypothesis import given
 from difflogic.errors import CircuitError
 from difflogic.formats import FORMATS
 from difflogic.formats.diagram import graph
-from difflogic.logic.circuit import NEIGHBORS, LogicCircuit
+from difflogic.grid import NEIGHBORS
+from difflogic.logic.circuit import LogicCircuit
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import circuits, random_circuit
 

@@ -12,7 +12,8 @@ from hypothesis import assume, given, settings
 from difflogic.errors import CircuitError
 from difflogic.formats.write_golly import write_golly
 from difflogic.gates import Op
-from difflogic.logic.circuit import NEIGHBORS, LogicCircuit
+from difflogic.grid import NEIGHBORS
+from difflogic.logic.circuit import LogicCircuit
 from tests.difflogic.formats.made import circuits, life, random_circuit
 from tests.difflogic.logic.circuits import all_cases, automaton, step
 

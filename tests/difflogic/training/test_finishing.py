@@ -12,7 +12,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.gates import Op
-from difflogic.grid import neighbors
+from difflogic.grid import CENTER, neighbors
 from difflogic.jit import JIT
 from difflogic.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
@@ -21,7 +21,6 @@ from difflogic.training.best import prefer
 from difflogic.training.finishing import Finisher
 from difflogic.training.sensitivity import GradientSensitivity
 from difflogic.training.trainer import Trainer
-from difflogic.wiring import CENTER
 from tests.difflogic.engine.built import Builder, game_of_life
 from tests.difflogic.evaluation.naive import blinker, rollout
 from tests.difflogic.training.tiny import growing, tiny

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from difflogic.gates import Op
-from difflogic.logic.circuit import NEIGHBORS, LogicCircuit
+from difflogic.grid import NEIGHBORS
+from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.inspection.equations import LONGEST, Equations, equations
 from difflogic.logic.inspection.expression import ASCII
 from tests.difflogic.logic.rules import circuits, life_like, random_circuit
