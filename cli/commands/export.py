@@ -10,7 +10,7 @@ import typer
 
 from cli.errors import note
 from cli.options.parsing import format_channels, parse_size
-from cli.options.sources import PROOF_SECONDS, EffortName, Source, TimeLimit
+from cli.options.sources import EffortName, Source, TimeLimit
 from cli.terminal import output
 from cli.watching import watched
 
@@ -54,7 +54,7 @@ def export(
     effort: Annotated[
         EffortName, typer.Option(help="How long to simplify, as for dct simplify.")
     ] = EffortName.normal,
-    time_limit: TimeLimit = PROOF_SECONDS,
+    time_limit: TimeLimit = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite FILE if it exists already.")
     ] = False,
@@ -98,7 +98,7 @@ def export(
     with watched(at_once=True) as progress:
         found = write(
             source, file, name, effort=effort.value, unsimplified=unsimplified,
-            comparable=comparable, force=force, proof_seconds=time_limit, progress=progress,
+            comparable=comparable, force=force, time_limit=time_limit, progress=progress,
             array=None if array is None else parse_size("--array", array, MOST_SIDE),
         )  # fmt: skip
     automaton, format, data = found.automaton, found.format, found.data

@@ -10,7 +10,7 @@ import typer
 
 from cli import proving
 from cli.errors import FAILURE, note
-from cli.options.sources import PROOF_SECONDS, EffortName, Source, TimeLimit
+from cli.options.sources import EffortName, Source, TimeLimit
 from cli.terminal import output
 from cli.watching import watched
 
@@ -40,7 +40,7 @@ def simplify(
         Rival | None,
         typer.Option(help="Let another program simplify it too: abc.", show_default=False),
     ] = None,
-    time_limit: TimeLimit = PROOF_SECONDS,
+    time_limit: TimeLimit = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the stages and the proof as one JSON object.")
     ] = False,
@@ -59,13 +59,16 @@ def simplify(
     if compare is not None:
         berkeley_abc.find_abc()
     with watched(at_once=True) as progress:
-        found = run(source, effort.value, proof_seconds=time_limit, progress=progress)
+        found = run(source, effort.value, time_limit=time_limit, progress=progress)
+    if found.simplification.stopped:
+        note("the time limit cut the search short: what it found depends on this machine")
     rival = _rival(compare, found, time_limit) if compare and found.proved else None
     if found.proved and to is not None:
         found.save(to, force=force)
     if as_json:
         output.show_json({
             "circuit": str(source), "effort": effort.value, "seconds": found.seconds,
+            "stopped": found.simplification.stopped,
             "stages": [
                 {"name": stage.name, **measures(stage.circuit)}
                 for stage in found.simplification.stages
@@ -83,13 +86,13 @@ def simplify(
         raise typer.Exit(FAILURE)
 
 
-def _rival(which: Rival, found: Simplified, seconds: float) -> dict[str, Any]:
+def _rival(which: Rival, found: Simplified, seconds: float | None) -> dict[str, Any]:
     from difflogic.library.simplifying import compare_with_abc
     from difflogic.logic import berkeley_abc
 
     note(f"{which.value} works on it, for about {berkeley_abc.SECONDS} s …")
     with watched() as progress:
-        theirs = compare_with_abc(found, proof_seconds=seconds, progress=progress)
+        theirs = compare_with_abc(found, time_limit=seconds, progress=progress)
     return {
         "program": which.value, "seconds": theirs.seconds, **measures(theirs.circuit),
         "proof": theirs.proof.as_dict(),
@@ -98,10 +101,8 @@ def _rival(which: Rival, found: Simplified, seconds: float) -> dict[str, Any]:
 
 def measures(circuit: LogicCircuit) -> dict[str, Any]:
     """Return the figures of a circuit: gates, active gates, depth, channels, gates by op."""
-    from difflogic.logic.simplification import active_gates
-
     return {
-        "gates": circuit.gates, "active": active_gates(circuit), "depth": circuit.depth,
+        "gates": circuit.gates, "active": circuit.active_gates, "depth": circuit.depth,
         "channels": circuit.channels, "inputs": len(circuit.read_inputs),
         "ops": {op.name: count for op, count in circuit.op_counts().items()},
     }  # fmt: skip

@@ -9,7 +9,7 @@ import typer
 
 from cli import proving
 from cli.errors import FAILURE
-from cli.options.sources import PROOF_SECONDS, Source, TimeLimit
+from cli.options.sources import Source, TimeLimit
 from cli.terminal import output
 from cli.watching import watched
 
@@ -27,7 +27,7 @@ def circuit(
             show_default="the simplified form of the first",
         ),
     ] = None,
-    time_limit: TimeLimit = PROOF_SECONDS,
+    time_limit: TimeLimit = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the proof as one JSON object.")
     ] = False,
@@ -41,7 +41,7 @@ def circuit(
     from difflogic.library.simplifying import prove
 
     with watched(at_once=True) as progress:
-        found = prove(source, against, proof_seconds=time_limit, progress=progress)
+        found = prove(source, against, time_limit=time_limit, progress=progress)
     automaton, other = found.one.automaton, found.other.automaton
     proof, surroundings = found.proof, list(found.surroundings)
     if as_json:

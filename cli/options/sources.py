@@ -23,14 +23,14 @@ class EffortName(StrEnum):
     high = "high"
 
 
-PROOF_SECONDS = 60.0
 TimeLimit = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--time-limit",
         min=0.001,
         max=1e9,
         metavar="SECONDS",
-        help="Give up a proof after this time.",
+        help="Search and prove for so long; a search that is cut short keeps what it found.",
+        show_default="60 for a proof",
     ),
 ]

@@ -36,8 +36,8 @@ def compile_for(config: Config) -> None:
 def announce_search() -> None:
     """Say so if the kernels that simplify circuits are still to be compiled."""
     from difflogic.jit import JIT, is_compiled
-    from difflogic.logic.simplification.kernels.walking import walk
+    from difflogic.logic.simplification.kernels.annealing import anneal
     from difflogic.logic.simplification.kernels.windows import find_window
 
-    if JIT and not (is_compiled(walk) and is_compiled(find_window)):
+    if JIT and not (is_compiled(anneal) and is_compiled(find_window)):
         note("compiling the search for small circuits, once: this may take half a minute …")

@@ -7,31 +7,40 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from difflogic import __version__
 from difflogic.errors import CircuitError
-from difflogic.gates import Op
+from difflogic.gates import READS, Op, bitwise
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 
 LINE = 96
 """Columns of a line of comment, before its sign."""
 
-BITWISE = {
-    Op.AND: "{a} & {b}",
-    Op.A_AND_NOT_B: "{a} & ~{b}",
-    Op.A: "{a}",
-    Op.NOT_A_AND_B: "~{a} & {b}",
-    Op.B: "{b}",
-    Op.XOR: "{a} ^ {b}",
-    Op.OR: "{a} | {b}",
-    Op.NOR: "~({a} | {b})",
-    Op.XNOR: "~({a} ^ {b})",
-    Op.NOT_B: "~{b}",
-    Op.A_OR_NOT_B: "{a} | ~{b}",
-    Op.NOT_A: "~{a}",
-    Op.NOT_A_OR_B: "~{a} | {b}",
-    Op.NAND: "~({a} & {b})",
-}
+
+class _Text(str):
+    """An expression in C, Python and Verilog alike, built by its operators."""
+
+    __slots__ = ()
+
+    def _joined(self, sign: str, other: str) -> _Text:
+        return _Text(f"{self} {sign} {other}")
+
+    def __and__(self, other: str) -> _Text:
+        return self._joined("&", other)
+
+    def __or__(self, other: str) -> _Text:
+        return self._joined("|", other)
+
+    def __xor__(self, other: str) -> _Text:
+        return self._joined("^", other)
+
+    def __invert__(self) -> _Text:
+        return _Text(f"~({self})" if " " in self else f"~{self}")
+
+
+BITWISE = {op: bitwise(op, _Text("{a}"), _Text("{b}")) for op in Op if any(READS[op])}
 """Ops that read something as expressions, in C, Python and Verilog alike."""
 
 
@@ -66,10 +75,7 @@ class Interface:
 
 def used_rows(circuit: LogicCircuit) -> list[int]:
     """Return the input rows that a gate reads, whether needed or not, or that are an output."""
-    used = set(circuit.outputs.tolist())
-    for gate in range(circuit.gates):
-        used.update(circuit.reads(gate))
-    return sorted(row for row in used if row < circuit.inputs)
+    return np.flatnonzero(circuit.fan_out[: circuit.inputs]).tolist()
 
 
 def used_interface(circuit: LogicCircuit) -> Interface:

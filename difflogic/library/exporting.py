@@ -11,7 +11,7 @@ from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.formats.exporting import export as render
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.simplifying import PROOF_SECONDS, small_form
+from difflogic.library.simplifying import small_form
 from difflogic.library.watching import ShouldStop, Watch, never, unwatched
 from difflogic.logic.automaton import Automaton
 
@@ -50,7 +50,7 @@ def export(
     comparable: bool = False,
     array: tuple[int, int] | None = None,
     force: bool = False,
-    proof_seconds: float = PROOF_SECONDS,
+    time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
 ) -> Exported:
@@ -75,7 +75,7 @@ def export(
     automaton, interface = loaded.automaton, None
     if comparable or not unsimplified:
         small = small_form(
-            loaded, effort, proof_seconds=proof_seconds, progress=progress, should_stop=should_stop
+            loaded, effort, time_limit=time_limit, progress=progress, should_stop=should_stop
         )
         if comparable:
             interface = common_interface(automaton.circuit, small.circuit.labels)

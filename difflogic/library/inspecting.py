@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from difflogic.errors import CircuitError
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.simplifying import PROOF_SECONDS, small_form
+from difflogic.library.simplifying import small_form
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
 from difflogic.logic import inspection
 from difflogic.logic.inspection import Inspection, Limits, channel_number
@@ -29,7 +29,7 @@ def inspect(
     limits: Limits | None = None,
     *,
     unsimplified: bool = False,
-    proof_seconds: float = PROOF_SECONDS,
+    time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
 ) -> Inspected:
@@ -42,7 +42,7 @@ def inspect(
     automaton = loaded.automaton
     if not unsimplified:
         automaton = small_form(
-            loaded, proof_seconds=proof_seconds, progress=progress, should_stop=should_stop
+            loaded, time_limit=time_limit, progress=progress, should_stop=should_stop
         )
     watched = Watched(progress, should_stop)
 
@@ -57,7 +57,7 @@ def channel_equation(
     channel: int,
     *,
     unsimplified: bool = False,
-    proof_seconds: float = PROOF_SECONDS,
+    time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
 ) -> Equations:
@@ -71,7 +71,7 @@ def channel_equation(
     circuit = loaded.automaton.circuit
     if not unsimplified:
         circuit = small_form(
-            loaded, proof_seconds=proof_seconds, progress=progress, should_stop=should_stop
+            loaded, time_limit=time_limit, progress=progress, should_stop=should_stop
         ).circuit
     if channel not in circuit.labels:
         raise CircuitError(

@@ -15,6 +15,7 @@ from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatc
 from difflogic.logic import berkeley_abc, simplification
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import NEVER, Deadline
 from difflogic.logic.proof import Limits, Proof, differences
 from difflogic.logic.proof import prove as compare
 
@@ -24,7 +25,10 @@ SIMPLIFYING, PROVING = "simplifying, steps done:", "outputs proved:"
 """What progress calls these parts."""
 
 PROOF_SECONDS = 60.0
-"""After which a proof is given up, unless something else is asked for."""
+"""After which a proof is given up, unless there is a time limit."""
+
+SEARCH_SHARE = 0.5
+"""Of a time limit, the search may take so much; the proof gets the rest."""
 
 
 @dataclass(frozen=True)
@@ -86,15 +90,17 @@ def simplify(
     source: Source,
     effort: str = "normal",
     *,
-    proof_seconds: float = PROOF_SECONDS,
+    time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
 ) -> Simplified:
     """Make the circuit of a run, a model or a file small, and prove the result equal.
 
     `effort` is low, normal or high: a second, seconds, or a minute and more. The same circuit and
-    effort give the same result. A proof that takes longer than `proof_seconds` is given up. Raises
-    what `load` raises, and ConfigError for another effort.
+    effort give the same circuit. With a `time_limit`, in seconds, search and proof together take
+    no longer, and a search that it cuts short returns what it has, which depends on the machine;
+    without one, a proof is given up after PROOF_SECONDS. Raises what `load` raises, and ConfigError
+    for another effort.
     """
     if effort not in simplification.EFFORTS:
         raise ConfigError(f'no effort "{effort}": {did_you_mean(effort, simplification.EFFORTS)}')
@@ -107,9 +113,12 @@ def simplify(
         steps += 1
         count(steps)
 
-    found = simplification.simplify(loaded.automaton, simplification.EFFORTS[effort], step)
+    deadline = NEVER if time_limit is None else Deadline.after(SEARCH_SHARE * time_limit)
+    chosen = simplification.EFFORTS[effort]
+    found = simplification.simplify(loaded.automaton, chosen, step, deadline)
     seconds = time.perf_counter() - began
-    proof = proved(loaded.automaton, found.circuit, proof_seconds, watched)
+    left = None if time_limit is None else max(time_limit - seconds, 0.0)
+    proof = proved(loaded.automaton, found.circuit, left, watched)
     return Simplified(loaded, found, proof, seconds)
 
 
@@ -125,7 +134,7 @@ class Rival:
 def compare_with_abc(
     found: Simplified,
     *,
-    proof_seconds: float = PROOF_SECONDS,
+    time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
 ) -> Rival:
@@ -137,14 +146,14 @@ def compare_with_abc(
     circuit = berkeley_abc.simplify_with_abc(found.simplification.pruned)
     seconds = time.perf_counter() - began
     watched = Watched(progress, should_stop)
-    return Rival(circuit, proved(found.source.automaton, circuit, proof_seconds, watched), seconds)
+    return Rival(circuit, proved(found.source.automaton, circuit, time_limit, watched), seconds)
 
 
 def prove(
     source: Source,
     against: Source | None = None,
     *,
-    proof_seconds: float = PROOF_SECONDS,
+    time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
 ) -> Compared:
@@ -156,13 +165,11 @@ def prove(
     """
     one = load(source)
     if against is None:
-        found = simplify(
-            one, proof_seconds=proof_seconds, progress=progress, should_stop=should_stop
-        )
+        found = simplify(one, time_limit=time_limit, progress=progress, should_stop=should_stop)
         return Compared(one, load(found.automaton), found.proof, ())
     other = load(against)
     watched = Watched(progress, should_stop)
-    proof = proved(one.automaton, other.automaton.circuit, proof_seconds, watched)
+    proof = proved(one.automaton, other.automaton.circuit, time_limit, watched)
     return Compared(one, other, proof, tuple(differences(one.automaton, other.automaton)))
 
 
@@ -170,7 +177,7 @@ def small_form(
     source: Source,
     effort: str = "normal",
     *,
-    proof_seconds: float = PROOF_SECONDS,
+    time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
 ) -> Automaton:
@@ -178,18 +185,20 @@ def small_form(
 
     The circuit of a run or a model is simplified, and proved to do the same. A circuit's own file
     is taken as it is, since its user chose what stands in it. Raises ProofError if the proof fails
-    or takes longer than `proof_seconds`.
+    or takes too long; `time_limit` is as in `simplify`.
     """
     loaded = load(source)
     if not loaded.trained:
         return loaded.automaton
     return simplify(
-        loaded, effort, proof_seconds=proof_seconds, progress=progress, should_stop=should_stop
+        loaded, effort, time_limit=time_limit, progress=progress, should_stop=should_stop
     ).require_proved()
 
 
-def proved(automaton: Automaton, circuit: LogicCircuit, seconds: float, watched: Watched) -> Proof:
-    """Compare a circuit with an automaton's, within so many seconds."""
+def proved(
+    automaton: Automaton, circuit: LogicCircuit, seconds: float | None, watched: Watched
+) -> Proof:
+    """Compare a circuit with an automaton's, within so many seconds, or PROOF_SECONDS."""
     count = watched.counting(PROVING, circuit.channels)
-    limits = Limits(seconds=seconds)
+    limits = Limits(seconds=PROOF_SECONDS if seconds is None else seconds)
     return compare(automaton.circuit, circuit, automaton.visible, limits, count)

@@ -84,11 +84,21 @@ def live_channels(circuit: LogicCircuit, visible: tuple[int, ...]) -> np.ndarray
     Shape (C,). The visible ones are live, and so is each channel that a live one's next state
     reads at any neighbour.
     """
-    live = np.zeros(circuit.channels, dtype=np.bool_)
+    live = np.zeros(circuit.channels, np.bool_)
     live[list(places(circuit, visible))] = True
-    while True:
-        needed = circuit.needed(np.flatnonzero(live).tolist())[: circuit.inputs]
-        grown = live | needed.reshape(-1, circuit.channels).any(axis=0)
-        if (grown == live).all():
-            return live
-        live = grown
+    _, a, b = circuit.lists
+    outputs = circuit.outputs.tolist()
+    seen = bytearray(circuit.rows + 1)
+    seen[circuit.rows] = 1
+    waiting = [outputs[channel] for channel in np.flatnonzero(live)]
+    while waiting:
+        row = waiting.pop()
+        if seen[row]:
+            continue
+        seen[row] = 1
+        if row >= circuit.inputs:
+            waiting += a[row - circuit.inputs], b[row - circuit.inputs]
+        elif not live[row % circuit.channels]:
+            live[row % circuit.channels] = True
+            waiting.append(outputs[row % circuit.channels])
+    return live

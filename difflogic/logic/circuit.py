@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.errors import CircuitError
-from difflogic.gates import Op
+from difflogic.gates import READS, Op, bitwise
 from difflogic.grid import NEIGHBORHOOD, NEIGHBORS
 
 
@@ -66,12 +66,12 @@ class LogicCircuit:
             wrong = np.flatnonzero((wires < 0) | (wires >= own))
             if len(wrong):
                 raise CircuitError(self._misread(int(wrong[0]), int(wires[wrong[0]])))
-        for channel, row in enumerate(self.outputs):
-            if not 0 <= row < self.rows:
-                raise CircuitError(
-                    f"output {channel} is row {row}, which does not exist: the circuit has rows 0 "
-                    f"to {self.rows - 1}"
-                )
+        wrong = np.flatnonzero((self.outputs < 0) | (self.outputs >= self.rows))
+        if len(wrong):
+            raise CircuitError(
+                f"output {wrong[0]} is row {self.outputs[wrong[0]]}, which does not exist: the "
+                f"circuit has rows 0 to {self.rows - 1}"
+            )
 
     def _misread(self, gate: int, row: int) -> str:
         """Say what is wrong with a gate that reads this row."""
@@ -114,13 +114,31 @@ class LogicCircuit:
         return tuple(row for row, used in zip(wires, READS[self.op[gate]], strict=True) if used)
 
     @cached_property
+    def sources(self) -> npt.NDArray[np.int32]:
+        """The rows that each gate's value depends on, shape (2, gates).
+
+        What an op ignores is row `rows`, one beyond the last.
+        """
+        reads = np.array(READS)[self.op].T
+        return np.where(reads, np.stack([self.a, self.b]), np.int32(self.rows))
+
+    @cached_property
     def depth(self) -> int:
         """Gates on the longest path from an input to an output; constants have none before them."""
-        levels = np.zeros(self.rows, dtype=np.int64)
-        for gate in range(self.gates):
-            below = (levels[row] for row in self.reads(gate))
-            levels[self.inputs + gate] = 1 + max(below, default=0)
-        return int(levels[self.outputs].max())
+        levels = [0] * (self.rows + 1)
+        for row, (a, b) in enumerate(zip(*self.sources.tolist(), strict=True), self.inputs):
+            one, other = levels[a], levels[b]
+            levels[row] = (one if one > other else other) + 1
+        return max(levels[row] for row in self.outputs.tolist())
+
+    @cached_property
+    def fan_out(self) -> npt.NDArray[np.int64]:
+        """Readers of each row, gates and outputs, shape (rows,); a gate that reads it twice is two.
+
+        What an op ignores is not read.
+        """
+        read = np.concatenate([self.sources.ravel(), self.outputs])
+        return np.bincount(read, minlength=self.rows + 1)[: self.rows]
 
     @cached_property
     def read_inputs(self) -> npt.NDArray[np.int64]:
@@ -128,19 +146,49 @@ class LogicCircuit:
         needed = self.needed(range(self.channels))
         return np.flatnonzero(needed[: self.inputs])
 
+    @cached_property
+    def active_gates(self) -> int:
+        """Gates that some next state depends on, by its wires; pass-throughs are none."""
+        needed = self.needed(range(self.channels))[self.inputs :]
+        return int((needed & ~np.isin(self.op, (Op.A, Op.B))).sum())
+
     def needed(self, channels: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Return which rows the next state of `channels` depends on by its wires, shape (rows,)."""
-        needed = np.zeros(self.rows, dtype=np.bool_)
-        needed[self.outputs[list(channels)]] = True
-        for gate in range(self.gates - 1, -1, -1):
-            if needed[self.inputs + gate]:
-                for row in self.reads(gate):
-                    needed[row] = True
-        return needed
+        needed = bytearray(self.rows + 1)
+        for channel in channels:
+            needed[self.outputs[channel]] = 1
+        gates = zip(*self.sources[:, ::-1].tolist(), strict=True)
+        for row, (a, b) in zip(range(self.rows - 1, self.inputs - 1, -1), gates, strict=True):
+            if needed[row]:
+                needed[a] = needed[b] = 1
+        return np.frombuffer(needed, np.bool_)[: self.rows]
+
+    def cone(self, row: int) -> list[int]:
+        """Return the rows that a row depends on by its wires, itself among them, ascending."""
+        _, a, b = self.lists
+        seen = bytearray(self.rows + 1)
+        seen[self.rows] = seen[row] = 1
+        found, waiting = [], [row]
+        while waiting:
+            row = waiting.pop()
+            found.append(row)
+            if row < self.inputs:
+                continue
+            for source in (a[row - self.inputs], b[row - self.inputs]):
+                if not seen[source]:
+                    seen[source] = 1
+                    waiting.append(source)
+        return sorted(found)
+
+    @cached_property
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        """Each gate's op and its two `sources`, for loops over gates in Python."""
+        a, b = self.sources.tolist()
+        return self.op.tolist(), a, b
 
     def op_counts(self) -> dict[Op, int]:
         """Return how many gates there are of each op that occurs, in the ops' order."""
-        counts = Counter(self.op.tolist())
+        counts = np.bincount(self.op, minlength=len(Op)).tolist()
         return {op: counts[op] for op in Op if counts[op]}
 
     def input_name(self, row: int) -> str:
@@ -158,8 +206,9 @@ class LogicCircuit:
             raise ValueError(f"{self.inputs} input rows expected, {len(inputs)} given")
         rows = np.empty((self.rows, *inputs.shape[1:]), dtype=inputs.dtype)
         rows[: self.inputs] = inputs
-        for gate, (op, a, b) in enumerate(zip(self.op, self.a, self.b, strict=True)):
-            rows[self.inputs + gate] = apply(Op(op), rows[a], rows[b])
+        gates = zip(self.op.tolist(), self.a.tolist(), self.b.tolist(), strict=True)
+        for row, (op, a, b) in enumerate(gates, self.inputs):
+            rows[row] = bitwise(op, rows[a], rows[b])
         return rows
 
     def next_state(self, inputs: npt.NDArray) -> npt.NDArray:
@@ -172,36 +221,3 @@ def require_distinct(what: str, labels: Sequence[int]) -> None:
     label, count = Counter(labels).most_common(1)[0]
     if count > 1:
         raise CircuitError(f"{what} {label} is there {count} times: each may be there once")
-
-
-READS = [
-    (
-        (op >> 2) != (op & 3),  # a matters if the halves of the truth table differ
-        ((op >> 1) & 5) != (op & 5),
-    )
-    for op in range(len(Op))
-]
-"""Whether each op depends on its first and on its second input."""
-
-
-def apply(op: Op, a: npt.NDArray, b: npt.NDArray) -> npt.NDArray:
-    """Return `op` of two arrays of bool or of words of bits, bit by bit."""
-    match op:
-        case Op.FALSE:
-            return a ^ a
-        case Op.AND:
-            return a & b
-        case Op.A_AND_NOT_B:
-            return a & ~b
-        case Op.A:
-            return a
-        case Op.NOT_A_AND_B:
-            return ~a & b
-        case Op.B:
-            return b
-        case Op.XOR:
-            return a ^ b
-        case Op.OR:
-            return a | b
-        case _:
-            return ~apply(Op(len(Op) - 1 - op), a, b)

@@ -21,5 +21,13 @@ class Deadline:
     def passed(self) -> bool:
         return time.monotonic() >= self.at
 
+    def check(self) -> None:
+        """Raise TimeoutError if it has passed."""
+        if self.passed:
+            raise TimeoutError
+
+
+GATES_AT_ONCE = 4096
+"""Between two looks at the clock, where each takes microseconds."""
 
 NEVER = Deadline(float("inf"))

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from difflogic.gates import Op
-from difflogic.logic.circuit import READS, LogicCircuit
-from difflogic.logic.deadline import NEVER, Deadline
+from difflogic.gates import READS, Op
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import GATES_AT_ONCE, NEVER, Deadline
 
-SLICE = 2000
-"""Conflicts after which the solver comes back: a fraction of a second, so that Ctrl-C and the
-clock are seen. Counting conflicts, not seconds, keeps its answers reproducible."""
+SLICE, PROPAGATIONS = 2000, 1_000_000
+"""Conflicts or propagations after which the solver comes back: two seconds at most, so that Ctrl-C
+and the clock are seen. Counting these, not seconds, keeps its answers reproducible."""
 
 
 def _decided(op: int, corners: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
@@ -87,17 +87,26 @@ class Formula:
                 self.add([-wire if bit else wire, literal if value else -literal])
         return literal
 
-    def gates(self, circuit: LogicCircuit, gates: Iterable[int], literals: dict[int, int]) -> None:
+    def gates(
+        self,
+        circuit: LogicCircuit,
+        gates: Iterable[int],
+        literals: dict[int, int],
+        deadline: Deadline = NEVER,
+    ) -> None:
         """Add gates of a circuit; `literals` maps its rows, known at first and then these.
 
-        Raises KeyError if a gate depends on a row that is not known.
+        Raises KeyError if a gate depends on a row that is not known, and TimeoutError if
+        `deadline` passes before all are added.
         """
-        for gate in gates:
-            op = int(circuit.op[gate])
-            wires = zip((circuit.a[gate], circuit.b[gate]), READS[op], strict=True)
-            # What an op ignores may stand for anything.
-            x, y = (literals[int(row)] if read else self.true for row, read in wires)
-            literals[circuit.inputs + gate] = self.gate(op, x, y)
+        ops, a, b = circuit.lists
+        literals[circuit.rows] = self.true  # what an op ignores may stand for anything
+        for count, gate in enumerate(gates):
+            if not count % GATES_AT_ONCE:
+                deadline.check()
+            x, y = literals[a[gate]], literals[b[gate]]
+            literals[circuit.inputs + gate] = self.gate(ops[gate], x, y)
+        del literals[circuit.rows]
 
     @property
     def conflicts(self) -> int:
@@ -116,6 +125,7 @@ class Formula:
             if deadline.passed:
                 return None
             self._solver.conf_budget(SLICE if most is None else min(SLICE, most))
+            self._solver.prop_budget(PROPAGATIONS)
             answer = self._solver.solve_limited(list(assumptions), expect_interrupt=True)
             if answer is not None:
                 return bool(answer)

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
-from difflogic.gates import Op
+from difflogic.gates import Op, bitwise
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.circuit import LogicCircuit
 
@@ -49,25 +50,7 @@ class Literals(ABC):
 
     def apply(self, op: int, x: int, y: int) -> int:
         """Return the literal of one of the 16 ops."""
-        match Op(op):
-            case Op.FALSE:
-                return FALSE
-            case Op.AND:
-                return self.and_(x, y)
-            case Op.A_AND_NOT_B:
-                return self.and_(x, y ^ 1)
-            case Op.A:
-                return x
-            case Op.NOT_A_AND_B:
-                return self.and_(x ^ 1, y)
-            case Op.B:
-                return y
-            case Op.XOR:
-                return self.xor_(x, y)
-            case Op.OR:
-                return self.or_(x, y)
-            case _:
-                return self.apply(15 - op, x, y) ^ 1
+        return bitwise(op, _Wire(self, x), _Wire(self, y)).literal
 
     def evaluate(self, circuit: LogicCircuit, inputs: Sequence[int]) -> list[int]:
         """Add a circuit that reads the literals `inputs`; return the literals of its rows."""
@@ -81,6 +64,26 @@ class Literals(ABC):
         """Add a circuit that reads the literals `inputs`; return the literals of its outputs."""
         rows = self.evaluate(circuit, inputs)
         return [rows[row] for row in circuit.outputs.tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wire:
+    """A literal with the operators that ops are spelled in."""
+
+    circuit: Literals
+    literal: int
+
+    def __and__(self, other: _Wire) -> _Wire:
+        return _Wire(self.circuit, self.circuit.and_(self.literal, other.literal))
+
+    def __or__(self, other: _Wire) -> _Wire:
+        return _Wire(self.circuit, self.circuit.or_(self.literal, other.literal))
+
+    def __xor__(self, other: _Wire) -> _Wire:
+        return _Wire(self.circuit, self.circuit.xor_(self.literal, other.literal))
+
+    def __invert__(self) -> _Wire:
+        return _Wire(self.circuit, self.literal ^ 1)
 
 
 class Xag(Literals):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.gates import Op
+from difflogic.gates import Op, bitwise
 from difflogic.grid import OFFSETS
-from difflogic.logic.circuit import LogicCircuit, apply
+from difflogic.logic.circuit import LogicCircuit
 from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry
 from difflogic.simulation.random_bits import Fire, bernoulli, child_keys
 from difflogic.simulation.schedule import Schedule, schedule
@@ -78,7 +78,7 @@ class Interpreter:
                 first, last = step.reads[0], step.reads[-1]
                 a = values[step.a if step.a in step.reads else last]
                 b = values[step.b if step.b in step.reads else first]
-                value = apply(step.op, a, b)
+                value = bitwise(step.op, a, b)
             values[step.out] = value
             for row in self._last_use.get(number, ()):
                 del values[row]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from difflogic.gates import Op
-from difflogic.logic.circuit import READS, LogicCircuit
+from difflogic.gates import READS, Op
+from difflogic.logic.circuit import LogicCircuit
 
 OPS = tuple(Op)
 

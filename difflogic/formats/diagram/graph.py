@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from difflogic.errors import CircuitError
-from difflogic.gates import SYMBOLS, Op
+from difflogic.gates import READS, SYMBOLS, Op
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import READS, LogicCircuit
+from difflogic.logic.circuit import LogicCircuit
 
 MOST_NODES = 20_000
 """Of a picture; it could not be looked at any more, and would take minutes to lay out."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import numpy.typing as npt
 
-from difflogic.gates import Op
-from difflogic.logic.circuit import READS, LogicCircuit, apply
+from difflogic.gates import bitwise
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import GATES_AT_ONCE, NEVER, Deadline
 
 Place = tuple[int, int]
 """An input: its neighbour's number, and its channel's label."""
@@ -29,24 +30,31 @@ class Cone:
     @classmethod
     def of(cls, circuit: LogicCircuit, label: int) -> Cone:
         """Return the cone of the channel with this label."""
-        channel = circuit.labels.index(label)
-        needed = np.flatnonzero(circuit.needed([channel])).tolist()
+        output = int(circuit.outputs[circuit.labels.index(label)])
+        needed = circuit.cone(output)
         inputs = {}
-        for row in needed:
-            if row < circuit.inputs:
-                neighbor, place = divmod(row, circuit.channels)
-                inputs[neighbor, circuit.labels[place]] = row
-        gates = tuple(row - circuit.inputs for row in needed if row >= circuit.inputs)
-        return cls(circuit, int(circuit.outputs[channel]), gates, inputs)
+        first_gate = bisect_left(needed, circuit.inputs)
+        for row in needed[:first_gate]:
+            neighbor, place = divmod(row, circuit.channels)
+            inputs[neighbor, circuit.labels[place]] = row
+        gates = tuple(row - circuit.inputs for row in needed[first_gate:])
+        return cls(circuit, output, gates, inputs)
 
-    def evaluate(self, words: Mapping[Place, npt.NDArray]) -> dict[int, npt.NDArray]:
-        """Return the rows' words, for inputs of words; every bit is a case of its own."""
+    def evaluate(
+        self, words: Mapping[Place, npt.NDArray], deadline: Deadline = NEVER
+    ) -> dict[int, npt.NDArray]:
+        """Return the rows' words, for inputs of words; every bit is a case of its own.
+
+        Raises TimeoutError if `deadline` passes.
+        """
         rows = {row: words[place] for place, row in self.inputs.items()}
         any_input = next(iter(words.values()))
-        for gate in self.gates:
-            op = Op(int(self.circuit.op[gate]))
-            reads_a, reads_b = READS[op]
-            a = rows[int(self.circuit.a[gate])] if reads_a else any_input
-            b = rows[int(self.circuit.b[gate])] if reads_b else any_input
-            rows[self.circuit.inputs + gate] = apply(op, a, b)
+        circuit = self.circuit
+        ops, a, b = circuit.lists
+        for count, gate in enumerate(self.gates):
+            if not count % GATES_AT_ONCE:
+                deadline.check()
+            # What an op ignores may stand for anything.
+            one, other = rows.get(a[gate], any_input), rows.get(b[gate], any_input)
+            rows[circuit.inputs + gate] = bitwise(ops[gate], one, other)
         return rows

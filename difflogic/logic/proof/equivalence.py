@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +33,7 @@ def prove(
     after: LogicCircuit,
     visible: tuple[int, ...],
     limits: Limits | None = None,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], object] = lambda done: None,
 ) -> Proof:
     """Compare the next state of every channel that both circuits have, matched by labels.
 
@@ -41,10 +42,11 @@ def prove(
     channel of `visible` is missing, or if no channel is common: there is nothing to prove then.
     """
     limits = limits or Limits()
+    both = set(before.labels) & set(after.labels)
     for label in visible:
-        if label not in before.labels or label not in after.labels:
+        if label not in both:
             raise CircuitError(f"visible channel {label} is missing: both circuits need it")
-    common = [label for label in before.labels if label in after.labels]
+    common = [label for label in before.labels if label in both]
     if not common:
         raise CircuitError("the circuits have no channel in common that could be compared")
     began = time.monotonic()
@@ -67,20 +69,22 @@ def _compare(
     miter: Miter, label: int, limits: Limits, deadline: Deadline
 ) -> tuple[OutputProof, dict[Place, bool] | None]:
     began = time.monotonic()
-    before, after = Cone.of(miter.before, label), Cone.of(miter.after, label)
-    inputs = len(before.inputs.keys() | after.inputs.keys())
-    cases = conflicts = 0
+    inputs = cases = conflicts = 0
     case: dict[Place, bool] | None = None
-    by_cases = inputs <= limits.exhaustive
-    if by_cases:
-        try:
+    by_cases = True
+    verdict = Verdict.unknown
+    # A proof that is out of time, wherever it stands, leaves the question open.
+    with suppress(TimeoutError):
+        deadline.check()
+        before, after = Cone.of(miter.before, label), Cone.of(miter.after, label)
+        inputs = len(before.inputs.keys() | after.inputs.keys())
+        by_cases = inputs <= limits.exhaustive
+        if by_cases:
             case = exhaustive.first_difference(before, after, deadline)
             verdict = Verdict.equal if case is None else Verdict.different
             cases = 1 << inputs
-        except TimeoutError:
-            verdict = Verdict.unknown
-    else:
-        verdict, case, conflicts = miter.compare(before, after, deadline)
+        else:
+            verdict, case, conflicts = miter.compare(before, after, deadline)
     return OutputProof(
         label, verdict, "exhaustive" if by_cases else "sat", inputs, cases, conflicts,
         time.monotonic() - began,

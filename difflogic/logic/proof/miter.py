@@ -27,6 +27,8 @@ INNER_CONFLICTS = 300
 """Spent on each pair of inner signals."""
 WORDS = 64
 """Words of random cases that inner signals are told apart by."""
+MOST_WORDS = 2**23
+"""Of all signals together, 64 MiB: those of larger circuits get fewer."""
 
 
 class Miter:
@@ -50,10 +52,13 @@ class Miter:
     def compare(
         self, before: Cone, after: Cone, deadline: Deadline
     ) -> tuple[Verdict, dict[Place, bool] | None, int]:
-        """Return the verdict, a case that tells the outputs apart if any, and the conflicts."""
+        """Return the verdict, a case that tells the outputs apart if any, and the conflicts.
+
+        Raises TimeoutError if `deadline` passes before there is a question for the solver.
+        """
         formula = self._formula = self._formula or Formula()
         already = formula.conflicts
-        rows = [self._literals(formula, cone) for cone in (before, after)]
+        rows = [self._literals(formula, cone, deadline) for cone in (before, after)]
         x, y = rows[0][before.output], rows[1][after.output]
         differ = formula.gate(Op.XOR, x, y)
         answer = formula.solve([differ], deadline, DIRECT_CONFLICTS)
@@ -71,13 +76,13 @@ class Miter:
         case = {place: self._inputs[place] in holding for place in places}
         return Verdict.different, case, conflicts
 
-    def _literals(self, formula: Formula, cone: Cone) -> dict[int, int]:
+    def _literals(self, formula: Formula, cone: Cone, deadline: Deadline) -> dict[int, int]:
         literals = {}
         for place, row in cone.inputs.items():
             if place not in self._inputs:
                 self._inputs[place] = formula.variable()
             literals[row] = self._inputs[place]
-        formula.gates(cone.circuit, cone.gates, literals)
+        formula.gates(cone.circuit, cone.gates, literals, deadline)
         return literals
 
     def _equate_inner(
@@ -90,13 +95,14 @@ class Miter:
     ) -> None:
         places = sorted(before.inputs.keys() | after.inputs.keys())
         # Any random cases do: they only suggest what is then proved.
+        count = max(1, min(WORDS, MOST_WORDS // (len(before.gates) + len(after.gates) + 1)))
         random = np.random.default_rng(0).integers(
-            0, 2**64, (len(places), WORDS), np.uint64, endpoint=False
+            0, 2**64, (len(places), count), np.uint64, endpoint=False
         )
         given = dict(zip(places, random, strict=True))
         known: dict[bytes, int] = {}
         for cone, literals in zip((before, after), rows, strict=True):
-            for row, words in cone.evaluate(given).items():
+            for row, words in cone.evaluate(given, deadline).items():
                 # A signal and its inverse share the name of the one whose first bit is 0.
                 inverted = int(words[0]) & 1
                 name = (~words if inverted else words).tobytes()
@@ -104,6 +110,7 @@ class Miter:
                 if name not in known:
                     known[name] = literal
                 elif known[name] != literal:
+                    deadline.check()
                     differ = formula.gate(Op.XOR, known[name], literal)
                     if formula.solve([differ], deadline, INNER_CONFLICTS) is False:
                         formula.equate(known[name], literal)

@@ -2,56 +2,81 @@
 
 Random cases tell most signals apart; what they leave together is proved with a SAT solver.
 
-Source: SAT sweeping (Kuehlmann, Paruthi, Krohm and Ganai 2002), as in `proof.miter`.
+Source: SAT sweeping (Kuehlmann, Paruthi, Krohm and Ganai 2002), as in `proof.miter`; functionally
+reduced graphs (Mishchenko, Chatterjee, Jiang and Brayton 2005).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from difflogic.gates import Op
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import GATES_AT_ONCE, NEVER, Deadline
 from difflogic.logic.satisfiability import Formula
+from difflogic.logic.simplification.kernels.nets import simulate
+from difflogic.logic.simplification.kernels.structures import Net
+from difflogic.logic.simplification.nets import cleaned
 
 WORDS = 32
 """Words of random cases."""
+MOST_WORDS = 2**23
+"""Of all signals together, 64 MiB: those of larger circuits get fewer."""
 MOST_CONFLICTS = 500
 """Spent on one pair: those that take longer stay apart."""
 ALL_CONFLICTS = 50_000
 """Spent on all pairs of a circuit: half a minute at most."""
+ALL_VISITS = 2 * 10**8
+"""Nodes that all questions look at together, since each may assign the whole formula."""
 
 
-def reduce_functionally(circuit: LogicCircuit) -> LogicCircuit:
-    """Return the circuit with each signal that equals an earlier one, or its inverse, replaced.
+def reduce_functionally(
+    net: Net, progress: Callable[[], object] = lambda: None, deadline: Deadline = NEVER
+) -> Net:
+    """Return the net with each signal that equals an earlier one, or its inverse, replaced.
 
-    The replaced gates become pass-throughs, inverters or constants, to be folded.
+    What is left when `deadline` passes, or the bounds above are met, stays apart.
     """
-    random = np.random.default_rng(0)
-    cases = random.integers(0, 2**64, (circuit.inputs, WORDS), np.uint64)
-    words = circuit.evaluate(cases)
-    inverted = (words[:, 0] & np.uint64(1)).astype(np.bool_)
-    words[inverted] = ~words[inverted]
-    op, a, b = circuit.op.copy(), circuit.a.copy(), circuit.b.copy()
-    known = {np.zeros(WORDS, np.uint64).tobytes(): -1}
-    for row in range(circuit.inputs):
-        known[words[row].tobytes()] = row
+    size, first = int(net.size[0]), 1 + net.inputs
+    words, inverted = _random_cases(net)
+    op, a, b = (array[:size].tolist() for array in (net.op, net.a, net.b))
+    known: dict[bytes, int] = {}
+    for node in range(first):
+        known[words[node].tobytes()] = node
+    visits = 0
     with Formula() as formula:
-        literals = {row: formula.variable() for row in range(circuit.inputs)}
-        formula.gates(circuit, range(circuit.gates), literals)
-        literals[-1] = -formula.true
-        for gate in range(circuit.gates):
-            row = circuit.inputs + gate
-            first = known.setdefault(words[row].tobytes(), row)
-            if first == row or formula.conflicts > ALL_CONFLICTS:
+        literals = [-formula.true, *(formula.variable() for _ in range(net.inputs))]
+        for node in range(first, size):
+            if not node % GATES_AT_ONCE and deadline.passed:
+                break
+            literals.append(formula.gate(op[node], literals[a[node]], literals[b[node]]))
+            same = known.setdefault(words[node].tobytes(), node)
+            if same == node or formula.conflicts > ALL_CONFLICTS or visits > ALL_VISITS:
                 continue
-            inverse = bool(inverted[row]) != (first >= 0 and bool(inverted[first]))
-            same = -literals[first] if inverse else literals[first]
-            differ = formula.gate(Op.XOR, same, literals[row])
-            if formula.solve([differ], most=MOST_CONFLICTS) is not False:
+            inverse = bool(inverted[node] != inverted[same])
+            candidate = -literals[same] if inverse else literals[same]
+            differ = formula.gate(Op.XOR, candidate, literals[node])
+            visits += node
+            progress()
+            if formula.solve([differ], deadline, MOST_CONFLICTS) is not False:
                 continue
-            formula.equate(same, literals[row])
-            if first < 0:
-                op[gate] = Op.TRUE if inverse else Op.FALSE
-            else:
-                op[gate], a[gate], b[gate] = Op.NOT_A if inverse else Op.A, first, first
-    return LogicCircuit(op, a, b, circuit.outputs, circuit.labels)
+            formula.equate(candidate, literals[node])
+            op[node], a[node], b[node] = int(Op.NOT_A if inverse else Op.A), same, same
+    return cleaned(net._replace(
+        op=np.array(op, np.uint8), a=np.array(a, np.int32), b=np.array(b, np.int32)
+    ))  # fmt: skip
+
+
+def _random_cases(net: Net) -> tuple[np.ndarray, np.ndarray]:
+    """Return each node's words, inverted if their first bit is 1, and whether they are."""
+    size = int(net.size[0])
+    count = max(1, min(WORDS, MOST_WORDS // size))
+    words = np.zeros((size, count), np.uint64)
+    words[1 : 1 + net.inputs] = np.random.default_rng(0).integers(
+        0, 2**64, (net.inputs, count), np.uint64
+    )
+    simulate(net, words)
+    inverted = (words[:, 0] & np.uint64(1)).astype(np.bool_)
+    words[inverted] ^= ~np.uint64(0)
+    return words, inverted

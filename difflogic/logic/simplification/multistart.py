@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from difflogic.logic.deadline import NEVER, Deadline
 from difflogic.logic.simplification.annealing import Annealing, anneal
 from difflogic.logic.simplification.effort import Effort
 from difflogic.logic.simplification.kernels.nets import simulate
@@ -23,6 +24,10 @@ MOVES_PER_GATE = 2000
 """Tiny circuits need no more moves than these."""
 
 
+MOST_GATES = 500
+"""Of a circuit that is one window: a sweep over so many takes seconds, and is not interrupted."""
+
+
 def read_inputs(net: Net) -> np.ndarray:
     """Return the input nodes that some gate or output reads, ascending."""
     read = np.zeros(int(net.size[0]), np.bool_)
@@ -33,17 +38,22 @@ def read_inputs(net: Net) -> np.ndarray:
     return np.flatnonzero(read[1:first]) + 1
 
 
-def search(net: Net, effort: Effort, progress: Callable[[], None] = lambda: None) -> Net:
-    """Return the smallest net that was found; `net` itself if it reads too many inputs."""
+def search(
+    net: Net,
+    effort: Effort,
+    progress: Callable[[], object] = lambda: None,
+    deadline: Deadline = NEVER,
+) -> Net:
+    """Return the smallest net that was found; `net` itself if it is too large to be one window."""
     inputs = read_inputs(net)
-    if not 0 < len(inputs) <= effort.whole_inputs or not gates(net):
+    if not 0 < len(inputs) <= effort.whole_inputs or not 0 < gates(net) <= MOST_GATES:
         return net
     part, leaves = _without_other_inputs(net, inputs)
     moves = min(effort.whole_moves, MOVES_PER_GATE * gates(part))
-    found = [part, *_built_anew(part)]
+    found = [part, *(start for start in _built_anew(part) if gates(start) <= MOST_GATES)]
     while True:
         for place, start in enumerate(found):
-            found[place] = anneal(start, Annealing(moves, place))
+            found[place] = anneal(start, Annealing(moves, place), deadline)
             progress()
         found.sort(key=gates)
         if len(found) == 1:
@@ -51,7 +61,7 @@ def search(net: Net, effort: Effort, progress: Callable[[], None] = lambda: None
         found, moves = found[: len(found) // 2], 2 * moves
     best = found[0]
     for seed in range(effort.last_runs):
-        best = min(best, anneal(found[0], Annealing(moves, 1 + seed)), key=gates)
+        best = min(best, anneal(found[0], Annealing(moves, 1 + seed), deadline), key=gates)
         progress()
     if gates(best) >= gates(net):
         return net

@@ -8,11 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.gates import Op
+from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.cases import words, words_of
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.simplification.kernels.nets import clean, invert_a, invert_b
 from difflogic.logic.simplification.kernels.structures import VIRTUAL, Net, Work
-from difflogic.logic.xag import FALSE, Kind, Xag, to_circuit
+from difflogic.logic.xag import Kind, Xag
+
+_WITH_A_INVERTED = np.array([(op & 3) << 2 | op >> 2 for op in Op], np.uint8)
+_WITH_B_INVERTED = np.array([(op & 5) << 1 | op >> 1 & 5 for op in Op], np.uint8)
+"""The op that computes the same as each if an input is inverted."""
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
@@ -29,8 +34,8 @@ def gates(net: Net) -> int:
     return int(net.size[0]) - 1 - net.inputs
 
 
-def from_circuit(circuit: LogicCircuit, room: int = 0) -> Net:
-    """Return a circuit as a net, folded and hashed, with room for some more gates."""
+def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> Net:
+    """Return a circuit as a net, folded; without `hashing`, equal gates stay apart."""
     net = new_net(circuit.inputs, circuit.channels, circuit.gates)
     size = 1 + circuit.rows
     net.op[1 + circuit.inputs :] = circuit.op
@@ -38,7 +43,7 @@ def from_circuit(circuit: LogicCircuit, room: int = 0) -> Net:
     net.b[1 + circuit.inputs :] = circuit.b + 1
     net.outputs[:] = 2 * (circuit.outputs + 1)
     net.size[0] = size
-    return cleaned(net, room)
+    return cleaned(net, hashing=hashing)
 
 
 def from_xag(xag: Xag, outputs: Sequence[int]) -> Net:
@@ -56,26 +61,72 @@ def from_xag(xag: Xag, outputs: Sequence[int]) -> Net:
     return cleaned(net)
 
 
-def cleaned(net: Net, room: int = 0) -> Net:
-    """Return the gates that the outputs need, each once, folded, in topological order."""
+def cleaned(net: Net, room: int = 0, hashing: bool = True) -> Net:
+    """Return the gates that the outputs need, folded, in topological order.
+
+    There is `room` for some more gates. Without `hashing`, equal gates stay apart.
+    """
     new = new_net(net.inputs, len(net.outputs), gates(net) + room)
-    clean(net, new, new_work(len(net.op), 0))
+    work = new_work(len(net.op), 0)
+    clean(net, new, work if hashing else work._replace(slots=work.slots[:0]))
     return new
 
 
-def to_xag(net: Net) -> tuple[Xag, list[int]]:
-    """Return a net as a Xag, and the literals of its outputs."""
-    xag = Xag(net.inputs)
-    literals = [FALSE, *(xag.input(row) for row in range(net.inputs))]
-    for node in range(1 + net.inputs, net.size[0]):
-        literals.append(xag.apply(net.op[node], literals[net.a[node]], literals[net.b[node]]))
-    return xag, [literals[output >> 1] ^ (output & 1) for output in net.outputs.tolist()]
+def to_circuit(net: Net, labels: Sequence[int]) -> LogicCircuit:
+    """Return a cleaned net over all inputs of an automaton as its circuit.
+
+    An inverter that an output needs melts into the gate before it; only an output that is an
+    inverted input, or inverted and elsewhere not, keeps one. So does a constant its gate.
+    """
+    first = 1 + net.inputs
+    op, a, b = (array[: net.size[0]] for array in (net.op, net.a, net.b))
+    wanted, inverses = net.outputs >> 1, (net.outputs & 1).astype(np.bool_)
+    # A gate that outputs only want inverted is computed inverted, and read so.
+    inverted = np.zeros(len(op), np.bool_)
+    inverted[wanted[inverses]] = True
+    inverted[wanted[~inverses]] = False
+    inverted[:first] = False
+    op = np.where(inverted[a], _WITH_A_INVERTED[op], op)
+    op = np.where(inverted[b], _WITH_B_INVERTED[op], op)
+    op = np.where(inverted, len(Op) - 1 - op, op)[first:]
+    # What else outputs want comes last: constants, and inverters.
+    extra: dict[tuple[int, int], int] = {}
+    rows = []
+    for literal in net.outputs.tolist():
+        node = literal >> 1
+        if (node and not literal & 1) or inverted[node]:
+            rows.append(node - 1)
+            continue
+        gate = (int(Op.NOT_A), node - 1) if node else (int(Op.TRUE if literal else Op.FALSE), 0)
+        rows.append(extra.setdefault(gate, net.inputs + len(op) + len(extra)))
+    ends = np.array([*extra], np.int32).reshape(-1, 2)
+    a, b = (np.concatenate([wires[first:] - 1, ends[:, 1]]) for wires in (a, b))
+    op = np.concatenate([op, ends[:, 0].astype(np.uint8)])
+    return LogicCircuit(op, a, b, np.array(rows, np.int32), tuple(labels))
 
 
-def back_to_circuit(net: Net, labels: Sequence[int]) -> LogicCircuit:
-    """Return a net over all inputs of an automaton as its circuit."""
-    xag, outputs = to_xag(net)
-    return to_circuit(xag, outputs, tuple(labels), range(len(labels)))
+def keep_channels(net: Net, channels: Sequence[int]) -> Net:
+    """Return the net of some channels' next states, which read no other channel.
+
+    Raises ValueError if they do.
+    """
+    new = cleaned(net._replace(outputs=net.outputs[list(channels)]))
+    before = net.inputs // NEIGHBORHOOD
+    kept = (np.arange(NEIGHBORHOOD)[:, None] * before + np.array(channels)).ravel()
+    place = np.full(int(new.size[0]), -1, np.int32)
+    place[0] = 0
+    place[1 + kept] = 1 + np.arange(len(kept))
+    place[1 + net.inputs :] = 1 + len(kept) + np.arange(gates(new))
+    first = 1 + net.inputs
+    a, b, wanted = place[new.a], place[new.b], place[new.outputs >> 1]
+    if min(a[first:].min(initial=0), b[first:].min(initial=0), wanted.min(initial=0)) < 0:
+        raise ValueError("an output reads a channel that does not stay")
+    room = np.zeros(1 + len(kept), np.int32)
+    return Net(
+        np.concatenate([room.astype(np.uint8), new.op[first:]]),
+        np.concatenate([room, a[first:]]), np.concatenate([room, b[first:]]),
+        2 * wanted + (new.outputs & 1), np.array([1 + len(kept) + gates(new)]), len(kept),
+    )  # fmt: skip
 
 
 def input_tables(inputs: int) -> npt.NDArray[np.uint64]:

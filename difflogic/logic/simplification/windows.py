@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from difflogic.logic.deadline import NEVER, Deadline
 from difflogic.logic.simplification.annealing import Annealing, anneal
 from difflogic.logic.simplification.kernels.structures import Net
 from difflogic.logic.simplification.kernels.windows import extract, find_window, put_back
@@ -32,17 +33,19 @@ def rewrite(
     leaves: int,
     moves_per_gate: int,
     seed: int,
-    progress: Callable[[], None] = lambda: None,
+    progress: Callable[[], object] = lambda: None,
+    deadline: Deadline = NEVER,
 ) -> Net:
     """Return the net with the window around each gate made smaller, from the last to the first.
 
-    Windows have at most `leaves` leaves. `progress` is called after each.
+    Windows have at most `leaves` leaves. `progress` is called after each; those that are left
+    when `deadline` passes stay as they are.
     """
     net = cleaned(net, room=MOST_GATES)
     root = int(net.size[0]) - 1
     seen: set[bytes] = set()
     last = root - MOST_VISITS // int(net.size[0])
-    while root > max(net.inputs, last):
+    while root > max(net.inputs, last) and not deadline.passed:
         better = _rewrite_at(net, root, leaves, moves_per_gate, seed + root, seen)
         if better is not None:
             net = better

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,10 @@ from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
 from difflogic.library.loading import load
-from difflogic.logic import xag
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.proof import equivalence
-from difflogic.logic.simplification import EFFORTS, Effort
+from difflogic.logic.simplification import EFFORTS, Effort, nets
+from difflogic.logic.simplification.kernels.structures import Net
 from difflogic.model import Model
 from tests.difflogic.logic.circuits import automaton_of, circuit_of, same_next_states
 
@@ -46,9 +46,15 @@ def clumsy(tmp_path: Path) -> str:
 
 @pytest.fixture
 def wrong_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Break a rule of the rewriter: ¬a ∧ b becomes an OR."""
-    rules = {**xag._AND_OPS, (1, 0): (Op.OR, Op.NOR)}
-    monkeypatch.setattr(xag, "_AND_OPS", rules)
+    """Let the search hand out circuits whose first gate is inverted."""
+    right = nets.to_circuit
+
+    def wrong(net: Net, labels: Sequence[int]) -> LogicCircuit:
+        found = right(net, labels)
+        op = np.concatenate([15 - found.op[:1], found.op[1:]])
+        return LogicCircuit(op, found.a, found.b, found.outputs, found.labels)
+
+    monkeypatch.setattr(nets, "to_circuit", wrong)
 
 
 class TestSimplify:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from difflogic.errors import CircuitError
-from difflogic.gates import TRUTH_TABLES, Op
-from difflogic.logic.circuit import READS, LogicCircuit, apply
+from difflogic.gates import READS, TRUTH_TABLES, Op, bitwise
+from difflogic.logic.circuit import LogicCircuit
 from tests.difflogic.logic.circuits import all_cases, circuit_of, circuits, naive
 
 
@@ -28,7 +28,7 @@ class TestEvaluate:
     @pytest.mark.parametrize("op", list(Op))
     def test_every_op(self, op: Op) -> None:
         a, b = np.array([False, False, True, True]), np.array([False, True, False, True])
-        assert apply(op, a, b).tolist() == TRUTH_TABLES[op].astype(bool).tolist()
+        assert bitwise(op, a, b).tolist() == TRUTH_TABLES[op].astype(bool).tolist()
 
     def test_wrong_number_of_inputs(self) -> None:
         with pytest.raises(ValueError, match="9 input rows expected, 8 given"):

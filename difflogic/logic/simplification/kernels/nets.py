@@ -65,9 +65,9 @@ def emit(new, work, op, x, y):
     if a > b:
         a, b = b, a
         op = (op & 9) | (op & 2) << 1 | (op & 4) >> 1
-    mask = work.slots.shape[0] - 1
+    mask = work.slots.shape[0] - 1  # without slots, equal gates stay apart
     slot = (a * 40503 + b * 30011 + op * 977) & mask
-    while work.slots[slot]:
+    while mask >= 0 and work.slots[slot]:
         node = work.slots[slot]
         if new.op[node] == op and new.a[node] == a and new.b[node] == b:
             return 2 * node | inverted
@@ -77,7 +77,8 @@ def emit(new, work, op, x, y):
     new.a[node] = a
     new.b[node] = b
     new.size[0] = node + 1
-    work.slots[slot] = node
+    if mask >= 0:
+        work.slots[slot] = node
     return 2 * node | inverted
 
 

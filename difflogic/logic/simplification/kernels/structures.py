@@ -1,4 +1,4 @@
-"""What the kernels of the search are called with: a circuit, and the buffers of a walk."""
+"""What the kernels of the search are called with: a circuit, and the buffers of a search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VIRTUAL = 24
 
 
 class Net(NamedTuple):
-    """A circuit; `size[0]` counts its nodes. Before `sweep` and `walk` there must be room for
+    """A circuit; `size[0]` counts its nodes. Before `sweep` and `anneal` there must be room for
     VIRTUAL more.
     """
 
@@ -27,7 +27,7 @@ class Net(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Buffers of a walk."""
+    """Buffers of a search."""
 
     table: np.ndarray  # uint64 (nodes + VIRTUAL, words)
     flipped: np.ndarray  # uint64 (nodes, words): the tables if the target were inverted

@@ -91,16 +91,6 @@ class TestClean:
         assert (outputs(found, cases) == wanted).all()
         assert nets.gates(found) == nets.gates(net)
 
-    @few
-    @given(circuits(channels=1))
-    def test_back_and_forth(self, circuit: LogicCircuit) -> None:
-        net = nets.from_circuit(circuit)
-        xag, literals = nets.to_xag(net)
-        again = nets.from_xag(xag, literals)
-        assert nets.gates(again) == nets.gates(net)
-        cases = all_cases(9)
-        assert (outputs(again, cases) == outputs(net, cases)).all()
-
 
 class TestSubstitution:
     @few

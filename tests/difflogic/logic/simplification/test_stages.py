@@ -9,14 +9,15 @@ from hypothesis import given, settings
 from difflogic.gates import Op
 from difflogic.jit import JIT
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.proof import prove
 from difflogic.logic.simplification import (
     EFFORTS,
     Effort,
-    active_gates,
     functional_reduction,
     nets,
     simplify,
+    stages,
     windows,
 )
 from difflogic.logic.simplification.annealing import Annealing
@@ -24,7 +25,6 @@ from difflogic.logic.simplification.functional_reduction import reduce_functiona
 from difflogic.logic.simplification.kernels.nets import invert_a
 from difflogic.logic.simplification.kernels.structures import Net
 from difflogic.logic.simplification.resynthesis import starts
-from difflogic.logic.simplification.stages import drop_unread_channels
 from difflogic.logic.xag import to_circuit
 from tests.difflogic.logic.circuits import (
     LIFE_TABLE,
@@ -125,18 +125,64 @@ class TestBounds:
         for visits in (0, 3 * int(net.size[0]), 10**8):
             monkeypatch.setattr(windows, "MOST_VISITS", visits)
             found = windows.rewrite(net, 4, 0, 0)
-            assert same_next_states(circuit, nets.back_to_circuit(found, (0,)))
+            assert same_next_states(circuit, nets.to_circuit(found, (0,)))
             sizes.append(nets.gates(found))
         assert sizes[0] == 5
         assert sizes[-1] == 1
         assert sizes == sorted(sizes, reverse=True)
 
-    def test_functional_reduction_stops_at_its_conflicts(
-        self, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("bound", ["ALL_CONFLICTS", "ALL_VISITS"])
+    def test_functional_reduction_stops_at_its_bounds(
+        self, monkeypatch: pytest.MonkeyPatch, bound: str
     ) -> None:
-        monkeypatch.setattr(functional_reduction, "ALL_CONFLICTS", -1)
-        circuit = circuit_of([(Op.AND, 0, 1), (Op.AND, 1, 0)], [19, 18])
-        assert reduce_functionally(circuit).op.tolist() == [Op.AND, Op.AND]
+        # (a ⊕ b) ⊕ c and a ⊕ (b ⊕ c)
+        gates = [(Op.XOR, 0, 1), (Op.XOR, 18, 2), (Op.XOR, 1, 2), (Op.XOR, 0, 20)]
+        circuit = circuit_of(gates, [19, 21])
+        assert reduced(circuit).gates == 2
+        monkeypatch.setattr(functional_reduction, bound, -1)
+        assert reduced(circuit).gates == 4
+
+    def test_a_search_that_is_out_of_time_keeps_what_it_has(self) -> None:
+        gates = [(Op.AND, 0, 2), (Op.AND, 2, 0), (Op.XOR, 18, 19), (Op.OR, 18, 20)]
+        automaton = automaton_of(circuit_of(gates, [21, 0]))
+        found = simplify(automaton, EFFORTS["normal"], deadline=Deadline.after(0))
+        assert found.stopped
+        assert found.circuit.labels == (0,)
+        assert found.circuit.gates == 1
+        assert not simplify(automaton, BRIEF).stopped
+
+    def test_a_clock_that_runs_out_anywhere_leaves_a_right_circuit(self) -> None:
+        circuit = random_circuit(gates=400, channels=2, seed=5)
+        for looks in range(0, 300, 23):
+            clock = Clock(looks)
+            found = simplify(automaton_of(circuit, (0, 1)), EFFORTS["normal"], deadline=clock)
+            proof = prove(circuit, found.circuit, (0, 1))
+            assert proof.equal
+            assert found.stopped == (clock.looks > looks)
+
+
+class Clock(Deadline):
+    """Passes after so many looks at it."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__(0.0)
+        object.__setattr__(self, "left", left)
+        object.__setattr__(self, "looks", 0)
+
+    @property
+    def passed(self) -> bool:
+        object.__setattr__(self, "looks", self.looks + 1)
+        return self.looks > self.left
+
+
+def random_circuit(gates: int, channels: int, seed: int) -> LogicCircuit:
+    """Return gates that read near ones, as deep circuits of other programs do."""
+    rng = np.random.default_rng(seed)
+    inputs = 9 * channels
+    own = np.arange(inputs, inputs + gates)
+    a, b = (own - 1 - rng.integers(0, np.minimum(own, 100)) for _ in range(2))
+    outputs = np.arange(inputs + gates - channels, inputs + gates)
+    return LogicCircuit(rng.integers(1, 15, gates), a, b, outputs, tuple(range(channels)))
 
 
 class TestFaults:
@@ -144,7 +190,7 @@ class TestFaults:
         """Every net that the search returns has an op inverted at one input."""
         anneal = windows.anneal
 
-        def wrong(net: Net, schedule: Annealing) -> Net:
+        def wrong(net: Net, schedule: Annealing, *deadline: object) -> Net:
             found = anneal(net, schedule)
             last = int(found.size[0]) - 1
             if last > found.inputs:
@@ -173,7 +219,7 @@ class TestChannels:
 
     @given(circuits(channels=3, most=10))
     def test_dropping_keeps_what_the_future_depends_on(self, circuit: LogicCircuit) -> None:
-        found = drop_unread_channels(circuit, (1,))
+        found = dropped(circuit, (1,))
         assert 1 in found.labels
         rng = np.random.default_rng(3)
         state = rng.integers(0, 2, (3, 5, 5)).astype(bool)
@@ -181,6 +227,15 @@ class TestChannels:
         for _ in range(4):
             state, other = _step(circuit, state), _step(found, other)
             assert (state[list(found.labels)] == other).all()
+
+
+def reduced(circuit: LogicCircuit) -> LogicCircuit:
+    return nets.to_circuit(reduce_functionally(nets.from_circuit(circuit)), circuit.labels)
+
+
+def dropped(circuit: LogicCircuit, visible: tuple[int, ...]) -> LogicCircuit:
+    draft = stages._Draft(nets.from_circuit(circuit), circuit.labels)
+    return stages._drop_unread_channels(draft, visible).circuit
 
 
 def _step(circuit: LogicCircuit, state: np.ndarray) -> np.ndarray:
@@ -194,7 +249,7 @@ def _step(circuit: LogicCircuit, state: np.ndarray) -> np.ndarray:
 class TestMerging:
     @given(circuits())
     def test_keeps_every_next_state(self, circuit: LogicCircuit) -> None:
-        assert same_next_states(circuit, reduce_functionally(circuit))
+        assert same_next_states(circuit, reduced(circuit))
 
     def test_finds_what_no_wire_shows(self) -> None:
         # (a ⊕ b) ⊕ c and a ⊕ (b ⊕ c), inverted; and a constant.
@@ -205,14 +260,13 @@ class TestMerging:
             ],
             [21, 22],
         )  # fmt: skip
-        merged = reduce_functionally(circuit)
-        assert merged.op[3] == Op.NOT_A
-        assert merged.a[3] == 19
-        assert merged.op[4] == Op.FALSE
+        found = reduced(circuit)
+        assert found.op_counts() == {Op.FALSE: 1, Op.XOR: 1, Op.XNOR: 1}
+        assert same_next_states(circuit, found)
 
 
 def test_active_gates_are_needed_and_no_pass_throughs() -> None:
     circuit = circuit_of(
         [(Op.AND, 0, 1), (Op.A, 9, 0), (Op.XOR, 0, 1), (Op.NOT_A, 10, 0)], [12]
     )  # fmt: skip
-    assert active_gates(circuit) == 2
+    assert circuit.active_gates == 2

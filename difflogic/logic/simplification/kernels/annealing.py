@@ -1,4 +1,4 @@
-"""The search: sweeps over all gates, and a random walk that also takes moves that gain nothing.
+"""The search: sweeps over gates, and annealing, whose moves may gain nothing.
 
 Source of the latter: Cartesian genetic programming (Miller 2011), with simulated annealing.
 """
@@ -17,11 +17,15 @@ TRIES = 8
 
 
 @kernel
-def sweep(net, spare, tried, work):
-    """Try each gate some times, from the outputs to the inputs; keep what is no larger."""
-    target = net.size[0] - 1
+def sweep(net, spare, tried, work, target, gates):
+    """Try so many gates some times, from `target` down to the inputs; keep what is no larger.
+
+    Returns the gate to go on with; none is left at an input.
+    """
     simulate(net, work.table)
-    while target > net.inputs:
+    for _ in range(gates):
+        if target <= net.inputs:
+            break
         for _ in range(TRIES):
             if target >= net.size[0]:
                 break
@@ -32,11 +36,12 @@ def sweep(net, spare, tried, work):
                     copy(tried, net)
                     simulate(net, work.table)
         target = min(target, net.size[0]) - 1
+    return target
 
 
 @kernel
-def walk(net, best, spare, tried, work, moves, temperature, cooling):
-    """Walk at random from `net`; leave in `best` the smallest and then flattest that was met.
+def anneal(net, best, spare, tried, work, moves, temperature, cooling):
+    """Change `net` at random; leave in `best` the smallest and then flattest that was met.
 
     A move gives a random gate other inputs. One that makes the net larger is kept with the
     probability of simulated annealing, at a temperature in gates that is multiplied by `cooling`
