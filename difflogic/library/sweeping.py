@@ -1,0 +1,221 @@
+"""Whole runs side by side, over seeds and settings: `sweep`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from difflogic.config import Config
+from difflogic.errors import ConfigError, DctError, RunDirectoryError, TrainingError
+from difflogic.library.watching import Say, ShouldStop, never, unheard
+from difflogic.sweeps.backends import Backend, LocalBackend
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.execution import Execution, default_jobs
+from difflogic.sweeps.question import Asked, Question, ask
+from difflogic.sweeps.results import Row, VariantResult, aggregate
+from difflogic.sweeps.seeds import parse_seeds
+from difflogic.sweeps.tables import write_tables
+from difflogic.training.lock import RunLock
+from difflogic.training.run_directory import RunDirectory
+from difflogic.training.trainer import Trainer
+
+BACKENDS = ("loky", "dask", "sequential")
+
+TICK_SECONDS = 0.125
+TABLE_SECONDS = 2.0
+"""Time between two updates of the tables while the sweep goes on."""
+
+GRACE_SECONDS = 30.0
+"""After a request to stop: time that runs have to save. An older checkpoint remains in any case."""
+
+
+@dataclass(frozen=True)
+class SweepProgress:
+    """A sweep at work."""
+
+    path: Path
+    question: Question
+    execution: Execution
+    row: Row | None
+    """The run that has just ended; None if none has since the last time."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A sweep's directory, and one row per run."""
+
+    path: Path
+    question: Question
+    rows: tuple[Row, ...]
+    stopped: bool
+    """Whether `should_stop` ended it: another sweep of the directory goes on."""
+    problem: str | None
+    """Why it could not go on, if workers were lost for good."""
+
+    @property
+    def results(self) -> list[VariantResult]:
+        """What each combination of settings came to, over its seeds."""
+        return aggregate(self.question, self.rows)
+
+
+def warm_up(config: Config) -> None:
+    """Compile once, here, what every worker process would compile for itself."""
+    alone = config.parallel.model_copy(update={"workers": 1})
+    with Trainer(config.model_copy(update={"parallel": alone})) as trainer:
+        if trainer.cold:
+            trainer.warm_up()
+
+
+def sweep(
+    config: str | None = None,
+    seeds: str | Sequence[int] | None = None,
+    *,
+    grid: Sequence[str] = (),
+    overrides: Sequence[str] = (),
+    recipe: str | None = None,
+    directory: str | Path | None = None,
+    jobs: int | None = None,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    progress: Callable[[SweepProgress], None] = lambda progress: None,
+    should_stop: ShouldStop = never,
+    say: Say = unheard,
+    compile_for: Callable[[Config], None] = warm_up,
+) -> Swept:
+    """Train a configuration with many seeds, and with all combinations of some settings.
+
+    `seeds` are numbers, or a text such as "0-15". `grid` lists values to try, as
+    ``section.key=v1,v2``. Without a `config` the earlier sweep of `directory` goes on, with other
+    seeds, too. `jobs` runs go on at a time, on processes here (loky), on a Dask cluster or one
+    after the other (sequential). `progress` is called several times a second; where `should_stop`
+    says yes the runs save, and nothing is raised. `compile_for` compiles what a configuration
+    needs before the first run.
+
+    Call it from the main thread, below ``if __name__ == "__main__":`` as for all that starts
+    processes. Raises ConfigError, RunDirectoryError, and ClusterError where no cluster answers.
+    """
+    place = None if directory is None else SweepDirectory(Path(directory))
+    question = _ask(config, seeds, Asked("", tuple(overrides), tuple(grid), recipe), place)
+    workers = _backend(question, backend, jobs, scheduler)
+    if place is None:
+        name = f"sweep-{question.experiment}"
+        place = SweepDirectory(RunDirectory.create(name=name).path)
+    else:
+        place.make()
+    return _Sweep(place, question, workers, progress, should_stop, say).run(compile_for)
+
+
+def _ask(
+    config: str | None,
+    seeds: str | Sequence[int] | None,
+    asked: Asked,
+    place: SweepDirectory | None,
+) -> Question:
+    """Return what is asked for, with what was asked for in an earlier sweep of that directory."""
+    wanted = parse_seeds(seeds) if isinstance(seeds, str) else tuple(sorted(set(seeds or ())))
+    if not all(0 <= seed < 2**63 for seed in wanted):
+        raise ConfigError(f"seeds are from 0 to {2**63 - 1}")
+    if config is None:
+        if place is None:
+            raise ConfigError(
+                "name a configuration, as in dct sweep checkerboard --seeds 0-15, or an earlier "
+                "sweep's --dir"
+            )
+        if asked.overrides or asked.grid or asked.recipe:
+            raise ConfigError("settings need a CONFIG: an earlier sweep goes on with its own")
+        return place.read_question().with_seeds(wanted)
+    is_earlier = place is not None and place.exists
+    if not wanted and not is_earlier:
+        raise ConfigError("say which --seeds to train, such as --seeds 0-15")
+    question = ask(Asked(config, asked.overrides, asked.grid, asked.recipe), wanted)
+    if place is None:
+        return question
+    if is_earlier:
+        return place.join(question)
+    place.require_empty()
+    return question
+
+
+def _backend(question: Question, name: str, jobs: int | None, scheduler: str | None) -> Backend:
+    if name not in BACKENDS:
+        raise ConfigError(f'no backend "{name}": known: {", ".join(BACKENDS)}')
+    if scheduler is not None and name != "dask":
+        raise ConfigError(f"--scheduler {scheduler} needs --backend dask")
+    if name == "sequential" and jobs not in (None, 1):
+        raise ConfigError(f"--backend sequential does one run at a time: leave out --jobs {jobs}")
+    if jobs is not None and jobs < 1:
+        raise ConfigError(f"{jobs} runs at a time: give at least 1")
+    if name == "dask":
+        from difflogic.sweeps.cluster import DaskBackend
+
+        precisions = {variant.config.training.precision for variant in question.variants}
+        if scheduler is not None:
+            return DaskBackend(scheduler, jobs, precisions)
+        return DaskBackend(None, jobs or default_jobs(question), precisions)
+    return LocalBackend(1 if name == "sequential" else jobs or default_jobs(question))
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    place: SweepDirectory
+    question: Question
+    backend: Backend
+    progress: Callable[[SweepProgress], None]
+    should_stop: ShouldStop
+    say: Say
+
+    def run(self, compile_for: Callable[[Config], None]) -> Swept:
+        """Do what is missing, and write the tables."""
+        is_new, stopped, problem = not self.place.exists, False, None
+        try:
+            with RunLock(self.place.path):
+                self.place.write_question(self.question)
+                with Execution(self.place, self.question, self.backend) as execution:
+                    if self.backend.compiles_here and execution.kept < self.question.size:
+                        for config in self._by_precision():
+                            compile_for(config)
+                    try:
+                        stopped = self._watch(execution)
+                    except TrainingError as error:  # workers that are lost for good
+                        problem = str(error)
+                rows = execution.rows
+                write_tables(self.place, self.question, rows)
+        except (DctError, KeyboardInterrupt):
+            if is_new:
+                self.place.discard_if_without_runs()
+            raise
+        return Swept(self.place.path, self.question, tuple(rows), stopped, problem)
+
+    def _by_precision(self) -> list[Config]:
+        configs = (variant.config for variant in self.question.variants)
+        return list({config.training.precision: config for config in configs}.values())
+
+    def _watch(self, execution: Execution) -> bool:
+        """Show until all runs have ended; return whether they were stopped."""
+        told, stopping = 0, False
+        give_up, next_table = float("inf"), time.monotonic() + TABLE_SECONDS
+        self._show(execution, None)
+        for row in execution.work(TICK_SECONDS):
+            self._show(execution, row)
+            for message in execution.losses[told:]:
+                self.say(f"warning: {message}; its runs go on in new ones")
+                told += 1
+            now = time.monotonic()
+            if not stopping and self.should_stop():
+                stopping, give_up = True, now + GRACE_SECONDS
+                self.say("stopping: the runs save where they are …")
+                execution.stop()
+            if now > give_up:
+                execution.abandon()
+                break
+            if row is not None and now > next_table:
+                with suppress(RunDirectoryError):  # at the end it has to succeed
+                    write_tables(self.place, self.question, execution.rows)
+                next_table = time.monotonic() + TABLE_SECONDS
+        return stopping
+
+    def _show(self, execution: Execution, row: Row | None) -> None:
+        self.progress(SweepProgress(self.place.path, self.question, execution, row))
