@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from difflogic.library.simplifying import prove as prove
     from difflogic.library.simplifying import simplify as simplify
     from difflogic.library.simulating import simulate as simulate
+    from difflogic.library.sweeping import sweep as sweep
+    from difflogic.library.training import train as train
     from difflogic.model import Model as Model
     from difflogic.training.trainer import Trainer as Trainer
 
@@ -40,6 +42,8 @@ _HOMES = {
     "prove": "difflogic.library.simplifying",
     "simplify": "difflogic.library.simplifying",
     "simulate": "difflogic.library.simulating",
+    "sweep": "difflogic.library.sweeping",
+    "train": "difflogic.library.training",
     "Config": "difflogic.config",
     "load_config": "difflogic.config",
     "Model": "difflogic.model",

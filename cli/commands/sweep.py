@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -107,7 +107,7 @@ class _Shown:
     def __enter__(self) -> _Shown:
         return self
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)
 
     def update(self, progress: SweepProgress) -> None:

@@ -30,9 +30,10 @@ class Trained:
         return bool(self.summary["finished"])
 
     @property
-    def exact(self) -> bool:
-        """Whether the hard circuit has no wrong cell in any of its tests."""
-        return bool(self.summary["exact"])
+    def exact_epoch(self) -> int | None:
+        """The epoch at which the hard circuit was verified to be exact; None if it was not."""
+        epoch: int | None = self.summary["exact_epoch"]
+        return epoch
 
     def load(self) -> Loaded:
         """Return the model that was saved."""

@@ -1,0 +1,45 @@
+"""The examples of docs/library.md, as they stand, in one directory."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import difflogic
+
+PAGE = Path(__file__).parents[3] / "docs" / "library.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def test_the_examples_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    blocks = list(re.finditer(r"```python\n(.*?)```", TEXT, flags=re.DOTALL))
+    assert len(blocks) > 8
+    for block in blocks:
+        # Line numbers in a traceback are those of the page.
+        before = "\n" * TEXT[: block.start(1)].count("\n")
+        exec(compile(before + block[1], str(PAGE), "exec"), names)
+    out = capsys.readouterr().out
+    assert "gates, equal\n" in out
+    assert "False 3\n" in out
+    assert "stopped after " in out
+    for name in ("small.json", "small.v", "end.npz", "end.png", "sweep/table.csv"):
+        assert (tmp_path / name).stat().st_size
+
+
+def test_every_function_is_named_and_shown():
+    functions = set(re.findall(r"`(\w+)`", TEXT.partition("| function |")[2].partition("\n\n")[0]))
+    for name in functions:
+        assert callable(getattr(difflogic, name))
+        assert f"difflogic.{name}(" in TEXT or name in ("load",)
+    homes = {name for name, home in difflogic._HOMES.items() if ".library." in home}
+    assert homes == functions
+
+
+def test_names_are_there_after_everything_is_imported():
+    """A package of the same name would take a function's place once it is imported."""
+    import difflogic.sweeps.execution
+
+    for name in difflogic._HOMES:
+        assert callable(getattr(difflogic, name))
