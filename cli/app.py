@@ -115,6 +115,9 @@ class Root(LazyGroup):
         "simulate": Entry(
             "cli.commands.simulate", "simulate", "Run a trained circuit on any grid."
         ),
+        "report": Entry(
+            "cli.commands.report", "report", "Write a run as one page, the automaton running in it."
+        ),
         "bench": Entry("cli.commands.bench", "app", "Measure training steps, or simulation."),
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.errors import FAILURE, note
+from cli.errors import FAILURE
 from cli.terminal import display, output
+from cli.terminal.warming import announce_hard
 from cli.watching import watched
 
 SCOPES = {"all": "all", "next_state": "next state", "loss_channels": "loss channels"}
@@ -70,7 +71,7 @@ def evaluate(
 
     loaded = load(run)
     evaluation.choose(loaded.require_model().config, tests or [])
-    _announce_compilation()
+    announce_hard()
     with watched() as progress:
         results = measure(loaded, tests or [], starts=starts, seed=seed, progress=progress).results
     if as_json:
@@ -79,13 +80,6 @@ def evaluate(
         _show(results)
     if require_exact and not results["exact"]:
         raise typer.Exit(FAILURE)
-
-
-def _announce_compilation() -> None:
-    from difflogic.engine.compilation import is_hard_cached
-
-    if not is_hard_cached():
-        note("compiling the simulator, once: this may take ten seconds …")
 
 
 def _show(results: Mapping[str, Any]) -> None:

@@ -41,3 +41,11 @@ def announce_search() -> None:
 
     if JIT and not (is_compiled(anneal) and is_compiled(find_window)):
         note("compiling the search for small circuits, once: this may take half a minute …")
+
+
+def announce_hard() -> None:
+    """Say so if the simulator of hard circuits is still to be compiled."""
+    from difflogic.engine.compilation import is_hard_cached
+
+    if not is_hard_cached():
+        note("compiling the simulator, once: this may take ten seconds …")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from difflogic.errors import CircuitError
 from difflogic.gates import READS, SYMBOLS, Op
-from difflogic.logic.automaton import Automaton
+from difflogic.logic.automaton import Automaton, places
 from difflogic.logic.circuit import LogicCircuit
 
 MOST_NODES = 20_000
@@ -83,7 +84,7 @@ class Diagram:
         return any(n.inverted for n in self.nodes) or any(w.inverted for w in self.wires)
 
 
-_DRAWN = {
+DRAWN = {
     # Family; whether a, b and the result are inverted.
     Op.FALSE: (Family.CONSTANT, False, False, False),
     Op.AND: (Family.AND, False, False, False),
@@ -104,14 +105,16 @@ _DRAWN = {
 }
 
 
-def diagram(automaton: Automaton) -> Diagram:
+def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Diagram:
     """Return what there is to draw: what the next states depend on, by the wires.
 
-    Raises CircuitError if that is more than anybody can look at.
+    `channels` are the labels of those whose next states are drawn, by
+    default all. Raises CircuitError if that is more than anybody can look at.
     """
     circuit = automaton.circuit
-    needed = circuit.needed(range(circuit.channels))
-    count = int(needed.sum()) + circuit.channels
+    drawn = range(circuit.channels) if channels is None else places(circuit, tuple(channels))
+    needed = circuit.needed(drawn)
+    count = int(needed.sum()) + len(drawn)
     if count > MOST_NODES:
         raise CircuitError(
             f"{automaton.name}: a picture of {count} inputs, gates and outputs is more than anyone "
@@ -119,30 +122,31 @@ def diagram(automaton: Automaton) -> Diagram:
         )
     nodes: list[Node] = []
     wires: list[Wire] = []
-    places: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     for row in range(circuit.rows):
         if not needed[row]:
             continue
-        places[row] = len(nodes)
+        numbers[row] = len(nodes)
         if row < circuit.inputs:
             name = circuit.input_name(row)
             nodes.append(Node(Family.INPUT, name, f"input {name}", row=row))
             continue
         gate = row - circuit.inputs
         op, a, b = Op(circuit.op[gate]), int(circuit.a[gate]), int(circuit.b[gate])
-        family, *inverted, result = _DRAWN[op]
+        family, *inverted, result = DRAWN[op]
         sign = SYMBOLS[op] if family is Family.CONSTANT else family.sign
         reads = [
-            Wire(places[source], places[row], flipped)
+            Wire(numbers[source], numbers[row], flipped)
             for source, flipped, read in zip((a, b), inverted, READS[op], strict=True)
             if read
         ]
         nodes.append(Node(family, sign, _about(circuit, gate), result, row=row))
         wires += reads
-    for row, label in zip(circuit.outputs.tolist(), circuit.labels, strict=True):
+    for channel in drawn:
+        row, label = int(circuit.outputs[channel]), circuit.labels[channel]
         visible = label in automaton.visible
         about = f"next state of channel {label}{', visible' if visible else ''}"
-        wires.append(Wire(places[row], len(nodes)))
+        wires.append(Wire(numbers[row], len(nodes)))
         nodes.append(Node(Family.OUTPUT, f"n{label}'", about, visible=visible, row=row))
     return Diagram(automaton, tuple(nodes), tuple(wires))
 

@@ -3,6 +3,8 @@
 
 import { childKey, fillBernoulli } from "./random_bits.js";
 
+const BAND_WORDS = 4096; // of a value: rows are taken together, so that calls cost little
+
 export class Interpreter {
   constructor(circuit) {
     this.circuit = circuit;
@@ -17,7 +19,7 @@ export class Interpreter {
 
   /** Memory for two grids of a geometry; returns their buffer and addresses. */
   reserve(geometry) {
-    this.values = null;
+    this.mask = null;
     return { memory: new ArrayBuffer(2 * geometry.bytes), addresses: [0, geometry.bytes] };
   }
 
@@ -33,47 +35,70 @@ export class Interpreter {
 
   step(source, target, step, fire) {
     const g = source.geometry;
-    const { circuit } = this;
-    const length = 2 * g.words;
-    const inputs = 9 * circuit.channels;
-    this.values ??= Array.from({ length: inputs + circuit.op.length }, (_, row) =>
-      row >= inputs || this.inputs.includes(row) ? new Uint32Array(length) : null,
-    );
-    const { values } = this;
-    const mask = new Uint32Array(length);
+    const rows = Math.min(g.height, Math.max(1, Math.floor(BAND_WORDS / (2 * g.words))));
+    this.makeValues(rows * 2 * g.words);
     const stepKey = fire && childKey(fire.key, step);
-    for (let y = 0; y < g.height; y++) {
-      for (const row of this.inputs) this.load(values[row], source, row, y);
-      for (let gate = 0; gate < circuit.op.length; gate++) {
-        const [a, b] = [values[circuit.a[gate]], values[circuit.b[gate]]];
-        apply(circuit.op[gate], a, b, values[inputs + gate]);
-      }
-      if (fire) fillBernoulli(mask, 0, g.words, childKey(stepKey, y), fire.threshold);
-      for (let channel = 0; channel < g.channels; channel++) {
-        const result = values[circuit.outputs[channel]];
-        const from = source.start(y, channel);
-        const to = target.start(y, channel);
-        for (let i = 0; i < length; i++) {
-          const old = source.words[from + i];
-          target.words[to + i] = fire ? old ^ ((old ^ result[i]) & mask[i]) : result[i];
-        }
-        target.refreshChannelEnds(to);
+    for (let y = 0; y < g.height; y += rows) {
+      const end = Math.min(g.height, y + rows);
+      this.evaluate(source, y, end);
+      for (let row = y; row < end; row++) {
+        if (fire) fillBernoulli(this.mask, 0, g.words, childKey(stepKey, row), fire.threshold);
+        this.store(source, target, row, (row - y) * 2 * g.words, fire);
       }
     }
   }
 
-  /** Copy a neighbour's channel, for all cells of row y: the one to the left is one bit lower. */
-  load(value, source, row, y) {
+  makeValues(length) {
+    if (this.mask?.length === length) return;
+    const inputs = 9 * this.circuit.channels;
+    const read = new Set(this.inputs);
+    this.mask = new Uint32Array(length);
+    this.values = Array.from({ length: inputs + this.circuit.op.length }, (_, row) =>
+      row >= inputs || read.has(row) ? new Uint32Array(length) : null,
+    );
+  }
+
+  /** Compute all gates for the cells of some rows. */
+  evaluate(source, first, end) {
+    const { circuit, values } = this;
+    const inputs = 9 * circuit.channels;
+    for (const row of this.inputs) this.load(values[row], source, row, first, end);
+    for (let gate = 0; gate < circuit.op.length; gate++) {
+      const a = values[circuit.a[gate]], b = values[circuit.b[gate]];
+      apply(circuit.op[gate], a, b, values[inputs + gate]);
+    }
+  }
+
+  /** Write a row's next state, which stands from `at` on in the values; not all cells may fire. */
+  store(source, target, y, at, fire) {
+    const { geometry: g } = source;
+    for (let channel = 0; channel < g.channels; channel++) {
+      const result = this.values[this.circuit.outputs[channel]];
+      const from = source.start(y, channel);
+      const to = target.start(y, channel);
+      for (let i = 0; i < 2 * g.words; i++) {
+        const now = result[at + i];
+        const old = source.words[from + i];
+        target.words[to + i] = fire ? old ^ ((old ^ now) & this.mask[i]) : now;
+      }
+      target.refreshChannelEnds(to);
+    }
+  }
+
+  /** Copy a neighbour's channel for rows of cells: the one to the left is one bit lower. */
+  load(value, source, row, first, end) {
     const g = source.geometry;
     const neighbor = Math.floor(row / g.channels);
-    const from = source.start(g.rowAt(y + Math.floor(neighbor / 3) - 1), row % g.channels);
     const column = neighbor % 3;
     const { words } = source;
-    for (let i = 0; i < value.length; i++) {
-      const at = from + i;
-      if (column === 0) value[i] = (words[at] << 1) | (words[at - 1] >>> 31);
-      else if (column === 1) value[i] = words[at];
-      else value[i] = (words[at] >>> 1) | (words[at + 1] << 31);
+    let out = 0;
+    for (let y = first; y < end; y++) {
+      const from = source.start(g.rowAt(y + Math.floor(neighbor / 3) - 1), row % g.channels);
+      for (let at = from; at < from + 2 * g.words; at++) {
+        if (column === 0) value[out++] = (words[at] << 1) | (words[at - 1] >>> 31);
+        else if (column === 1) value[out++] = words[at];
+        else value[out++] = (words[at] >>> 1) | (words[at + 1] << 31);
+      }
     }
   }
 }

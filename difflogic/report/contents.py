@@ -1,0 +1,219 @@
+"""What a report says, as plain values for its template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from difflogic.evaluation.gates import PASSING
+from difflogic.gates import SYMBOLS, Op
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.inspection.equations import equations
+from difflogic.report import charts
+from difflogic.report.repeating import command
+from difflogic.report.source import Source
+from difflogic.training.metrics import History
+
+EQUATIONS_SHOWN = 24
+MOST_EQUATION_CHARACTERS = 60_000
+
+
+def facts(**values: str | None) -> list[dict[str, str]]:
+    """Return named values, those that are None left out; an underscore in a name is a blank."""
+    return [
+        {"name": name.replace("_", " "), "value": value}
+        for name, value in values.items()
+        if value is not None
+    ]
+
+
+def head_facts(source: Source, small: Automaton) -> list[dict[str, str]]:
+    """Return the few numbers that stand below the title."""
+    automaton, model = source.automaton, source.model
+    trained = None if model is None else f"{model.config.architecture.parameters:,} gates"
+    seconds = _number(source.summary, "seconds", "training")
+    return facts(
+        trained_with=trained,
+        in_the_end=_plural(small.circuit.gates, "gate"),
+        bits_per_cell=str(small.circuit.channels),
+        trained_on=f"{automaton.height} × {automaton.width} cells, "
+        f"{_plural(automaton.steps, 'step')}",
+        training_took=None if seconds is None else f"{seconds:.3g} s",
+    )
+
+
+def equations_text(small: Automaton) -> tuple[str, dict[str, Any] | None]:
+    """Return the first equations, and the others with their count, if there are any."""
+    found = equations(small.circuit)
+    texts = [found.text(line) for line in found.lines]
+    rest = texts[EQUATIONS_SHOWN:]
+    more = "\n".join(rest)
+    if len(more) > MOST_EQUATION_CHARACTERS:
+        more = more[:MOST_EQUATION_CHARACTERS].rpartition("\n")[0]
+        more += "\n… dct inspect --limit 0 prints all"
+    shown = "\n".join(texts[:EQUATIONS_SHOWN])
+    return shown, {"count": len(rest), "text": more} if rest else None
+
+
+def training(source: Source) -> dict[str, Any] | None:
+    """Return how it was trained; None for a circuit that says nothing of it."""
+    if source.model is None:
+        return None
+    config, summary = source.model.config, source.summary
+    line, words = command(config)
+    exact = _number(summary, "exact_epoch")
+    published = config.published.learned_by
+    versions = summary.get("versions") if summary else None
+    cpu = summary.get("cpu") if summary else None
+    return {
+        "command": line,
+        "command_words": words,
+        "config": config.to_toml(),
+        "curves": _curves(source.history, exact, published),
+        "caption": "Loss is the sum of squared errors: of the soft gates that are trained, and of "
+        "the hard circuit that they stand for, on the same batch. The scale is logarithmic, with a "
+        "zero." + _verified(exact),
+        "facts": facts(
+            epochs=_whole(_number(summary, "epochs")),
+            verified_exact_after_epoch=_whole(exact),
+            published_hard_loss_0_from_epoch=None if published is None else f"{published:,}",
+            seed=str(config.training.seed),
+            versions=_versions(versions),
+            processor=_processor(cpu),
+        ),
+    }
+
+
+def _verified(exact: float | None) -> str:
+    if exact is None:
+        return ""
+    return (
+        " Exact is a circuit that a search made of the gates at that epoch and that was verified "
+        "on starts of its own; the hard loss is that of the gates themselves."
+    )
+
+
+def _curves(history: History | None, exact: float | None, published: int | None) -> Markup | None:
+    if not history:
+        return None
+    soft = [(row.epoch, row.soft_loss) for row in history]
+    hard = [(row.epoch, row.hard_loss) for row in history if row.hard_loss is not None]
+    marks = {"verified exact": exact} if exact is not None else {}
+    if published is not None and published <= len(history.rows):
+        marks["published: learned"] = float(published)
+    drawn = [charts.Line("soft loss", soft), charts.Line("hard loss", hard)]
+    return charts.lines(drawn, "epoch", marks)
+
+
+def tests(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the tests that `dct eval` made; None if there were none."""
+    if results is None:
+        return None
+    rows, notes = [], []
+    for name, suite in results["suites"].items():
+        for count in suite.get("counts", []):
+            rows.append(_test_row(name, count))
+        if name == "robustness":
+            rows.append(_robustness_row(suite))
+        if name != "gates":
+            notes += suite["notes"]
+    exact = (
+        "It is exact: no cell is wrong in any test that asks for it. " if results["exact"] else ""
+    )
+    return {
+        "words": f"{exact}All starts are ones that training never drew; dct eval makes the same "
+        "tests. Published numbers are those of the DiffLogic CA article, one seed each.",
+        "rows": rows,
+        "notes": notes,
+    }
+
+
+def _test_row(suite: str, count: Mapping[str, Any]) -> dict[str, str]:
+    mode = "" if count["fire_rate"] == 1 else f", fire rate {count['fire_rate']:g}"
+    asked = {True: "", False: " (not asked for)", None: ""}[count.get("required")]
+    return {
+        "what": f"{suite}: {count['what']}{mode}{asked}",
+        "size": f"{count['height']} × {count['width']}",
+        "step": str(count["step"]),
+        "wrong": f"{count['wrong_cells']:,}",
+        "cells": f"{count['cells']:,}",
+        "published": "",
+    }
+
+
+def _robustness_row(suite: Mapping[str, Any]) -> dict[str, str]:
+    trained = suite["trained"]
+    return {
+        "what": f"robustness: mean of steps {suite['first_step']} to {suite['steps']}, damage "
+        "after each",
+        "size": f"{suite['height']} × {suite['width']}",
+        "step": str(suite["steps"]),
+        "wrong": f"{suite['mean_wrong_cells']:.0f}",
+        "cells": f"{suite['cells']:,}",
+        "published": f"{suite['published'][trained]} ({trained})",
+    }
+
+
+def gates(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return histograms of ops as in the article: perception and update."""
+    if results is None:
+        return None
+    suite = results["suites"]["gates"]
+    parts = suite["scopes"]["all"]
+    published = suite["published_active_gates"]
+    beside = "" if published is None else f"; the article counts {published}"
+    histograms = []
+    for part in ("perception", "update"):
+        ops = {SYMBOLS[Op[name]]: count for name, count in parts[part]["ops"].items()}
+        passing = [SYMBOLS[op] for op in PASSING]
+        caption = f"{part.capitalize()}: {parts[part]['active']} of {parts[part]['gates']} active"
+        histograms.append({
+            "chart": charts.bars(ops, f"Ops of the {part} gates", passing), "caption": caption,
+        })  # fmt: skip
+    return {
+        "words": f"Of {parts['both']['gates']:,} gates with logits {parts['both']['active']:,} do "
+        f"more than hand on one of their inputs{beside}. The others are drawn faintly.",
+        "histograms": histograms,
+    }
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _number(summary: Mapping[str, Any] | None, *keys: str) -> float | None:
+    """Return a number of summary.json, which may hold anything; None if there is none."""
+    found: Any = summary
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    return float(found) if is_number and abs(found) < 1e15 else None
+
+
+def _whole(value: float | None) -> str | None:
+    return None if value is None else f"{value:,.0f}"
+
+
+def _versions(versions: Any) -> str | None:
+    if not isinstance(versions, dict):
+        return None
+    return ", ".join(f"{str(name)[:40]} {str(version)[:40]}" for name, version in versions.items())
+
+
+def _processor(cpu: Any) -> str | None:
+    if not isinstance(cpu, dict):
+        return None
+    return f"{str(cpu.get('name'))[:80]}, {str(cpu.get('count'))[:8]} cores"
+
+
+def op_table(drawn: Sequence[tuple[Any, bool, bool, bool]], reads: Sequence[Any]) -> list[Any]:
+    """Return what the page has to know of each op: how it is written and how it is drawn."""
+    return [
+        {
+            "symbol": SYMBOLS[op], "sign": SYMBOLS[op] if family.sign == "0 1" else family.sign,
+            "family": family.name.lower(), "inverted": inverted, "reads": list(reads[op]),
+        }
+        for op, (family, _, _, inverted) in enumerate(drawn)
+    ]  # fmt: skip

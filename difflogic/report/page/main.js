@@ -1,0 +1,306 @@
+// Puts the page together: what the report holds, what runs, and what its controls do.
+
+import { Circuit, Drawing } from "./drawing.js";
+import { Compiled } from "./compiled.js";
+import { Curve, short } from "./curve.js";
+import { describe, drawNeighbors, element } from "./details.js";
+import { Interpreter } from "./interpreter.js";
+import { Judge } from "./judge.js";
+import { Player } from "./player.js";
+import { Pointer } from "./pointer.js";
+import { Screen } from "./screen.js";
+import { Simulation } from "./simulation.js";
+
+const SIZES = [16, 32, 64, 128, 256, 512, 1024, 2048];
+const FASTEST = 5; // as a power of ten, in steps per second
+const CURVE_MS = 120;
+const SMALLEST_FIT = 0.6; // of a circuit that does not fit; it scrolls, and stays legible
+const BRUSHES = {
+  erase: "All channels become 0: the damage of the published experiments.",
+  noise: "All channels become random.",
+  ones: "The channels that are shown become 1.",
+  zeros: "The channels that are shown become 0.",
+};
+
+const find = (id) => document.getElementById(id);
+const data = JSON.parse(find("data").textContent);
+const { automaton, ops } = data;
+const trained = { height: automaton.height, width: automaton.width };
+
+function bytes(text) {
+  return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+}
+
+/** The ways to run the circuit that this browser has, the fastest first. */
+function engines() {
+  const found = [];
+  try {
+    const { code, fields, vectorWords } = automaton.wasm;
+    found.push(new Compiled(automaton.circuit, bytes(code), fields, vectorWords));
+  } catch (error) {
+    find("trouble").textContent = `WebAssembly cannot be used here (${error.message}): the circuit is interpreted, which is slower.`;
+    find("trouble").hidden = false;
+  }
+  return [...found, new Interpreter(automaton.circuit)];
+}
+
+const available = engines();
+const simulation = new Simulation(automaton, available[0]);
+simulation.resize(data.first.height, data.first.width, automaton.boundary === "periodic");
+const judge = new Judge(data.target, automaton.visible);
+const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
+const curve = new Curve(find("curve"));
+let shown = automaton.visible;
+let drawing = null;
+let curveDrawn = 0;
+let waiting = false;
+
+screen.fit(simulation.geometry);
+const player = new Player(simulation, judge, changed);
+const pointer = new Pointer(screen, { paint, look, key });
+
+/** After anything happened to the state: remember it now, draw it with the next frame. */
+function changed(kind) {
+  if (kind === "reset") curve.clear();
+  if (kind === "touch") curve.touch(simulation.step);
+  if (kind === "paused") sayState();
+  if (player.wrong !== null) curve.add(simulation.step, player.wrong);
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(draw);
+}
+
+function draw() {
+  waiting = false;
+  screen.draw(simulation.grid, shown, find("mark-wrong").checked && player.judged ? judge : null);
+  find("said-step").textContent = simulation.step.toLocaleString("en");
+  find("said-rate").textContent = player.playing && player.rate ? short(player.rate) : "–";
+  const wrong = find("said-wrong");
+  wrong.textContent = player.wrong === null ? "–" : player.wrong.toLocaleString("en");
+  wrong.className = player.wrong === null ? "" : player.wrong ? "bad" : "good";
+  find("play").textContent = player.playing ? "Pause" : "Play";
+  find("play").setAttribute("aria-pressed", String(player.playing));
+  const now = performance.now();
+  if (!player.playing || now - curveDrawn > CURVE_MS) {
+    curveDrawn = now;
+    curve.draw();
+    look(pointer.cell);
+  }
+}
+
+function sayState() {
+  const wrong = player.wrong === null ? "" : `, ${player.wrong} cells wrong`;
+  find("announced").textContent = `Step ${simulation.step}${wrong}`;
+}
+
+function paint(y, x) {
+  const brush = document.querySelector("[name=brush]:checked").value;
+  player.touch(y, x, Number(find("brush-size").value), brush, shown);
+}
+
+/** Let the bits around a cell run through the circuit. */
+function look(cell) {
+  const bits = cell ? simulation.neighborhood(...cell) : new Uint8Array(9 * automaton.circuit.channels);
+  drawing?.show(bits);
+  const { channels } = automaton.circuit;
+  drawNeighbors(find("neighbors"), bits, channels, shown, screen.palette(shown.length));
+  find("cell-head").textContent = cell ? `Row ${cell[0]}, column ${cell[1]}, and around it` : "No cell is looked at";
+  if (drawing?.node != null) sayNode(drawing.node);
+}
+
+function sayNode(node) {
+  const { circuit } = drawing;
+  const logits = drawing.isTrained ? data.logitTable : null;
+  const parts = describe(circuit, node, ops, logits);
+  if (!drawing.isTrained && !data.simplified) parts.pop();
+  find("gate").replaceChildren(...parts);
+}
+
+function toggle() {
+  if (player.playing) {
+    player.pause();
+    sayState();
+  } else {
+    if (player.pauseAt !== null && simulation.step >= player.pauseAt) player.reset();
+    player.play();
+  }
+  changed("toggled");
+}
+
+function step() {
+  player.pause();
+  player.advance(1);
+  sayState();
+}
+
+function reset() {
+  player.reset();
+  sayState();
+}
+
+function key(name) {
+  const action = { p: toggle, s: step, r: reset }[name];
+  action?.();
+  return Boolean(action);
+}
+
+function resize() {
+  const [height, width] = find("size").value.split("x").map(Number);
+  simulation.resize(height, width, find("edges").value === "periodic");
+  screen.fit(simulation.geometry);
+  player.prepare();
+  pointer.look([height >> 1, width >> 1]);
+  find("wrong-reading").hidden = find("curve-figure").hidden = !player.judged;
+  find("wrong-choice").hidden = !player.judged;
+}
+
+function chooseEngine() {
+  const old = simulation.engine;
+  const next = available.find((engine) => engine.name === find("engine").value);
+  if (next === old) return;
+  // The state goes along: what was painted and grown stays.
+  const { height, width, periodic } = simulation.geometry;
+  const [words, at] = [simulation.grid.words.slice(), simulation.step];
+  simulation.engine = next;
+  simulation.resize(height, width, periodic);
+  simulation.grid.words.set(words);
+  simulation.step = at;
+  player.msPerStep = 0;
+  player.refresh("toggled");
+}
+
+function chooseDrawing() {
+  const which = document.querySelector("[name=drawn]:checked").value;
+  const circuit = new Circuit(data.drawings[which], automaton.circuit.labels, ops);
+  drawing = new Drawing(find("drawing"), circuit, sayNode);
+  drawing.isTrained = which === data.trainedDrawing;
+  find("zoom").value = Math.max(SMALLEST_FIT, Math.min(1, find("drawing").clientWidth / (drawing.width + 28)));
+  drawing.zoom(Number(find("zoom").value));
+  find("gate").replaceChildren(element("p", "Point at a gate to see what it does.", { class: "hint" }));
+  look(pointer.cell);
+}
+
+function setSpeed() {
+  const share = Number(find("speed").value);
+  const exact = 10 ** (share * FASTEST);
+  player.stepsPerSecond = share === 1 ? 1e9 : exact;
+  const said = exact < 10 ? exact.toFixed(1) : short(Number(exact.toPrecision(2)));
+  find("speed-said").textContent = share === 1 ? "as fast as it goes" : `${said} steps/s`;
+}
+
+function fillChoices() {
+  const label = (h, w, more) => element("option", `${h} × ${w}${more}`, { value: `${h}x${w}` });
+  const sizes = SIZES.filter((n) => n !== trained.height || n !== trained.width).map((n) => label(n, n, ""));
+  const own = label(trained.height, trained.width, ", as trained");
+  const four = [4 * trained.height, 4 * trained.width];
+  const extra = SIZES.includes(four[0]) && four[0] === four[1] ? [] : [label(...four, "")];
+  find("size").append(own, ...extra, ...sizes);
+  find("size").value = `${data.first.height}x${data.first.width}`;
+  find("start").value = automaton.start;
+  find("edges").value = automaton.boundary;
+  find("fire").value = automaton.fireRate;
+  find("engine").append(...available.map(({ name }) => element("option", name, { value: name })));
+  const names = automaton.circuit.labels.map((name, place) => [`channel ${name}`, place]);
+  const all = automaton.visible.length > 1 ? "all visible channels" : "the visible channel";
+  find("channel").append(element("option", all, { value: "visible" }));
+  find("channel").append(...names.map(([name, place]) => element("option", name, { value: place })));
+}
+
+/** Call `act` for each change of a control, and `say` what it is set to. */
+function bind(id, act, say = () => {}) {
+  const input = find(id);
+  const update = () => {
+    say(input.value);
+    act(input.value);
+  };
+  input.addEventListener(input.type === "range" ? "input" : "change", update);
+  say(input.value);
+}
+
+function bindControls() {
+  find("play").addEventListener("click", toggle);
+  find("step").addEventListener("click", step);
+  find("reset").addEventListener("click", reset);
+  bind("speed", setSpeed);
+  bind("size", resize);
+  bind("edges", (value) => {
+    simulation.setBoundary(value === "periodic");
+    player.refresh("toggled");
+  });
+  bind("start", (value) => {
+    simulation.start = value;
+    reset();
+  });
+  bind("seed", (value) => {
+    const number = Math.floor(Number(value));
+    simulation.seed = Number.isFinite(number) ? Math.max(0, Math.min(999999999, number)) : 0;
+    find("seed").value = simulation.seed;
+    reset();
+  });
+  const fire = (value) => {
+    find("fire-said").textContent = Number(value) === 1 ? "all" : Number(value).toFixed(2);
+  };
+  bind("fire", (value) => {
+    simulation.fireRate = Number(value);
+    player.refresh("toggled");
+  }, fire);
+  bind("engine", chooseEngine);
+  bind("channel", (value) => {
+    shown = value === "visible" ? automaton.visible : [Number(value)];
+    changed("toggled");
+  });
+  bind("mark-wrong", () => changed("toggled"));
+  bind("pause-at", () => {
+    player.pauseAt = find("pause-at").checked ? automaton.steps : null;
+  });
+  bind("brush-size", (value) => {
+    pointer.size = Number(value);
+  }, (value) => {
+    find("brush-said").textContent = value;
+  });
+  bind("zoom", (value) => drawing.zoom(Number(value)));
+  for (const radio of document.querySelectorAll("[name=drawn]")) {
+    radio.addEventListener("change", chooseDrawing);
+  }
+  for (const radio of document.querySelectorAll("[name=brush]")) {
+    radio.addEventListener("change", () => {
+      find("brush-hint").textContent = BRUSHES[radio.value];
+    });
+  }
+}
+
+function readLogits() {
+  if (!data.logits) return;
+  const { gates, of, step, table } = data.logits;
+  const content = bytes(table);
+  data.logitTable = {
+    step, table: new Int16Array(content.buffer), of: new Map(gates.map((gate, at) => [gate, of[at]])),
+  };
+}
+
+function begin() {
+  fillChoices();
+  readLogits();
+  const { brush, size, marks } = data.first;
+  find("brush-hint").textContent = BRUSHES[brush];
+  document.querySelector(`[name=brush][value=${brush}]`).checked = true;
+  find("brush-size").value = pointer.size = size;
+  find("mark-wrong").checked = marks;
+  find("speed").value = Math.log10(data.first.speed) / FASTEST;
+  find("pause-at").checked = data.first.pauses;
+  player.pauseAt = data.first.pauses ? automaton.steps : null;
+  bindControls();
+  setSpeed();
+  resize();
+  if (data.drawings.after) chooseDrawing();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    screen.readColors();
+    changed("toggled");
+  });
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
+}
+
+begin();
+
+// For the curious, in the browser's console: dct.player.advance(20), dct.simulation.bits(0).
+window.dct = { player, simulation };

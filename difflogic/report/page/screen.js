@@ -1,0 +1,104 @@
+// Draws the cells, one pixel each, and finds the cell under a pointer.
+
+const RGB_LEVELS = [16, 236];
+
+export class Screen {
+  constructor(canvas, cursor, outline) {
+    Object.assign(this, { canvas, cursor, outline });
+    this.context = canvas.getContext("2d", { alpha: false });
+  }
+
+  /** Take the size of a grid, and the colours of the page. */
+  fit(geometry) {
+    const { height, width } = geometry;
+    Object.assign(this.canvas, { height, width });
+    this.canvas.style.aspectRatio = `${width} / ${height}`;
+    this.image = this.context.createImageData(width, height);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+    this.readColors();
+  }
+
+  readColors() {
+    const style = getComputedStyle(document.documentElement);
+    const color = (name) => parseColor(style.getPropertyValue(name).trim());
+    this.colors = { zero: color("--cell-0"), one: color("--cell-1"), wrong: color("--wrong") };
+  }
+
+  /** Draw `channels`, by their places; cells that `judge` finds wrong in a colour of their own. */
+  draw(grid, channels, judge) {
+    const palette = this.palette(channels.length);
+    const half = palette.length / 2;
+    const { height, width } = grid.geometry;
+    const counted = channels.length > 3;
+    let pixel = 0;
+    for (let y = 0; y < height; y++) {
+      const starts = channels.map((channel) => grid.start(y, channel));
+      for (let x = 0; x < width; x++) {
+        const word = x >>> 5, shift = x & 31;
+        let index = 0;
+        for (let place = 0; place < starts.length; place++) {
+          const bit = (grid.words[starts[place] + word] >>> shift) & 1;
+          index += counted ? bit : bit << place;
+        }
+        if (judge && judge.isWrong(y, x)) index += half;
+        this.pixels[pixel++] = palette[index];
+      }
+    }
+    this.context.putImageData(this.image, 0, 0);
+  }
+
+  /** A colour for each value of the channels, and then for each of those where it is wrong. */
+  palette(channels) {
+    const { zero, one, wrong } = this.colors;
+    const values = channels > 3 ? channels + 1 : 2 ** channels;
+    const right = Array.from({ length: values }, (_, value) => {
+      if (channels === 3) return [0, 1, 2].map((bit) => RGB_LEVELS[(value >> bit) & 1]);
+      return blend(zero, one, value / (values - 1));
+    });
+    const marked = right.map((color) => blend(color, wrong, 0.72));
+    return Uint32Array.from([...right, ...marked], ([r, g, b]) =>
+      (255 << 24) | (b << 16) | (g << 8) | r,
+    );
+  }
+
+  /** The cell under a pointer: [y, x]. */
+  cellAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const place = (at, from, length, cells) =>
+      Math.max(0, Math.min(cells - 1, Math.floor(((at - from) / length) * cells)));
+    return [
+      place(event.clientY, box.top, box.height, this.canvas.height),
+      place(event.clientX, box.left, box.width, this.canvas.width),
+    ];
+  }
+
+  /** Frame the cell that is looked at; null hides the frame. */
+  point(cell) {
+    this.frame(this.cursor, cell, 1);
+  }
+
+  /** Show what the brush would touch. */
+  outlineBrush(cell, size) {
+    this.frame(this.outline, cell && [cell[0] - (size >> 1), cell[1] - (size >> 1)], size);
+  }
+
+  frame(element, cell, size) {
+    element.hidden = !cell;
+    if (!cell) return;
+    const share = (value, cells) => `${(100 * value) / cells}%`;
+    const { height, width } = this.canvas;
+    Object.assign(element.style, {
+      top: share(cell[0], height), left: share(cell[1], width),
+      height: share(size, height), width: share(size, width),
+    });
+  }
+}
+
+/** The three parts of a colour such as #1c3454. */
+function parseColor(text) {
+  return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+}
+
+function blend(from, to, share) {
+  return from.map((value, part) => Math.round(value + share * (to[part] - value)));
+}

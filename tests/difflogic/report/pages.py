@@ -1,0 +1,24 @@
+"""Reports to try things on: of the gallery's circuits, as if they had just been trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from difflogic.config import load_config
+from difflogic.formats.loading import load
+from difflogic.model import Model
+from difflogic.report import Source, build
+
+GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
+EXPERIMENTS = ("checkerboard", "checkerboard-async", "game-of-life", "letter-g", "lizard")
+
+
+def automaton(name):
+    """The simplified automaton of an experiment."""
+    return load(GALLERY / f"{name}.json")
+
+
+def page(name):
+    """The report of an experiment; its configuration is real, its logits are untrained."""
+    found = automaton(name)
+    return build(Source(found, Model.create(load_config(name))), found, None)
