@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 # Debian's packages, and one of npm's, whose place Node.js is told.
-TOOLS := berkeley-abc g++ gcc golly graphviz iverilog yosys
+TOOLS := berkeley-abc chromium chromium-driver g++ gcc golly graphviz iverilog yosys
 DIGITALJS := digitaljs@0.14.2
 export NODE_PATH := $(CURDIR)/.tools/node_modules
 

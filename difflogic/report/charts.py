@@ -101,11 +101,10 @@ def _rule(x0: float, x1: float, y0: float, y1: float) -> Markup:
 
 
 def _ticks(end: float) -> list[int]:
-    """Return four to eight round numbers from 0 to `end`."""
-    step = 10 ** math.floor(math.log10(max(end, 1)))
-    while end / step < 4 and step % 10 == 0:
-        step //= 10 if end / step < 1.6 else 2
-    return list(range(0, int(end) + 1, max(1, int(step))))
+    """Return at most nine round numbers from 0 to `end`."""
+    steps = (digit * 10**power for power in range(16) for digit in (1, 2, 5))
+    step = next(step for step in steps if end / step <= 8)
+    return list(range(0, int(end) + 1, step))
 
 
 def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -9,7 +9,7 @@ from typing import Any
 from difflogic.config import Config, load_config, shipped_configs
 from difflogic.errors import ConfigError
 
-MOST_CHANGES = 6
+MOST_CHANGES = 12
 """Of values on a command line; with more of them a file is easier to read."""
 
 _FREE = ("parallel", "checkpoint", "published")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from difflogic.config import load_config
@@ -13,6 +14,7 @@ GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 EXPERIMENTS = ("checkerboard", "checkerboard-async", "game-of-life", "letter-g", "lizard")
 
 
+@cache
 def automaton(name):
     """The simplified automaton of an experiment."""
     return load(GALLERY / f"{name}.json")

@@ -1,0 +1,71 @@
+"""Charts, the command to repeat a run, and what is said of numbers."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from difflogic.config import load_config, shipped_configs
+from difflogic.report import charts, contents
+from difflogic.report.repeating import command
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+@pytest.mark.parametrize(
+    "changes", [[], ["training.seed=7", "training.learning_rate=0.01", 'hardening.op="sample"']]
+)
+def test_the_command_gives_the_same_configuration(name, changes):
+    config = load_config(name, changes)
+    words = shlex.split(command(config)[0])
+    assert words[:3] == ["dct", "train", name]
+    options = dict(zip(words[3::2], words[4::2], strict=True)) if len(words) == 5 else {}
+    sets = [after for before, after in pairwise(words) if before == "--set"]
+    seed = words[words.index("--seed") + 1]
+    assert load_config(name, [*sets, f"training.seed={seed}"]).to_dict() == config.to_dict()
+    assert not options or options == {"--seed": seed}
+
+
+def test_what_no_command_line_says_needs_a_file():
+    config = load_config("checkerboard")
+    assert command(config.model_copy(update={"name": "mine"}))[0] == "dct train mine.toml"
+
+
+def test_curves_keep_their_order_and_end_where_the_run_does():
+    points = [(n + 1, 1000.0 / (n + 1)) for n in range(5000)]
+    drawn = charts.lines([charts.Line("soft <loss>", points)], "epoch", {"a & b": 400.0})
+    root = ElementTree.fromstring(str(drawn))
+    curve, sample = root.iter("polyline")
+    places = [tuple(map(float, pair.split(","))) for pair in curve.attrib["points"].split()]
+    assert len(places) <= charts.MOST_POINTS + 1
+    assert [x for x, _ in places] == sorted(x for x, _ in places)
+    assert places[-1][0] == pytest.approx(charts.WIDTH - charts.RIGHT)
+    assert [y for _, y in places] == sorted(y for _, y in places), "falls: y grows downwards"
+    texts = ["".join(text.itertext()) for text in root.iter("text")]
+    assert {"soft <loss>", "a & b", "epoch", "0", "1,000"} <= set(texts)
+    assert sample.attrib["class"] == "s1"
+
+
+@pytest.mark.parametrize("end", [1, 2, 7, 40, 300, 999, 4200, 123456])
+def test_ticks_are_few_and_round(end):
+    ticks = charts._ticks(end)
+    assert 2 <= len(ticks) <= 9
+    assert ticks[0] == 0
+    assert ticks[-1] <= end
+    assert all(re.fullmatch(r"[125]0*", str(tick)) for tick in ticks[1:2])
+
+
+def test_bars_are_as_long_as_their_counts():
+    root = ElementTree.fromstring(str(charts.bars({"a": 10, "b": 5, "c": 0}, "ops", ["b"])))
+    widths = [float(rect.attrib["width"]) for rect in root.iter("rect")]
+    assert widths[0] == pytest.approx(2 * widths[1], abs=0.1)
+    assert widths[2] == 0
+    assert [rect.attrib["class"] for rect in root.iter("rect")] == ["bar", "bar passing", "bar"]
+
+
+@pytest.mark.parametrize("value", ["x", None, True, [1], {"a": 1}, float("nan"), 1e400])
+def test_what_is_no_number_is_left_out(value):
+    assert contents._number({"epochs": value}, "epochs") is None
