@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from cli import proving
 from cli.errors import note
-from cli.options.sources import Source
-from cli.simplifying import EffortName, simplified
+from cli.options.sources import PROOF_SECONDS, EffortName, Source, TimeLimit
 from cli.terminal import output
-from cli.terminal.counter import Counter
 from cli.terminal.warming import announce_hard
-
-if TYPE_CHECKING:
-    from difflogic.model import Model
-
-SUFFIXES = (".html", ".htm")
+from cli.watching import watched
 
 
 def report(
@@ -29,7 +22,7 @@ def report(
     effort: Annotated[
         EffortName, typer.Option(help="How long to simplify, as for dct simplify.")
     ] = EffortName.normal,
-    time_limit: proving.TimeLimit = proving.SECONDS,
+    time_limit: TimeLimit = PROOF_SECONDS,
     without_tests: Annotated[
         bool, typer.Option("--without-tests", help="Leave out what dct eval measures.")
     ] = False,
@@ -46,32 +39,21 @@ def report(
     it are the circuit, curves, the tests of dct eval, equations and the configuration. A model or
     a circuit's own file gives a report of what it holds.
     """
-    from difflogic import report as reports
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_output, write_whole
+    from difflogic.library.reporting import report as write
+    from difflogic.library.reporting import require_page
 
-    if file.suffix not in SUFFIXES:
-        raise ConfigError(f"{file}: a report is a page: give the file a name that ends in .html")
-    check_output(file, force)
-    held = reports.read(source)
-    small = simplified(source, held.automaton, effort, time_limit)
-    results = None if held.model is None or without_tests else _evaluate(held.model)
-    content = reports.build(held, small, results).encode()
-    write_whole(file, lambda out: out.write(content))
-    facts = {
-        "file": str(file), "bytes": len(content), "gates": small.circuit.gates,
-        "tests": results is not None,
-    }  # fmt: skip
+    require_page(file, force)
+    if not without_tests:
+        announce_hard()
+    with watched() as progress:
+        found = write(
+            source, file, effort=effort.value, tests=not without_tests, force=force,
+            proof_seconds=time_limit, progress=progress,
+        )  # fmt: skip
+    size = len(found.page.encode())
     if as_json:
-        output.show_json(facts)
-    note(f"saved {file}: {len(content) / 1000:.0f} kB, opens in any browser")
-
-
-def _evaluate(model: Model) -> dict[str, Any]:
-    from difflogic import evaluation
-
-    announce_hard()
-    with Counter("suites:") as counter:
-        return evaluation.evaluate(
-            model, progress=lambda done, total, name: counter.update(done, name)
-        )
+        output.show_json({
+            "file": str(file), "bytes": size, "gates": found.automaton.circuit.gates,
+            "tests": found.tested,
+        })  # fmt: skip
+    note(f"saved {file}: {size / 1000:.0f} kB, opens in any browser")

@@ -1,4 +1,4 @@
-"""What a report is made from, read from a run's directory, a model, or a circuit's file."""
+"""What a report is made from: an automaton, and as much of its training as there is."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 
 from difflogic.errors import RunDirectoryError
 from difflogic.files import open_plain, refused
-from difflogic.formats.loading import is_archive, load
 from difflogic.logic.automaton import Automaton
 from difflogic.model import Model
 from difflogic.training.metrics import History, from_csv
-from difflogic.training.run_directory import METRICS, RunDirectory, saved_model
+from difflogic.training.run_directory import METRICS, RunDirectory
 
 MOST_METRICS_BYTES = 2**28
 
@@ -28,22 +27,15 @@ class Source:
     summary: dict[str, Any] | None = None
 
 
-def read(path: Path) -> Source:
-    """Read all that there is. Raises DctError for what is no run, no model and no circuit."""
-    automaton = load(path)
-    file = saved_model(path)
-    if not is_archive(file):
-        return Source(automaton)
-    model = Model.load(file)
-    if not path.is_dir() and file == path:
-        return Source(automaton, model)
-    directory = file.parent
-    run = RunDirectory.at(directory)
-    return Source(automaton, model, _history(directory / METRICS), run.read_summary())
+def read_training(directory: Path) -> tuple[History | None, dict[str, Any] | None]:
+    """Return all whole rows of a run's metrics, and its summary, as far as they are there.
+
+    Raises RunDirectoryError for metrics that are damaged, or cannot be read.
+    """
+    return _history(directory / METRICS), RunDirectory.at(directory).read_summary()
 
 
 def _history(path: Path) -> History | None:
-    """Read all whole rows of metrics.csv; None if there are none."""
     if not path.exists():
         return None
     try:
@@ -55,6 +47,7 @@ def _history(path: Path) -> History | None:
         raise RunDirectoryError(f"{path}: is larger than any that dct writes")
     try:
         text = content.decode()
+        # What follows the last line's end is a row that is still being written.
         return from_csv(text, max(0, text.count("\n") - 1)) or None
     except ValueError as error:
         raise RunDirectoryError(f"{path}: is damaged: {error}") from None

@@ -11,9 +11,9 @@ from difflogic.evaluation.gates import PASSING
 from difflogic.gates import SYMBOLS, Op
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.inspection.equations import equations
-from difflogic.report import charts
-from difflogic.report.repeating import command
-from difflogic.report.source import Source
+from difflogic.reports import charts
+from difflogic.reports.repeating import command
+from difflogic.reports.source import Source
 from difflogic.training.metrics import History
 
 EQUATIONS_SHOWN = 24

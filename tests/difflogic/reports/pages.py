@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from difflogic.config import load_config
-from difflogic.formats.loading import load
+from difflogic.formats.read_circuit import read_circuit
 from difflogic.model import Model
-from difflogic.report import Source, build
+from difflogic.reports import Source, build
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 EXPERIMENTS = ("checkerboard", "checkerboard-async", "game-of-life", "letter-g", "lizard")
@@ -17,7 +17,7 @@ EXPERIMENTS = ("checkerboard", "checkerboard-async", "game-of-life", "letter-g",
 @cache
 def automaton(name):
     """The simplified automaton of an experiment."""
-    return load(GALLERY / f"{name}.json")
+    return read_circuit(GALLERY / f"{name}.json")
 
 
 def page(name):

@@ -20,10 +20,10 @@ from difflogic.evaluation import evaluate
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.gates import Op
 from difflogic.model import Model
-from difflogic.report import Source, build, document
-from difflogic.report.circuits import LOGIT_STEP
+from difflogic.reports import Source, build, document
+from difflogic.reports.circuits import LOGIT_STEP
 from difflogic.training.metrics import History, MetricsRow
-from tests.difflogic.report.pages import EXPERIMENTS, automaton, page
+from tests.difflogic.reports.pages import EXPERIMENTS, automaton, page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&lt;{{ 7*7 }}"
 
@@ -161,7 +161,7 @@ def test_what_is_drawn_computes_the_next_state(name, seed):
     """Node by node, as the page does, against the circuit itself."""
     found = automaton(name)
     circuit = found.circuit
-    from difflogic.report.circuits import drawing
+    from difflogic.reports.circuits import drawing
 
     drawn = drawing(found)
     bits = np.random.default_rng(seed).integers(0, 2, circuit.inputs).astype(bool)

@@ -16,9 +16,9 @@ from difflogic.formats.diagram.graph import DRAWN
 from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import READS
-from difflogic.report import circuits, contents
-from difflogic.report.source import Source
-from difflogic.report.target import introduce
+from difflogic.reports import circuits, contents
+from difflogic.reports.source import Source
+from difflogic.reports.target import introduce
 
 SCRIPTS = (
     "random_bits.js", "grid.js", "interpreter.js", "compiled.js", "simulation.js", "judge.js",

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.difflogic.report.browser import chromium, needs_browser
-from tests.difflogic.report.pages import EXPERIMENTS, automaton, page
-from tests.difflogic.report.test_engines import case, in_python
+from tests.difflogic.reports.browser import chromium, needs_browser
+from tests.difflogic.reports.pages import EXPERIMENTS, automaton, page
+from tests.difflogic.reports.test_engines import case, in_python
 
 pytestmark = [needs_browser, pytest.mark.slow]
 

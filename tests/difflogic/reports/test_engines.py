@@ -9,16 +9,16 @@ import subprocess
 import numpy as np
 import pytest
 
-from difflogic.report.circuits import running
-from difflogic.report.document import ASSETS
+from difflogic.reports.circuits import running
+from difflogic.reports.document import ASSETS
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.damage import rectangle
 from difflogic.simulation.simulator import Conditions, Simulator
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import life_like, random_circuit
-from tests.difflogic.report.pages import EXPERIMENTS
-from tests.difflogic.report.pages import automaton as shipped
+from tests.difflogic.reports.pages import EXPERIMENTS
+from tests.difflogic.reports.pages import automaton as shipped
 
 RUNNER = __file__.replace("test_engines.py", "run_page.mjs")
 

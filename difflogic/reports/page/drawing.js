@@ -8,7 +8,7 @@ const MARGIN = 6;
 const GATE_HEIGHT = 26, NAMED_HEIGHT = 21;
 const BUBBLE = 3.6;
 
-/** A circuit's nodes and what they compute: `data` is what difflogic/report/circuits.py says. */
+/** A circuit's nodes and what they compute: `data` is what difflogic/reports/circuits.py says. */
 export class Circuit {
   constructor(data, labels, ops) {
     Object.assign(this, { data, ops });

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from difflogic.config import load_config, shipped_configs
-from difflogic.report import charts, contents
-from difflogic.report.repeating import command
+from difflogic.reports import charts, contents
+from difflogic.reports.repeating import command
 
 
 @pytest.mark.parametrize("name", shipped_configs())

@@ -1,0 +1,78 @@
+"""A run as one page that opens in any browser: `report`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from difflogic import reports
+from difflogic.errors import ConfigError
+from difflogic.files import check_output, write_whole
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.measuring import evaluate
+from difflogic.library.simplifying import PROOF_SECONDS, small_form
+from difflogic.library.watching import ShouldStop, Watch, never, unwatched
+from difflogic.logic.automaton import Automaton
+from difflogic.training.run_directory import saved_model
+
+SUFFIXES = (".html", ".htm")
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A page, and where it was written, if it was."""
+
+    source: Loaded
+    automaton: Automaton
+    """As it runs in the page: simplified, and proved equal."""
+    page: str
+    tested: bool
+    """Whether the tests of `evaluate` are in it."""
+
+
+def require_page(file: str | Path, force: bool = False) -> None:
+    """Raise ConfigError or RunDirectoryError unless a page may be written there."""
+    if Path(file).suffix not in SUFFIXES:
+        raise ConfigError(f"{file}: a report is a page: give the file a name that ends in .html")
+    check_output(Path(file), force)
+
+
+def report(
+    source: Source,
+    file: str | Path | None = None,
+    *,
+    effort: str = "normal",
+    tests: bool = True,
+    force: bool = False,
+    proof_seconds: float = PROOF_SECONDS,
+    progress: Watch = unwatched,
+    should_stop: ShouldStop = never,
+) -> Reported:
+    """Make a page in which a run, a model or a circuit runs, and which says how it was learned.
+
+    It needs no server and no network. That of a run or a model is simplified and proved equal
+    first, and measured unless `tests` is false. An earlier file is only replaced with `force`.
+
+    Raises what `load` raises; ConfigError for a file that is no page; ProofError if the simplified
+    circuit is not proved equal; RunDirectoryError if it cannot be written, or if the run's metrics
+    are damaged.
+    """
+    if file is not None:
+        require_page(file, force)
+    loaded = load(source)
+    history, summary = None, None
+    if loaded.trained and isinstance(source, str | Path) and not Path(source).is_file():
+        history, summary = reports.read_training(saved_model(Path(source)).parent)
+    small = small_form(
+        loaded, effort, proof_seconds=proof_seconds, progress=progress, should_stop=should_stop
+    )
+    tested = tests and loaded.trained
+    results = None
+    if tested:
+        results = evaluate(loaded, progress=progress, should_stop=should_stop).results
+    found = reports.Source(loaded.automaton, loaded.model, history, summary)
+    page = reports.build(found, small, results)
+    if file is not None:
+        content = page.encode()
+        write_whole(Path(file), lambda out: out.write(content))
+    return Reported(loaded, small, page, tested)
