@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
-from cli.options.sources import PROOF_SECONDS, EffortName, Source, TimeLimit
+from cli.options.sources import EffortName, Source, TimeLimit
 from cli.terminal import output
 from cli.terminal.warming import announce_hard
 from cli.watching import watched
@@ -22,7 +22,7 @@ def report(
     effort: Annotated[
         EffortName, typer.Option(help="How long to simplify, as for dct simplify.")
     ] = EffortName.normal,
-    time_limit: TimeLimit = PROOF_SECONDS,
+    time_limit: TimeLimit = None,
     without_tests: Annotated[
         bool, typer.Option("--without-tests", help="Leave out what dct eval measures.")
     ] = False,
@@ -48,7 +48,7 @@ def report(
     with watched() as progress:
         found = write(
             source, file, effort=effort.value, tests=not without_tests, force=force,
-            proof_seconds=time_limit, progress=progress,
+            time_limit=time_limit, progress=progress,
         )  # fmt: skip
     size = len(found.page.encode())
     if as_json:

@@ -10,7 +10,7 @@ from difflogic.errors import ConfigError
 from difflogic.files import check_output, write_whole
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.measuring import evaluate
-from difflogic.library.simplifying import PROOF_SECONDS, small_form
+from difflogic.library.simplifying import small_form
 from difflogic.library.watching import ShouldStop, Watch, never, unwatched
 from difflogic.logic.automaton import Automaton
 from difflogic.training.run_directory import saved_model
@@ -44,14 +44,15 @@ def report(
     effort: str = "normal",
     tests: bool = True,
     force: bool = False,
-    proof_seconds: float = PROOF_SECONDS,
+    time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
 ) -> Reported:
     """Make a page in which a run, a model or a circuit runs, and which says how it was learned.
 
     It needs no server and no network. That of a run or a model is simplified and proved equal
-    first, and measured unless `tests` is false. An earlier file is only replaced with `force`.
+    first, and measured unless `tests` is false; `time_limit` is as in `simplify`. An earlier file
+    is only replaced with `force`.
 
     Raises what `load` raises; ConfigError for a file that is no page; ProofError if the simplified
     circuit is not proved equal; RunDirectoryError if it cannot be written, or if the run's metrics
@@ -64,7 +65,7 @@ def report(
     if loaded.trained and isinstance(source, str | Path) and not Path(source).is_file():
         history, summary = reports.read_training(saved_model(Path(source)).parent)
     small = small_form(
-        loaded, effort, proof_seconds=proof_seconds, progress=progress, should_stop=should_stop
+        loaded, effort, time_limit=time_limit, progress=progress, should_stop=should_stop
     )
     tested = tests and loaded.trained
     results = None

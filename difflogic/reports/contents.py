@@ -112,13 +112,13 @@ def tests(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if results is None:
         return None
     rows, notes = [], []
-    for name, suite in results["suites"].items():
-        for count in suite.get("counts", []):
+    for name, test in results["tests"].items():
+        for count in test.get("counts", []):
             rows.append(_test_row(name, count))
         if name == "robustness":
-            rows.append(_robustness_row(suite))
+            rows.append(_robustness_row(test))
         if name != "gates":
-            notes += suite["notes"]
+            notes += test["notes"]
     exact = (
         "It is exact: no cell is wrong in any test that asks for it. " if results["exact"] else ""
     )
@@ -130,11 +130,11 @@ def tests(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _test_row(suite: str, count: Mapping[str, Any]) -> dict[str, str]:
+def _test_row(name: str, count: Mapping[str, Any]) -> dict[str, str]:
     mode = "" if count["fire_rate"] == 1 else f", fire rate {count['fire_rate']:g}"
-    asked = {True: "", False: " (not asked for)", None: ""}[count.get("required")]
+    asked = {True: "", False: " (not asked for)", None: ""}[count.get("decisive")]
     return {
-        "what": f"{suite}: {count['what']}{mode}{asked}",
+        "what": f"{name}: {count['what']}{mode}{asked}",
         "size": f"{count['height']} × {count['width']}",
         "step": str(count["step"]),
         "wrong": f"{count['wrong_cells']:,}",
@@ -143,16 +143,16 @@ def _test_row(suite: str, count: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _robustness_row(suite: Mapping[str, Any]) -> dict[str, str]:
-    trained = suite["trained"]
+def _robustness_row(test: Mapping[str, Any]) -> dict[str, str]:
+    trained = test["trained"]
     return {
-        "what": f"robustness: mean of steps {suite['first_step']} to {suite['steps']}, damage "
+        "what": f"robustness: mean of steps {test['first_step']} to {test['steps']}, damage "
         "after each",
-        "size": f"{suite['height']} × {suite['width']}",
-        "step": str(suite["steps"]),
-        "wrong": f"{suite['mean_wrong_cells']:.0f}",
-        "cells": f"{suite['cells']:,}",
-        "published": f"{suite['published'][trained]} ({trained})",
+        "size": f"{test['height']} × {test['width']}",
+        "step": str(test["steps"]),
+        "wrong": f"{test['mean_wrong_cells']:.0f}",
+        "cells": f"{test['cells']:,}",
+        "published": f"{test['published'][trained]} ({trained})",
     }
 
 
@@ -160,9 +160,9 @@ def gates(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return histograms of ops as in the article: perception and update."""
     if results is None:
         return None
-    suite = results["suites"]["gates"]
-    parts = suite["scopes"]["all"]
-    published = suite["published_active_gates"]
+    test = results["tests"]["gates"]
+    parts = test["scopes"]["all"]
+    published = test["published_active_gates"]
     beside = "" if published is None else f"; the article counts {published}"
     histograms = []
     for part in ("perception", "update"):

@@ -13,9 +13,8 @@ from typing import Any
 
 from difflogic import __version__
 from difflogic.formats.diagram.graph import DRAWN
-from difflogic.gates import Op
+from difflogic.gates import READS, Op
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import READS
 from difflogic.reports import circuits, contents
 from difflogic.reports.source import Source
 from difflogic.reports.target import introduce

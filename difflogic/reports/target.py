@@ -8,6 +8,9 @@ from typing import Any
 from difflogic.config import Config
 from difflogic.logic.automaton import Automaton
 from difflogic.pictures import parse_picture
+from difflogic.tasks.checkerboard import CheckerboardSection
+from difflogic.tasks.life import LifeSection
+from difflogic.tasks.pattern import PatternSection
 
 CONWAY = "B3/S23"
 
@@ -43,18 +46,18 @@ def introduce(automaton: Automaton, config: Config | None, gates: int) -> Introd
     if config is None:
         return Introduction(lead, "Press play, and paint on the cells.", None, first)
     lead += " Nobody wrote these gates: gradient descent found them."
-    match config.task.kind:
-        case "checkerboard":
+    match config.task:
+        case CheckerboardSection() as task:
             return Introduction(
                 lead,
                 "From random cells they agree on a checkerboard. Drag over it to wound it, and "
                 "watch it heal.",
-                {"kind": "checkerboard", "square": config.task.square},
+                {"kind": "checkerboard", "square": task.square},
                 first,
                 "Cells that differ from the checkerboard",
             )
-        case "life":
-            rule = config.task.rule
+        case LifeSection() as task:
+            rule = task.rule
             game = "Conway’s Game of Life" if rule == CONWAY else f"the rule {rule}"
             born, survive = ([int(digit) for digit in part[1:]] for part in rule.split("/"))
             return Introduction(
@@ -64,23 +67,24 @@ def introduce(automaton: Automaton, config: Config | None, gates: int) -> Introd
                 first | {"height": LIFE_SIDE, "width": LIFE_SIDE, "brush": "ones", "size": 1},
                 "Cells whose last step was not the rule’s",
             )
-        case _:
-            seed = "one cell" if config.task.start == "center" else "nothing at all"
+        case PatternSection() as task:
+            seed = "one cell" if task.start == "center" else "nothing at all"
             return Introduction(
                 lead,
                 f"From {seed} they grow a picture, in {automaton.steps} steps. Disturb it on the "
                 "way, and see what becomes of it.",
-                _picture(config),
+                _picture(task, automaton),
                 first | {"pauses": True, "marks": False, "speed": max(2.0, automaton.steps / 4)},
             )
+        case _:  # a task of the user's own
+            return Introduction(lead, "Press play, and paint on the cells.", None, first)
 
 
-def _picture(config: Config) -> dict[str, Any]:
+def _picture(task: PatternSection, automaton: Automaton) -> dict[str, Any]:
     """Return the picture; it has a place on other grids if it grows from a cell, unbounded."""
-    task = config.task
     bits = parse_picture(task.target, len(task.loss_channels))
     return {
         "kind": "picture", "height": task.height, "width": task.width,
-        "anywhere": task.start == "center" and config.automaton.boundary == "periodic",
+        "anywhere": task.start == "center" and automaton.boundary == "periodic",
         "rows": ["".join(map(str, channel.ravel().tolist())) for channel in bits],
     }  # fmt: skip
