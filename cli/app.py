@@ -19,6 +19,7 @@ from cli.errors import (
     note,
     require_own_difflogic,
 )
+from cli.pausing import patient
 
 PLAIN: dict[str, Any] = {
     # Rich help would import rich, which costs more time than everything else here together.
@@ -125,7 +126,7 @@ class Root(LazyGroup):
 
     def invoke(self, ctx: Any) -> Any:
         require_own_difflogic()
-        with explained():
+        with explained(), patient():
             return super().invoke(ctx)
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
 from difflogic import __version__
+
+_CGROUP = Path("/sys/fs/cgroup")
+"""Where Linux tells what a container may use: of version 2, or of version 1 below cpu."""
 
 
 def versions() -> dict[str, str]:
@@ -42,8 +46,77 @@ def physical_memory() -> int | None:
         return None
 
 
+@dataclass(frozen=True)
+class Processors:
+    """What bounds how many processors this process may use."""
+
+    logical: int
+    """Of the machine, as the system counts them."""
+    affinity: int
+    """That this process is allowed to run on."""
+    quota: float | None
+    """Processors' worth of time that its container grants; None if there is no limit."""
+    physical: int
+    """Cores among them: two threads of one core share its arithmetic."""
+    usable: int
+    """Workers that the rest leaves: at least one, and no more than whole ones of the quota."""
+
+    def as_dict(self) -> dict[str, int | float | None]:
+        """Return everything, for machines."""
+        return asdict(self)
+
+
+def processors() -> Processors:
+    """Find out what this process may use: from the system, its container, and joblib's limits."""
+    import joblib
+
+    logical = os.cpu_count() or 1
+    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else logical
+    physical = min(joblib.cpu_count(only_physical_cores=True), logical)
+    return Processors(logical, affinity, cpu_quota(), physical, cpu_count())
+
+
 def cpu_count() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Return how many workers may run at once: on the processors, within a container's quota."""
+    # Imported here: it takes longer than all that most commands do before they start.
+    import joblib
+
+    quota = cpu_quota()
+    # Workers wait for each other: one that is stopped for having used up its time stops all. So a
+    # part of a processor is none, where joblib rounds up.
+    return min(joblib.cpu_count(), max(1, int(quota or 2**16)))
+
+
+def cpu_quota() -> float | None:
+    """Return the processors' worth of time that control groups grant; None if there is no limit."""
+    if not _CGROUP.is_dir():
+        return None
+    shares = [share for folder in _control_groups() if (share := _share(folder)) is not None]
+    return min(shares, default=None)
+
+
+def _control_groups() -> list[Path]:
+    """Return the groups that may limit this process: the outermost, and those down to its own."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        lines = []
+    # Version 2 has one line, 0::/path; a container sees its own group as the outermost.
+    own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
+    places = [_CGROUP / own, *(_CGROUP / own).parents]
+    return [_CGROUP / "cpu", *(place for place in places if place.is_relative_to(_CGROUP))]
+
+
+def _share(group: Path) -> float | None:
+    """Return what one group grants."""
+    try:
+        if (group / "cpu.max").exists():
+            quota, period = (group / "cpu.max").read_text().split()
+        else:
+            quota, period = (
+                (group / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period")
+            )
+        share = int(quota) / int(period)
+    except (OSError, ValueError, ZeroDivisionError):  # not there, or "max"
+        return None
+    return share if share > 0 else None

@@ -28,6 +28,9 @@ QUIET_NOISE = 0.03
 BUSY_NOISE = 0.10
 """From here on the noise is as large as what one would like to measure."""
 
+FEWEST_REPEATS = 5
+"""With fewer, the fastest and the median step say nothing of the machine."""
+
 LEAST_GAIN = 0.8
 """Of the arithmetic peak, per worker: with less, the workers do not have a core each."""
 
@@ -102,6 +105,7 @@ def bench(
             **report.as_dict(),
             "versions": machine.versions(),
             "cpu": machine.cpu(),
+            "processors": machine.processors().as_dict(),
         })  # fmt: skip
     else:
         _show(report, settings)
@@ -236,8 +240,9 @@ def lines(report: Report) -> list[tuple[str, str]]:
             f"{megabytes(report.bytes_shared)} shared",
         ),
         ("process", _process(report.peak_memory)),
-        ("noise", noise(report.noise)),
+        ("noise", noise(report.noise, len(report.path.steps))),
     ]
+    found.insert(-1, ("processors", processors(machine.processors())))
     if report.peak_all_workers < LEAST_GAIN * report.path.workers * report.peak_one_core:
         gain = report.peak_all_workers / report.peak_one_core
         found.append((
@@ -259,8 +264,21 @@ def _process(peak: int | None) -> str:
     return "memory unknown on this system" if peak is None else f"{megabytes(peak)} at most"
 
 
-def noise(share: float) -> str:
+def processors(found: machine.Processors) -> str:
+    """Say what bounds the number of workers."""
+    physical = f"{found.physical} of them cores" if found.physical < found.logical else "all cores"
+    text = f"{found.logical}, {physical}"
+    if found.affinity < found.logical:
+        text += f"; {found.affinity} by this process's affinity"
+    if found.quota is not None:
+        text += f"; a quota of {found.quota:g}"
+    return f"{text}: {_workers(found.usable)} unless you say otherwise"
+
+
+def noise(share: float, repeats: int) -> str:
     """Say how far the median step is above the fastest, and what follows from it."""
+    if repeats < FEWEST_REPEATS:
+        return f"unknown from {repeats} repeat{'' if repeats == 1 else 's'}: --repeat 10 tells it"
     text = f"{100 * share:.1f} % from fastest to median step: "
     if share <= QUIET_NOISE:
         return text + "a quiet machine"

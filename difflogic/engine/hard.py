@@ -145,10 +145,11 @@ class HardSimulator:
         pad = self._cells.pad
         return self._states[0, :, pad : pad + self._words]
 
-    def run(self, script: Script) -> npt.NDArray[np.int64]:
+    def run(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
         """Go on from `state`; return the wrong bits (counts, batch) that the script counts.
 
-        Raises ValueError if no circuit was loaded.
+        Pauses where it takes long; `done` steps of a rollout of `total` came before, if the script
+        is only a part of one. Raises ValueError if no circuit was loaded.
         """
         if self._code is None:
             raise ValueError("no circuit yet: call load() first")
@@ -156,8 +157,8 @@ class HardSimulator:
         rows = self.netlist.inputs + self.active_gates
         per_call = max(1, GATE_WORDS_PER_CALL // ((1 + self.active_gates) * self._words))
         for first in range(0, script.steps, per_call):
-            if first:
-                pause("rollout of the hard circuit", first, script.steps)
+            if done + first:
+                pause("rollout of the hard circuit", done + first, total or script.steps)
             kernels.hard_rollout(
                 self._code, self._cells, _FORMS, script.packed, first,
                 min(first + per_call, script.steps), self._states, self._tile[:rows], wrong,

@@ -7,7 +7,7 @@ many starts are simulated side by side, or how many steps at a time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -37,12 +37,18 @@ class Block:
     simulator: HardSimulator
     starts: Words
     scripts: Iterable[Script]
+    steps: int
+    """Of all scripts together."""
 
     def count(self, ops: Ops, channels: tuple[int, ...]) -> Counts:
         """Return the wrong bits of each start after each counted step, (counts, batch)."""
         self.simulator.load(ops, channels)
         self.simulator.state[:] = self.starts
-        return np.concatenate([self.simulator.run(script) for script in self.scripts])
+        found, done = [], 0
+        for script in self.scripts:
+            found.append(self.simulator.run(script, done, self.steps))
+            done += script.steps
+        return np.concatenate(found)
 
 
 class Trial:
@@ -55,7 +61,7 @@ class Trial:
     def __init__(self, netlist: Netlist, scene: Scene, samples: Sequence[int]) -> None:
         self.scene, self.samples = scene, tuple(samples)
         self._blocks = [
-            Block(block.simulator, block.starts, tuple(block.scripts))
+            replace(block, scripts=tuple(block.scripts))
             for block in _blocks(netlist, scene, self.samples)
         ]
 
@@ -89,7 +95,7 @@ def _blocks(netlist: Netlist, scene: Scene, samples: Sequence[int]) -> Iterator[
             simulator = HardSimulator(netlist, scene.grid, len(part))
         states, targets = draw_samples(scene, part)
         scripts = _scripts(simulator, scene, part, scene.targets(targets))
-        yield Block(simulator, simulator.pack_states(states), scripts)
+        yield Block(simulator, simulator.pack_states(states), scripts, scene.at[-1])
 
 
 def draw_samples(scene: Scene, samples: Sequence[int]) -> tuple[Bits, npt.NDArray]:

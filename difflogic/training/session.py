@@ -144,6 +144,11 @@ class Session:
                 result = trainer.step()
             except TrainingError as error:
                 raise self._with_history(error) from error
+            except KeyboardInterrupt:
+                # A long step is left between two calls of kernels, and has changed nothing yet.
+                if should_stop():
+                    break
+                raise
             with timer("other"):
                 on_step(result)
             now = dict(timer.seconds)

@@ -35,12 +35,69 @@ def test_the_processor_has_a_name_where_the_system_tells_none(
     assert machine.cpu_name() == "arm64"
 
 
-def test_processors_that_this_process_may_use(monkeypatch):
-    assert 1 <= machine.cpu_count() <= os.cpu_count()
+@pytest.fixture
+def groups(tmp_path, monkeypatch):
+    """Control groups that a test writes, on a machine of 64 processors that may all be used."""
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+    monkeypatch.setattr("joblib.cpu_count", lambda only_physical_cores=False: 64)
+    return tmp_path
+
+
+def test_processors_that_this_process_may_use(groups):
+    assert machine.cpu_quota() is None
+    assert machine.cpu_count() == 64
+
+
+@pytest.mark.parametrize(
+    ("content", "quota", "count"),
+    [
+        ("max 100000", None, 64), ("50000 100000", 0.5, 1), ("150000 100000", 1.5, 1),
+        ("200000 100000", 2.0, 2), ("10000000 100000", 100.0, 64), ("nonsense", None, 64),
+        ("100000 0", None, 64), ("", None, 64),
+    ],
+)  # fmt: skip
+def test_a_containers_quota_bounds_the_workers(groups, content, quota, count):
+    (groups / "cpu.max").write_text(content + "\n")
+    assert machine.cpu_quota() == quota
+    assert machine.cpu_count() == count
+
+
+@pytest.mark.parametrize(("quota", "count"), [("-1", 64), ("250000", 2)])
+def test_control_groups_of_version_1(groups, quota, count):
+    (groups / "cpu").mkdir()
+    (groups / "cpu" / "cpu.cfs_quota_us").write_text(f"{quota}\n")
+    (groups / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
+    assert machine.cpu_count() == count
+
+
+def test_the_tightest_of_nested_groups_counts(groups, monkeypatch):
+    own = groups / "system.slice" / "job"
+    own.mkdir(parents=True)
+    (own / "cpu.max").write_text("max 100000")
+    (own.parent / "cpu.max").write_text("300000 100000")
+    read = Path.read_text
+
+    def read_text(path, **options):
+        return "0::/system.slice/job\n" if path == Path("/proc/self/cgroup") else read(path)
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    assert machine.cpu_count() == 3
+
+
+def test_what_bounds_the_workers_is_told(groups):
+    (groups / "cpu.max").write_text("150000 100000")
+    found = machine.processors()
+    assert found.quota == 1.5
+    assert found.usable == 1
+    assert found.logical == os.cpu_count()
+    assert 1 <= found.affinity <= found.logical
+    assert found.as_dict()["physical"] <= found.logical
+
+
+def test_processors_where_the_system_tells_little(groups, monkeypatch):
     monkeypatch.delattr(machine.os, "sched_getaffinity", raising=False)
-    assert machine.cpu_count() == os.cpu_count()
     monkeypatch.setattr(machine.os, "cpu_count", lambda: None)
-    assert machine.cpu_count() == 1
+    assert machine.processors().affinity == 1
 
 
 def test_physical_memory(monkeypatch: pytest.MonkeyPatch) -> None:

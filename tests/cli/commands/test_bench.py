@@ -20,6 +20,7 @@ from difflogic import benchmark
 from difflogic.benchmark import Agreement, Report
 from difflogic.benchmark import Path as Measured
 from difflogic.config import Config, load_config
+from difflogic.machine import Processors
 
 Dct = Callable[..., Any]
 
@@ -184,7 +185,9 @@ class TestShown:
         ]
 
     def test_below_the_table(self, shown: Callable[..., Any]) -> None:
-        assert below(shown(made_up()).stdout) == {
+        found = below(shown(made_up()).stdout)
+        assert found.pop("processors").endswith("unless you say otherwise")
+        assert found == {
             "speed-up in all": "1.80× over sequential, median of pairs in turn",
             "equal results": "yes, soft losses and logits: largest difference 0, tolerance 0",
             "gate evaluations": "5.00 billion per second",
@@ -194,7 +197,7 @@ class TestShown:
             "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
             "buffers": "0.96 MB per worker, 1.58 MB shared",
             "process": "202 MB at most",
-            "noise": "2.0 % from fastest to median step: a quiet machine",
+            "noise": "unknown from 3 repeats: --repeat 10 tells it",
         }
 
     def test_no_line_is_wider_than_a_terminal(self, shown: Callable[..., Any]) -> None:
@@ -235,8 +238,21 @@ class TestShown:
         ("share", "words"), [(0.0, "quiet"), (0.05, "usual"), (0.11, "busy"), (3.0, "busy")]
     )
     def test_noise(self, share: float, words: str) -> None:
-        assert words in bench.noise(share)
-        assert bench.noise(share).startswith(f"{100 * share:.1f} %")
+        assert words in bench.noise(share, 10)
+        assert bench.noise(share, 10).startswith(f"{100 * share:.1f} %")
+
+    @pytest.mark.parametrize("repeats", [1, 4])
+    def test_few_repeats_tell_nothing_of_the_noise(self, repeats: int) -> None:
+        assert bench.noise(0.0, repeats).startswith("unknown")
+
+    def test_what_bounds_the_workers(self) -> None:
+        found = Processors(logical=64, affinity=8, quota=1.5, physical=32, usable=1)
+        assert bench.processors(found) == (
+            "64, 32 of them cores; 8 by this process's affinity; a quota of 1.5: 1 worker unless "
+            "you say otherwise"
+        )
+        plain = Processors(logical=2, affinity=2, quota=None, physical=2, usable=2)
+        assert bench.processors(plain) == "2, all cores: 2 workers unless you say otherwise"
 
     def test_workers_without_cores_of_their_own(self, shown: Callable[..., Any]) -> None:
         # A steady competitor makes no noise: only the peak shows it.

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import signal
 
 from difflogic import gates
-from difflogic.engine import oracle
+from difflogic.engine import hard, oracle
 from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
 from difflogic.engine.kernels.hard import ones
 from difflogic.engine.kernels.hard_structures import WORDS
@@ -16,6 +16,7 @@ from difflogic.engine.rollout import Engine
 from difflogic.gates import Op
 from difflogic.grid import CENTER
 from difflogic.netlist import Architecture, Circuit, flatten
+from difflogic.pauses import listening
 from difflogic.wiring import Wiring
 from tests.difflogic.engine.built import Builder, game_of_life, read_once
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
@@ -365,3 +366,28 @@ def test_live_channels_bring_others_to_life():
     assert live_parameters(netlist, ops, [2]).tolist() == [False, False, True, False]
     assert live_parameters(netlist, ops, [3]).all()
     assert live_parameters(netlist, ops, [1, 2]).tolist() == [False, True, True, False]
+
+
+def test_a_rollout_in_several_calls_gives_the_same_bits(monkeypatch):
+    problem = make_problem(netlist_of(SMALL), Grid(5, 7, "zero"), 7, 3, 0.6)
+    ops = np.random.default_rng(0).integers(0, 16, problem.netlist.parameters).astype(np.uint8)
+
+    def run():
+        heard = []
+        simulator = HardSimulator(problem.netlist, problem.grid, 3)
+        simulator.load(ops)
+        simulator.state[:] = simulator.pack_states(problem.starts)
+        script = simulator.script(
+            7, problem.masks, at=(1, 3, 4, 7), targets=problem.starts, channels=(0, 1, 2)
+        )
+        with listening(heard.append):
+            wrong = simulator.run(script)
+        return wrong, simulator.unpack_state(), heard
+
+    wrong, states, heard = run()
+    assert not heard
+    monkeypatch.setattr(hard, "GATE_WORDS_PER_CALL", 1)
+    wrong_in_parts, states_in_parts, heard = run()
+    np.testing.assert_array_equal(wrong_in_parts, wrong)
+    np.testing.assert_array_equal(states_in_parts, states)
+    assert [pause.done for pause in heard] == [1, 2, 3, 4, 5, 6]

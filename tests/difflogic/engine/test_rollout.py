@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic import machine
-from difflogic.engine import oracle
+from difflogic.engine import oracle, rollout
 from difflogic.engine.kernels.structures import LANES, LINE, MAX_LANES
 from difflogic.engine.kernels.teams import ABORTED
 from difflogic.engine.layout import Grid
@@ -21,6 +21,7 @@ from difflogic.engine.rollout import (
 )
 from difflogic.engine.workers import Workers
 from difflogic.errors import ConfigError
+from difflogic.pauses import listening
 from tests.difflogic.engine.comparison import (
     EXAMPLES,
     IRREGULAR,
@@ -391,3 +392,48 @@ def test_sequential_means_one_worker():
         netlist_of(ONE_LAYER), Grid(3, 3, "zero"), 1, 1, sharing=Sharing(5, False, False)
     )
     assert engine.team.workers == 1
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_rollout_in_spans_gives_the_same_bits(workers, monkeypatch):
+    problem = make_problem(netlist_of(SMALL), Grid(5, 7, "zero"), 5, 4, 0.6)
+    coefficients, starts, masks, loss_gradients = problem.arrays("float32")
+    channels = range(problem.netlist.channels)
+    targets = np.zeros_like(starts, "float32")
+
+    def run():
+        heard = []
+        with listening(heard.append), Engine(
+            problem.netlist, problem.grid, 5, problem.batch, "float32", Sharing(workers)
+        ) as engine:  # fmt: skip
+            engine.forward(coefficients, starts, masks)
+            gradients, states = engine.backward(loss_gradients), engine.states()
+            losses, _ = engine.run_training(coefficients, starts, targets, channels, masks, (2, 4))
+            supervised = engine.reduce(np.zeros_like(coefficients))
+        return (gradients, states, np.array(losses), supervised), heard
+
+    whole, heard = run()
+    assert not heard
+    monkeypatch.setattr(rollout, "GATE_LANES_PER_CALL", 1)
+    spans, heard = run()
+    assert equal(spans, whole)
+    assert [pause.done for pause in heard] == [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 1, 2, 3]
+    assert {pause.total for pause in heard} == {5, 4}
+
+
+def test_a_rollout_can_be_stopped_between_spans(monkeypatch):
+    monkeypatch.setattr(rollout, "GATE_LANES_PER_CALL", 1)
+    problem = make_problem(netlist_of(SMALL), Grid(5, 7, "zero"), 5, 2)
+    coefficients, starts, masks, loss_gradients = problem.arrays("float32")
+    with Engine(problem.netlist, problem.grid, 5, 2, "float32", Sharing(2)) as engine:
+        before = engine.forward(coefficients, starts, masks)
+        gradients = engine.backward(loss_gradients)
+
+        def stop(pause):
+            raise KeyboardInterrupt
+
+        with listening(stop), pytest.raises(KeyboardInterrupt):
+            engine.forward(coefficients, 1 - starts, masks)
+        # And used again.
+        assert (engine.forward(coefficients, starts, masks) == before).all()
+        assert (engine.backward(loss_gradients) == gradients).all()

@@ -5,8 +5,10 @@ import shutil
 import pytest
 
 from difflogic.config import load_config
+from difflogic.engine import rollout
 from difflogic.errors import RunDirectoryError, TrainingError
 from difflogic.model import Model
+from difflogic.pauses import listening
 from difflogic.training import session
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.run_directory import RunDirectory
@@ -276,3 +278,31 @@ def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(tmp_path, monke
         shutil.rmtree(path)
         point += 1
     assert point > 40
+
+
+def test_a_step_that_is_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, whole):
+    """A long rollout is left between two calls of kernels, where a signal asked for it."""
+    asked = []
+
+    def stop(pause):
+        if pause.what == "gradient":
+            asked.append(pause)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(rollout, "GATE_LANES_PER_CALL", 1)
+    with listening(stop):
+        summary = execute(config(), tmp_path / "run", should_stop=lambda: bool(asked))
+    assert asked
+    assert summary["epochs"] == 0
+    assert summary["interrupted"]
+    execute(config(), tmp_path / "run")
+    assert results(tmp_path / "run") == results(whole)
+
+
+def test_a_step_that_nobody_asked_to_stop_raises(tmp_path, monkeypatch):
+    def stop(pause):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rollout, "GATE_LANES_PER_CALL", 1)
+    with listening(stop), pytest.raises(KeyboardInterrupt):
+        execute(config(), tmp_path / "run")

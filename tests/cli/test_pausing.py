@@ -1,0 +1,89 @@
+"""A rollout of a million steps: said to be long, and stopped by a signal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cli import interrupt, pausing
+from cli.pausing import Patience
+from difflogic.jit import JIT
+from difflogic.pauses import Pause
+
+posix = pytest.mark.skipif(os.name != "posix" or not JIT, reason="sends signals; compiles")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that a test sets."""
+    now = [0.0]
+    monkeypatch.setattr(pausing.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_what_is_long_is_said_once(clock, capsys):
+    patience = Patience()
+    for done in range(1, 6):
+        clock[0] = done / 2
+        patience(Pause("rollout", 100 * done, 1000))
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "rollout of 1000 automaton steps" in said
+    assert "300 are done, the rest takes about 4 s" in said
+
+
+def test_what_is_short_is_not_said(clock, capsys):
+    patience = Patience()
+    for turn in range(50):
+        clock[0] = turn
+        for done in (1, 2):
+            patience(Pause("rollout", done, 3))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_request_to_stop_is_heard(monkeypatch):
+    with interrupt.Interruption() as interruption:
+        interruption.hear(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            Patience()(Pause("rollout", 1, 3))
+
+
+@posix
+@pytest.mark.parametrize(
+    ("command", "signum", "code", "saved"),
+    [
+        (["train-checkerboard", "--small", "--run-dir", "run"], signal.SIGINT, 130, True),
+        (["train-checkerboard", "--small", "--run-dir", "run"], signal.SIGTERM, 143, True),
+        (["bench", "--small"], signal.SIGINT, 130, False),
+    ],
+)
+def test_a_million_steps_can_be_stopped(command, signum, code, saved, tmp_path):
+    root = Path(__file__).parents[2]
+    steps = "automaton.steps=50000"
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from cli.app import main; main()", *command, "--set", steps],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(root)}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stderr is not None
+        said = ""
+        while "takes a while" not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        start = time.monotonic()
+        process.send_signal(signum)
+        process.communicate(timeout=120)
+        assert process.returncode == code, said
+        print(f"stopped in {time.monotonic() - start:.2f} s")
+        assert (tmp_path / "run" / "model.npz").exists() == saved
+    finally:
+        process.kill()
+        process.communicate()
