@@ -14,17 +14,14 @@ import numpy.typing as npt
 
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
 from difflogic.evaluation.scene import Scene
+from difflogic.firing import firing
 from difflogic.netlist import Netlist
-from difflogic.streams import stream
 
 VALUES_AT_ONCE = 2**26
 """Channels times cells that are simulated side by side, to bound memory to about 1 GB."""
 
 EVENTS_AT_ONCE = 2**24
 """Cells times steps for which masks and damage are drawn at a time, for all starts together."""
-
-NUMBERS_AT_ONCE = 2**14
-"""Random numbers that are drawn at a time: 128 KB."""
 
 Ops = npt.NDArray[np.uint8]
 Counts = npt.NDArray[np.int64]
@@ -112,7 +109,9 @@ def _scripts(
     simulator: HardSimulator, scene: Scene, samples: Sequence[int], targets: Bits
 ) -> Iterator[Script]:
     """Draw and pack what happens to some starts, for some steps at a time."""
-    fires = _Fires(scene, samples)
+    seed, _, mask, epoch = scene.streams
+    height, width = scene.grid.height, scene.grid.width
+    fires = firing(scene.fire_rate, height, width, seed, mask, epoch, samples)
     at = np.array(scene.at)
     at_once = max(1, EVENTS_AT_ONCE // (scene.grid.cells * len(samples)))
     for first in range(0, scene.at[-1], at_once):
@@ -125,28 +124,3 @@ def _scripts(
             len(steps), fires.draw(len(steps)), damage, (at[counted] - first).tolist(),
             targets[counted] if targets.ndim == 5 else targets, scene.channels, scene.ignored,
         )  # fmt: skip
-
-
-class _Fires:
-    """Draws which cells fire, step after step: the same as `draw_masks` draws at once."""
-
-    def __init__(self, scene: Scene, samples: Sequence[int]) -> None:
-        seed, _, mask, epoch = scene.streams
-        self._scene = scene
-        self._rngs = [stream(seed, mask, epoch, sample) for sample in samples]
-
-    def draw(self, steps: int) -> Bits | None:
-        """Return the masks of the next `steps` steps, (batch, steps, H, W); None if all fire."""
-        scene = self._scene
-        if scene.fire_rate == 1:
-            return None
-        cells = scene.grid.cells
-        masks = np.empty((len(self._rngs), steps * cells), np.bool_)
-        # Through a buffer that stays in cache, not through 64 times the memory of the masks.
-        numbers = np.empty(min(NUMBERS_AT_ONCE, steps * cells))
-        for mask, rng in zip(masks, self._rngs, strict=True):
-            for first in range(0, len(mask), len(numbers)):
-                piece = mask[first : first + len(numbers)]
-                uniform = rng.random(out=numbers[: len(piece)])
-                np.less_equal(uniform, scene.fire_rate, out=piece)
-        return masks.view(np.uint8).reshape(-1, steps, scene.grid.height, scene.grid.width)

@@ -12,7 +12,7 @@ from difflogic.gates import Op, bitwise
 from difflogic.grid import OFFSETS
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry
-from difflogic.simulation.random_bits import Fire, bernoulli, child_keys
+from difflogic.simulation.random_bits import Fire
 from difflogic.simulation.schedule import Schedule, schedule
 
 Words = npt.NDArray[np.uint64]
@@ -49,15 +49,13 @@ class Interpreter:
         Calls `pause` between bands; where it raises, `source` is as it was. Returns the steps
         taken, and how often the grids have changed places: 1 and 1.
         """
-        mask_key = None if fire is None else int(child_keys(fire.key, [step])[0])
         geometry = source.geometry
         rows = band_rows(geometry)
         for first in range(0, geometry.height, rows):
             band = slice(first, min(first + rows, geometry.height))
             new = self._next(source, band)
-            if fire is not None and mask_key is not None:
-                keys = child_keys(mask_key, np.arange(band.start, band.stop))
-                fires = bernoulli(keys, geometry.words, fire.threshold)
+            if fire is not None:
+                fires = fire.masks(step, range(band.start, band.stop), geometry.words)
                 old = source.words[band, :, source.columns()]
                 new = old ^ ((old ^ new) & fires[:, None])
             target.load(band, new)

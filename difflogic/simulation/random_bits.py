@@ -33,13 +33,6 @@ class Use(IntEnum):
     FIRE = 1
 
 
-class Fire(NamedTuple):
-    """Where the masks of cells that take their new state come from."""
-
-    key: int
-    threshold: int
-
-
 def mix(x: Words) -> Words:
     """Return a hash of each word."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
@@ -85,3 +78,20 @@ def bernoulli(keys: Words, words: int, threshold: int) -> Words:
         if not undecided.any():
             break
     return result
+
+
+class Fire(NamedTuple):
+    """Where the masks of cells that take their new state come from; compiled code has the same."""
+
+    key: int
+    threshold: int
+
+    @classmethod
+    def of(cls, seed: int, fire_rate: float) -> Fire:
+        """Return the masks that a seed names, of cells that fire with a probability below 1."""
+        return cls(stream_key(seed, Use.FIRE), threshold(fire_rate))
+
+    def masks(self, step: int, rows: range, words: int) -> Words:
+        """Return the words (rows, words) of cells that fire in the step after `step` steps."""
+        own = int(child_keys(self.key, [step])[0])
+        return bernoulli(child_keys(own, rows), words, self.threshold)

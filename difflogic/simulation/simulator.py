@@ -86,8 +86,7 @@ class Simulator:
         self._grids = (BitGrid(conditions.geometry), BitGrid(conditions.geometry))
         self._fire = None
         if conditions.fire_rate < 1:
-            key = stream_key(conditions.seed, Use.FIRE)
-            self._fire = Fire(key, threshold(conditions.fire_rate))
+            self._fire = Fire.of(conditions.seed, conditions.fire_rate)
         self._engine: Interpreter | Compiled
         if engine == "interpreter":
             self._engine = Interpreter(circuit)

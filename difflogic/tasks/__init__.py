@@ -23,7 +23,7 @@ from difflogic.tasks.base import (
     later_steps,
 )
 from difflogic.tasks.checkerboard import Checkerboard
-from difflogic.tasks.drawing import draw_batch, draw_masks
+from difflogic.tasks.drawing import draw_batch
 from difflogic.tasks.life import Life
 from difflogic.tasks.own import OwnSection, is_own
 from difflogic.tasks.pattern import Pattern
@@ -43,7 +43,6 @@ __all__ = [
     "TaskError",
     "TaskSection",
     "draw_batch",
-    "draw_masks",
     "is_own",
     "later_steps",
     "make_task",

@@ -1,9 +1,8 @@
-"""Batches of samples and of masks, each drawn from a stream of its own."""
+"""Batches of samples, each drawn from a stream of its own."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.errors import ConfigError
 from difflogic.streams import Purpose, stream
@@ -41,29 +40,3 @@ def draw_batch(
             f"every target must be a finite number, 0 or 1 for bits"
         )
     return starts, targets
-
-
-def draw_masks(
-    seed: int,
-    epoch: int,
-    batch: int,
-    steps: int,
-    height: int,
-    width: int,
-    fire_rate: float,
-    purpose: Purpose = Purpose.MASK,
-    first: int = 0,
-) -> npt.NDArray[np.uint8] | None:
-    """Draw which cells fire, shape (batch, steps, height, width): 1 takes its new state.
-
-    The samples are those from number `first` on. A cell fires where a uniform number is at most
-    `fire_rate`, in (0, 1]; all channels of a cell share the mask. Returns None at fire rate 1,
-    where every cell fires at every step.
-    """
-    if fire_rate == 1:
-        return None
-    masks = np.empty((batch, steps, height, width), dtype=np.uint8)
-    for index, mask in enumerate(masks):
-        rng = stream(seed, purpose, epoch, first + index)
-        mask[:] = rng.random(mask.shape) <= fire_rate
-    return masks

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
+from difflogic.firing import draw_masks
 from difflogic.streams import Purpose, stream
-from difflogic.tasks import Task, draw_batch, draw_masks
+from difflogic.tasks import Task, draw_batch
 
 
 def draw_epoch(

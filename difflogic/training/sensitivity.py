@@ -11,9 +11,9 @@ import numpy.typing as npt
 from difflogic.engine.rollout import Engine, Sharing
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops, draw_samples
+from difflogic.firing import firing
 from difflogic.gates import COEFFICIENTS, one_hot
 from difflogic.netlist import Netlist
-from difflogic.tasks import draw_masks
 
 CELLS = 1024
 """Cells that a gradient is taken over, about: a few grids, or many small ones."""
@@ -56,12 +56,6 @@ class GradientSensitivity:
     def _masks(self, samples: Sequence[int]) -> npt.NDArray[np.uint8] | None:
         scene = self._scene
         seed, _, purpose, epoch = scene.streams
-        masks = [
-            draw_masks(
-                seed, epoch, 1, self._steps, scene.grid.height, scene.grid.width,
-                scene.fire_rate, purpose, sample,
-            )
-            for sample in samples
-        ]  # fmt: skip
-        found = [mask for mask in masks if mask is not None]
-        return np.concatenate(found) if found else None
+        height, width = scene.grid.height, scene.grid.width
+        fires = firing(scene.fire_rate, height, width, seed, purpose, epoch, samples)
+        return fires.draw(self._steps)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from difflogic import gates
 from difflogic.config import Config
 from difflogic.engine.layout import Grid
+from difflogic.firing import draw_masks
 from difflogic.netlist import Architecture, Netlist, flatten, wire
 from difflogic.streams import Purpose, stream
-from difflogic.tasks import draw_masks
 
 Array = npt.NDArray[np.float64]
 

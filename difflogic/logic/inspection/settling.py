@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.firing import Firing
 from difflogic.grid import OUTSIDE, neighbors
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
@@ -95,14 +96,15 @@ def _starts(automaton: Automaton, seed: int) -> Words:
 
 
 def _run(automaton: Automaton, state: Words, seed: int, deadline: Deadline) -> Words | None:
-    rng = stream(seed, Purpose.EVALUATION_MASK)
+    shape = (automaton.height, automaton.width, 64)
+    firing = Firing(automaton.fire_rate, shape, [stream(seed, Purpose.EVALUATION_MASK)])
     for _ in range(automaton.steps):
         if deadline.passed:
             return None
         after = _step(automaton, state)
-        if automaton.fire_rate < 1:
-            fires = rng.random((*state.shape[1:], 64)) < automaton.fire_rate
-            mask = np.packbits(fires, axis=-1, bitorder="little").view(np.uint64)[..., 0]
+        fires = firing.draw(1)
+        if fires is not None:
+            mask = np.packbits(fires[0, 0], axis=-1, bitorder="little").view(np.uint64)[..., 0]
             after = (after & mask) | (state & ~mask)
         state = after
     return state

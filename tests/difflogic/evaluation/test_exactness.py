@@ -9,10 +9,11 @@ from difflogic.engine import oracle
 from difflogic.evaluation import ExactnessCheck, Streams, held_out, trial
 from difflogic.evaluation.counts import Count
 from difflogic.evaluation.exactness import Exactness, held_out_streams
+from difflogic.firing import draw_masks
 from difflogic.gates import Op
 from difflogic.model import Model
 from difflogic.streams import Purpose
-from difflogic.tasks import draw_batch, draw_masks, later_steps, make_task
+from difflogic.tasks import draw_batch, later_steps, make_task
 from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
 

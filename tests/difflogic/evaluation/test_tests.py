@@ -20,11 +20,12 @@ from difflogic.evaluation import (
     soup,
 )
 from difflogic.evaluation.subject import Draw, Subject
+from difflogic.firing import draw_masks
 from difflogic.gates import Op
 from difflogic.model import Model
 from difflogic.pictures import parse_picture
 from difflogic.streams import Purpose, stream
-from difflogic.tasks import draw_batch, draw_masks, make_task
+from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
 

@@ -9,8 +9,9 @@ from difflogic.engine.rollout import SEQUENTIAL, Sharing
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
+from difflogic.firing import draw_masks
 from difflogic.streams import Purpose
-from difflogic.tasks import draw_batch, draw_masks, make_task
+from difflogic.tasks import draw_batch, make_task
 from difflogic.training import sensitivity as sensitivity_module
 from difflogic.training.sensitivity import GradientSensitivity
 from tests.difflogic.engine.built import read_once

@@ -6,8 +6,9 @@ import pytest
 from difflogic import gates
 from difflogic.engine import oracle
 from difflogic.errors import TrainingError
+from difflogic.firing import draw_masks
 from difflogic.model import Model
-from difflogic.tasks import Task, draw_batch, draw_masks, make_task
+from difflogic.tasks import Task, draw_batch, make_task
 from difflogic.training.phases import PHASES
 from difflogic.training.trainer import Trainer, samples_in_flight, sharing_of
 from tests.difflogic.training.tiny import tiny
