@@ -61,11 +61,17 @@ class NpzReader:
     A context manager. Every method raises ModelFileError for what does not fit.
     """
 
-    def __init__(self, path: Path, largest: int = MAX_FILE_BYTES, kind: str = "model") -> None:
-        """Open `path`; a file of more than `largest` bytes is refused as no `kind`."""
+    def __init__(
+        self,
+        path: Path,
+        largest: int = MAX_FILE_BYTES,
+        kind: str = "model",
+        follow: bool = True,
+    ) -> None:
+        """Open `path`, also as a link if `follow`; larger than `largest` bytes it is no `kind`."""
         self._path = path
         try:
-            self._file = open_plain(path)
+            self._file = open_plain(path, follow)
         except FileNotFoundError:
             raise self.error("no such file") from None
         except IsADirectoryError:

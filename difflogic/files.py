@@ -1,12 +1,18 @@
-"""Writing files so that they appear whole or not at all."""
+"""Files: read without trust in what they are, written so that they appear whole or not at all.
+
+What a user names may be a link. What lies in a directory that was named, which somebody else may
+have made, is opened only if it is a plain file itself.
+"""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +20,9 @@ from difflogic.errors import RunDirectoryError
 
 LEFTOVERS = ".dct-*.tmp"
 """Matches what a process was writing aside when it was killed."""
+
+MAX_DIGESTED_BYTES = 2**32
+"""Metrics of ten million epochs."""
 
 _REMEDIES = {
     errno.ENOSPC: "free some space there, or write elsewhere",
@@ -26,23 +35,99 @@ _REMEDIES = {
     errno.ENOTDIR: "a part of the path is a file: choose another path",
     errno.EISDIR: "the path is a directory: choose another path",
     errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ELOOP: "it is a link, and none is followed there: remove it",
+    errno.EMFILE: "allow more open files (ulimit -n), or use fewer workers",
+    errno.ENFILE: "close other programs, which hold too many files open",
 }
 
 
-def open_plain(path: Path) -> BinaryIO:
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+def open_plain(path: Path, follow: bool = True) -> BinaryIO:
     """Open a plain file to read, without ever waiting for a pipe or a device.
 
-    Raises OSError, also for whatever is no plain file, and ValueError for an impossible path.
+    A link is opened only if `follow`. Raises OSError, also for whatever is no plain file, and
+    ValueError for an impossible path.
     """
 
     def at_once(name: str, flags: int) -> int:
-        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+        return os.open(name, flags | _AT_ONCE | (0 if follow else _NO_LINK))
 
     file = open(path, "rb", opener=at_once)  # noqa: SIM115 - the caller closes it
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, "no plain file: copy what it gives to a file first", str(path))
     return file
+
+
+def read_inside(path: Path, largest: int) -> bytes:
+    """Read a file in a directory that may be somebody else's: plain, no link, of bounded size.
+
+    Raises FileNotFoundError if there is none, and RunDirectoryError for all that is wrong with it.
+    """
+    try:
+        with open_plain(path, follow=False) as file:
+            content = file.read(largest + 1)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise RunDirectoryError(f"{path}: cannot be read: {reason(error)}") from None
+    if len(content) > largest:
+        raise RunDirectoryError(f"{path}: is damaged: it is larger than any file of its kind")
+    return content
+
+
+def open_inside(path: Path) -> BinaryIO:
+    """Open a file to read and append in such a directory, made if it is missing; nothing is cut.
+
+    Raises OSError, also for a link, a file of several names, and what is no plain file.
+    """
+
+    def here(name: str, flags: int) -> int:
+        return os.open(name, flags | _AT_ONCE | _NO_LINK, 0o666)
+
+    file = open(path, "a+b", buffering=0, opener=here)  # noqa: SIM115 - the caller closes it
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        file.close()
+        raise OSError(errno.ELOOP, "no plain file of its own", str(path))
+    return file
+
+
+def write_inside(path: Path, text: str) -> None:
+    """Write a few signs in such a directory, in place. Raises OSError."""
+    with open_inside(path) as file:
+        file.truncate(0)
+        file.write(text.encode())
+
+
+def require_directory(path: Path) -> None:
+    """Raise RunDirectoryError if `path`, inside such a directory, is there and no directory."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISDIR(path.lstat().st_mode):
+            raise RunDirectoryError(
+                f"{path}: is no directory, or a link to one, which is not followed: move it away"
+            )
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of such a file, as hexadecimal digits. Raises OSError."""
+    with open_plain(path, follow=False) as file:
+        if os.fstat(file.fileno()).st_size > MAX_DIGESTED_BYTES:
+            raise OSError(errno.EFBIG, "larger than any file of dct's", str(path))
+        found = hashlib.sha256()
+        while block := file.read(2**20):
+            found.update(block)
+        return found.hexdigest()
+
+
+def reason(error: Exception) -> str:
+    """Say why something cannot be read."""
+    if isinstance(error, OSError) and error.errno == errno.ELOOP:
+        return "it is a link, and none is followed there: put the file itself in its place"
+    return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
@@ -104,7 +189,8 @@ def _make_names_last(directory: Path) -> None:
 def remove_leftovers(directory: Path) -> None:
     """Remove what killed processes were writing aside; only for who is alone in `directory`."""
     for path in directory.glob(LEFTOVERS):
-        path.unlink(missing_ok=True)
+        with suppress(OSError):  # in the way of nothing
+            path.unlink(missing_ok=True)
 
 
 def refused(path: Path, action: str, error: OSError) -> RunDirectoryError:

@@ -174,6 +174,8 @@ class _Sweep:
             with RunLock(self.place.path):
                 self.place.write_question(self.question)
                 with Execution(self.place, self.question, self.backend) as execution:
+                    for message in execution.warnings:
+                        self.say(f"warning: {message}")
                     if self.backend.compiles_here and execution.kept < self.question.size:
                         for config in self._by_precision():
                             compile_for(config)

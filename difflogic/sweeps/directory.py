@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,9 +14,11 @@ import tomli_w
 
 from difflogic.config import config_from_dict
 from difflogic.errors import ConfigError, RunDirectoryError
-from difflogic.files import refused, write_whole
-from difflogic.sweeps.question import Asked, Question, Variant, differences, lookup
+from difflogic.files import read_inside, refused, require_directory, write_whole
+from difflogic.sweeps.question import Asked, Question, Variant, differences, lookup, with_seed
 from difflogic.sweeps.seeds import format_seeds, parse_seeds
+from difflogic.training.compatibility import differing
+from difflogic.training.run_directory import SUMMARY, RunDirectory
 
 FORMAT = "dct-sweep"
 VERSION = 2
@@ -25,10 +26,21 @@ VERSION = 2
 called cells."""
 
 FILE = "sweep.toml"
-SUMMARY = "summary.json"
 
 MAX_BYTES = 2**26
 """Of one file that is read back: far above what is ever written."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What there is of a run that a sweep asks for."""
+
+    summary: dict[str, Any] | None = None
+    """Of a run that has ended, and is whole."""
+    problem: str | None = None
+    """What is wrong with one that should have been."""
+    foreign: bool = False
+    """It is no run of this sweep, and cannot go on as one."""
 
 
 @dataclass(frozen=True)
@@ -77,16 +89,14 @@ class SweepDirectory:
         """Read what was asked. Raises RunDirectoryError if that is damaged or of a newer dct."""
         path = self.path / FILE
         try:
-            content = path.read_bytes()
+            content = read_inside(path, MAX_BYTES)
         except FileNotFoundError:
             raise RunDirectoryError(
                 f"{self.path}: no sweep is there (no {FILE}): name the directory of one, or begin "
                 "one with dct sweep CONFIG --seeds 0-15"
             ) from None
-        except OSError as error:
-            raise refused(path, "read", error) from error
         try:
-            data = tomllib.loads(content[:MAX_BYTES].decode())
+            data = tomllib.loads(content.decode())
             version = data["version"]
             if data["format"] != FORMAT or not isinstance(version, int):
                 raise ValueError("it is of another format")
@@ -135,18 +145,44 @@ class SweepDirectory:
             )
         return question.with_seeds(before.seeds)
 
-    def finished_summary(self, variant: Variant, seed: int) -> dict[str, Any] | None:
-        """Return the summary of a run that has ended; None if there is none, or no whole one."""
+    def look(self, variant: Variant, seed: int) -> Found:
+        """Return what there is of a run. Raises RunDirectoryError for links in its place."""
+        path = self.run_path(variant, seed)
+        require_directory(path.parent)
+        require_directory(path)
+        run = RunDirectory(path)
+        config = with_seed(variant.config, seed)
         try:
-            content = (self.run_path(variant, seed) / SUMMARY).read_bytes()
-            summary = json.loads(content)
-        except (OSError, ValueError, RecursionError):
-            return None  # the run's own resumption decides what can be used
-        if not isinstance(summary, dict) or summary.get("finished") is not True:
-            return None
+            stored = run.read_config()
+        except ConfigError as error:
+            return Found(problem=str(error), foreign=True)
+        if stored is None:
+            return Found()
+        changes = differing(stored, config)
+        if changes:
+            return Found(problem=f"{path}: is another run: {', '.join(changes)}", foreign=True)
+        try:
+            summary = run.read_summary()
+        except RunDirectoryError as error:
+            return Found(problem=str(error))
         # A run that was extended by hand is no longer one of this sweep; its job will say so.
-        requested = summary.get("epochs_requested")
-        return summary if requested == variant.config.training.epochs else None
+        asked = config.training.epochs
+        if summary is None or not summary["finished"] or summary["epochs_requested"] != asked:
+            return Found()
+        problem = run.problem(summary, config)
+        return Found(summary) if problem is None else Found(problem=problem)
+
+    def set_aside(self, variant: Variant, seed: int) -> Path:
+        """Move what is in a run's place, and no run of this sweep, to another name beside it."""
+        path = self.run_path(variant, seed)
+        number = 1
+        while (aside := path.with_name(f"{path.name}-set-aside-{number}")).exists():
+            number += 1
+        try:
+            path.rename(aside)
+        except OSError as error:
+            raise refused(path, "moved away", error) from error
+        return aside
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of that name, whole or not at all. Raises RunDirectoryError."""
@@ -160,6 +196,8 @@ class SweepDirectory:
         Raises RunDirectoryError.
         """
         path = self.run_path(variant, seed)
+        require_directory(path.parent)
+        require_directory(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:

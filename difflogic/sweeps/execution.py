@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from difflogic.machine import cpu_count
 from difflogic.sweeps.backends import Backend, WorkersLostError, shield_workers
-from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.directory import Found, SweepDirectory
 from difflogic.sweeps.question import Question, Variant, with_seed
 from difflogic.sweeps.results import Row, make_row
 from difflogic.sweeps.work import Control, Job, Outcome, read_beats, remove_control
@@ -35,10 +35,14 @@ class Execution:
         self._backend = backend
         self._runs = list(question.runs)
         self._rows: dict[int, Row] = {}
+        self.warnings: list[str] = []
+        """What was wrong with runs that had ended before, and are done again."""
         for index, (variant, seed) in enumerate(self._runs):
-            summary = directory.finished_summary(variant, seed)
-            if summary is not None:
-                self._rows[index] = make_row(variant, seed, summary)
+            found = directory.look(variant, seed)
+            if found.summary is not None:
+                self._rows[index] = make_row(variant, seed, found.summary)
+            elif found.problem is not None:
+                self.warnings.append(self._mend(found, variant, seed))
         self.kept = len(self._rows)
         """Runs that had ended before."""
         self.losses: list[str] = []
@@ -88,7 +92,7 @@ class Execution:
         """
         if len(self._rows) == len(self._runs):
             return
-        self._control.mkdir()
+        self._control.mkdir(0o700)
         self._thread.start()
         while True:
             try:
@@ -114,6 +118,12 @@ class Execution:
         """End the worker processes without waiting; what they were at is resumed another time."""
         self.stop()
         self._backend.close(at_once=True)
+
+    def _mend(self, found: Found, variant: Variant, seed: int) -> str:
+        if not found.foreign:
+            return f"{found.problem}: the run is made good from its last checkpoint"
+        aside = self._directory.set_aside(variant, seed)
+        return f"{found.problem}: it is now {aside.name}, and the run is done again"
 
     def _take(self, outcome: Outcome) -> Iterator[Row]:
         variant, seed = self._runs[outcome.index]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from difflogic import __version__
 from difflogic.errors import DctError, RunDirectoryError
+from difflogic.files import read_inside, write_inside
 
 if TYPE_CHECKING:
     from difflogic.training.trainer import StepResult
@@ -167,7 +168,7 @@ class Beat:
         self._next = time.monotonic() + BEAT_SECONDS
         # Neither a full disk nor the end of the sweep may hurt a run here.
         with suppress(OSError):
-            self._path.write_text(str(epoch))
+            write_inside(self._path, str(epoch))
 
     def end(self) -> None:
         with suppress(OSError):
@@ -179,8 +180,8 @@ def read_beats(path: Path) -> dict[int, int]:
     beats = {}
     with suppress(OSError):
         for entry in path.iterdir():
-            with suppress(OSError, ValueError):
-                beats[int(entry.name)] = int(entry.read_text() or 0)
+            with suppress(OSError, ValueError, RunDirectoryError):
+                beats[int(entry.name)] = int(read_inside(entry, 32) or 0)
     return beats
 
 

@@ -105,7 +105,7 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     largest = sum(array.nbytes for array in template.values())
     largest += MAX_HEADER_BYTES + _OVERHEAD_BYTES
     try:
-        with NpzReader(path, largest) as reader:
+        with NpzReader(path, largest, "checkpoint", follow=False) as reader:
             header = _read_header(reader)
             if header.get("state") != list(template):
                 raise reader.error("holds another state than this program's trainer has")

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from difflogic.errors import RunDirectoryError
-from difflogic.files import refused
+from difflogic.files import open_inside, read_inside, refused
 
 NAME = ".lock"
+
+MAX_HOLDER_BYTES = 2**12
 
 _TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 _BEYOND = 2**30
@@ -67,8 +69,8 @@ class RunLock:
 
     def _acquire(self) -> BinaryIO:
         while True:
-            # Append mode creates what is missing and keeps what is there.
-            file = self._path.open("a+b", buffering=0)
+            # It cuts nothing off, whatever is there: that comes when the lock is held.
+            file = open_inside(self._path)
             try:
                 self._lock(file)
                 if _is_at(file, self._path):
@@ -93,7 +95,7 @@ class RunLock:
 
 def _is_at(file: BinaryIO, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+        return os.path.samestat(os.fstat(file.fileno()), path.lstat())
     except FileNotFoundError:
         return False
 
@@ -109,9 +111,9 @@ def _write_holder(file: BinaryIO) -> None:
 def _holder(path: Path) -> str:
     """Return what the file at `path` says of the process that holds it."""
     try:
-        holder: Any = json.loads(path.read_bytes())
+        holder: Any = json.loads(read_inside(path, MAX_HOLDER_BYTES))
         pid, host = int(holder["pid"]), str(holder["host"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, RunDirectoryError):
         return "another process"
     if host != socket.gethostname():
         return f"process {pid} on {host}"

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from errno import ENOENT
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, load_config
 from difflogic.errors import RunDirectoryError
-from difflogic.files import LEFTOVERS, refused, remove_leftovers, write_whole
+from difflogic.files import (
+    LEFTOVERS,
+    digest,
+    open_plain,
+    read_inside,
+    reason,
+    refused,
+    remove_leftovers,
+    write_whole,
+)
 from difflogic.model import Model
-from difflogic.plain import plain
-from difflogic.training import lock
+from difflogic.training import lock, summary_file
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.metrics import History, from_csv
 
@@ -28,6 +36,9 @@ CONFIG = "config.toml"
 METRICS = "metrics.csv"
 MODEL = "model.npz"
 SUMMARY = "summary.json"
+
+SUMMED_UP = (CONFIG, METRICS, MODEL)
+"""The files whose checksums the summary of a finished run keeps."""
 
 
 def run_name(config: Config) -> str:
@@ -161,7 +172,8 @@ class RunDirectory:
         if not epochs:
             return History()
         try:
-            return from_csv(path.read_text(encoding="utf-8"), epochs)
+            with open_plain(path, follow=False) as file:
+                return from_csv(file, epochs)
         except OSError as error:
             raise refused(path, "read", error) from None
         except ValueError as error:
@@ -174,17 +186,40 @@ class RunDirectory:
         return path
 
     def write_summary(self, summary: Mapping[str, Any]) -> Path:
-        """Write summary.json; NumPy's numbers and paths become plain, NaN and infinity null."""
-        text = json.dumps(plain(summary), indent=2, ensure_ascii=False, allow_nan=False)
-        return self._write(SUMMARY, text + "\n")
+        """Write summary.json, with the checksums of what it sums up."""
+        files = {}
+        for name in SUMMED_UP:
+            with suppress(OSError):
+                files[name] = digest(self.path / name)
+        return self._write(SUMMARY, summary_file.render(summary, files))
 
     def read_summary(self) -> dict[str, Any] | None:
-        """Return summary.json, or None if there is none that can be read: it can be made again."""
+        """Return summary.json, or None if there is none. Raises RunDirectoryError if damaged."""
+        path = self.path / SUMMARY
         try:
-            summary = json.loads((self.path / SUMMARY).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return summary_file.parse(read_inside(path, summary_file.MAX_BYTES))
+        except FileNotFoundError:
             return None
-        return summary if isinstance(summary, dict) else None
+        except ValueError as error:
+            raise RunDirectoryError(f"{path}: is damaged: {error}") from None
+
+    def problem(self, summary: Mapping[str, Any], config: Config) -> str | None:
+        """Return what keeps a finished run from being what its summary says; None if nothing.
+
+        `config` is what it should have been run with. A summary of before there were checksums
+        vouches for names only.
+        """
+        if summary["seed"] != config.training.seed or summary["experiment"] != config.name:
+            return f"{self.path / SUMMARY}: is that of another run"
+        kept = summary[summary_file.FILES]
+        for name in SUMMED_UP:
+            path = self.path / name
+            try:
+                if digest(path) != kept.get(name) and kept:
+                    return f"{path}: is damaged, or of another run"
+            except OSError as error:
+                return f"{path}: {'is missing' if error.errno == ENOENT else reason(error)}"
+        return None
 
     @property
     def has_results(self) -> bool:

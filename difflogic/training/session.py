@@ -128,8 +128,10 @@ class Session:
         summary = summarize(self.config, trainer, self.history, self.resumed)
         with self._stopping_if_it_cannot_save():
             self.run.write_summary(summary)
-        self.summary = summary
-        return summary
+            # As it stands in the file, with the checksums.
+            self.summary = self.run.read_summary()
+        assert self.summary is not None
+        return self.summary
 
     def _loop(
         self,
@@ -223,7 +225,7 @@ class Session:
             self.run.write_config(self.config)
             return
         refuse_changes(self.run.path, stored, self._asked)
-        summary = self.run.read_summary()
+        summary = self._usable_summary(stored)
         if summary and summary.get("exact_epoch") is not None and stored.finishing.stop:
             # It has met its goal: more epochs would have nothing to do.
             self.config = stored
@@ -237,6 +239,21 @@ class Session:
         if summary and summary.get("finished") is True:
             same = summary.get("epochs_requested") == stored.training.epochs
             self.summary = summary if same else None
+
+    def _usable_summary(self, stored: Config) -> dict[str, Any] | None:
+        """Return the run's summary; None if there is none, or it has to be made again."""
+        try:
+            summary = self.run.read_summary()
+        except RunDirectoryError as error:
+            self._say(f"warning: {error}: it is made again")
+            return None
+        if summary is None or not summary["finished"]:
+            return summary
+        problem = self.run.problem(summary, stored)
+        if problem is None:
+            return summary
+        self._say(f"warning: {problem}: it is made again from the last checkpoint")
+        return None
 
     def _extend(self, stored: Config, summary: dict[str, Any] | None) -> None:
         self.config = extended(stored, self._asked)

@@ -157,3 +157,82 @@ def test_what_a_killed_process_left_can_be_removed(tmp_path):
         (tmp_path / name).write_text("x")
     remove_leftovers(tmp_path)
     assert sorted(os.listdir(tmp_path)) == ["file", "mine.tmp"]
+
+
+def other_than_a_file(path, kind):
+    """Put something at `path` that no reader of ours may open."""
+    target = path.with_name("target")
+    target.write_bytes(b"somebody's file")
+    match kind:
+        case "link":
+            path.symlink_to(target)
+        case "link to nothing":
+            path.symlink_to(path.with_name("absent"))
+        case "endless device":
+            path.symlink_to("/dev/zero")
+        case "pipe":
+            os.mkfifo(path)
+        case "directory":
+            path.mkdir()
+    return target
+
+
+KINDS = ["link", "link to nothing", "endless device", "pipe", "directory"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_plain_files_are_opened_in_a_directory(tmp_path, kind):
+    path = tmp_path / "file"
+    target = other_than_a_file(path, kind)
+    with pytest.raises(RunDirectoryError, match=str(path)):
+        files.read_inside(path, 100)
+    with pytest.raises(OSError, match="file"):
+        files.open_inside(path)
+    with pytest.raises(OSError, match="file"):
+        files.write_inside(path, "1")
+    with pytest.raises(OSError, match="file"):
+        files.digest(path)
+    assert target.read_bytes() == b"somebody's file"
+    assert not (tmp_path / "absent").exists()
+
+
+def test_a_file_of_two_names_is_not_written_to(tmp_path):
+    (tmp_path / "target").write_text("somebody's file")
+    os.link(tmp_path / "target", tmp_path / "file")
+    with pytest.raises(OSError, match="no plain file of its own"):
+        files.write_inside(tmp_path / "file", "1")
+    assert (tmp_path / "target").read_text() == "somebody's file"
+
+
+def test_no_more_is_read_than_is_asked_for(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"12345")
+    assert files.read_inside(path, 5) == b"12345"
+    with pytest.raises(RunDirectoryError, match="larger than any file of its kind"):
+        files.read_inside(path, 4)
+    with path.open("wb") as file:
+        file.truncate(2**40)  # which takes no room
+    with pytest.raises(RunDirectoryError, match="larger"):
+        files.read_inside(path, 4)
+    with pytest.raises(OSError, match="larger"):
+        files.digest(path)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        files.read_inside(path, 4)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_files_replace_links_and_not_what_they_lead_to(tmp_path, kind):
+    path = tmp_path / "file"
+    target = other_than_a_file(path, kind)
+    if kind == "directory":
+        with pytest.raises(RunDirectoryError):
+            write_whole(path, lambda file: file.write(b"new"))
+    else:
+        write_whole(path, lambda file: file.write(b"new"))
+        assert path.read_bytes() == b"new"
+        assert not path.is_symlink()
+    assert target.read_bytes() == b"somebody's file"
+    assert not list(tmp_path.glob(LEFTOVERS))

@@ -1,7 +1,5 @@
 """The directory of a sweep: written, read back, and refused."""
 
-import json
-
 import pytest
 
 from difflogic.errors import RunDirectoryError
@@ -100,23 +98,6 @@ def test_a_directory_of_something_else_is_refused(place):
     (place.path / "thesis.tex").write_text("years of work")
     with pytest.raises(RunDirectoryError, match=r"holds thesis\.tex"):
         place.require_empty()
-
-
-def test_only_a_finished_run_of_the_asked_length_is_kept(place):
-    (variant,) = question().variants
-    path = place.run_path(variant, 3)
-    path.mkdir(parents=True)
-    good = {"finished": True, "epochs_requested": 20, "scores": {}}
-    for content, kept in [
-        (json.dumps(good), True),
-        (json.dumps(good | {"finished": False}), False),
-        (json.dumps(good | {"epochs_requested": 30}), False),
-        (json.dumps(good)[:-5], False),
-        ("[]", False),
-    ]:
-        (path / "summary.json").write_text(content)
-        assert (place.finished_summary(variant, 3) is not None) == kept
-    assert place.finished_summary(variant, 4) is None
 
 
 def test_files_from_elsewhere_arrive_with_the_summary_last(place, monkeypatch):

@@ -227,3 +227,67 @@ def test_a_directory_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunDirectoryError, match="cannot be created"):
         SweepDirectory(tmp_path / "file" / "sweep").make()
+
+
+def swapped(first, second):
+    aside = first.with_name("aside")
+    first.rename(aside)
+    second.rename(first)
+    aside.rename(second)
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda path: (path / "model.npz").unlink(), "model.npz: is missing"),
+        (lambda path: (path / "model.npz").write_bytes(b""), "model.npz: is damaged"),
+        (lambda path: (path / "metrics.csv").write_text(""), "metrics.csv: is damaged"),
+        (lambda path: (path / "config.toml").write_text("x"), "config.toml: "),
+        (lambda path: (path / "summary.json").write_text("{}"), "summary.json: is damaged"),
+        (lambda path: swapped(path, path.with_name("seed1")), "training.seed: 1 → 0"),
+        (
+            lambda path: swapped(path / "summary.json", path.with_name("seed1") / "summary.json"),
+            "summary.json: is that of another run",
+        ),
+    ],
+)
+def test_a_finished_run_that_is_not_what_it_says_is_told_and_done_again(tmp_path, damage, says):
+    asked = question(seeds=(0, 1))
+    before = execute_all(tmp_path, asked)
+    (variant,) = asked.variants
+    directory = SweepDirectory(tmp_path)
+    damage(directory.run_path(variant, 0))
+    with Execution(directory, asked, LocalBackend(1)) as execution:
+        assert says in "\n".join(execution.warnings)
+        assert execution.rows[0].status == "missing"
+        list(execution.work(0.05))
+        assert execution.rows[0].error is None
+        assert timeless(execution.rows) == timeless(before)
+    with Execution(directory, asked, LocalBackend(1)) as execution:
+        assert execution.warnings == []
+        assert execution.kept == 2
+
+
+def test_what_is_set_aside_is_kept(tmp_path):
+    asked = question(seeds=(0,))
+    execute_all(tmp_path, asked)
+    path = SweepDirectory(tmp_path).run_path(asked.variants[0], 0)
+    for _ in range(2):
+        (path / "config.toml").write_text("mine")
+        execute_all(tmp_path, asked)
+    asides = sorted(path.parent.glob("seed0-*"))
+    assert [aside.name for aside in asides] == ["seed0-set-aside-1", "seed0-set-aside-2"]
+    assert (asides[0] / "config.toml").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_links_in_the_place_of_runs_are_not_followed(tmp_path):
+    asked = question(seeds=(0,))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    path = SweepDirectory(tmp_path / "sweep").run_path(asked.variants[0], 0)
+    path.parent.mkdir(parents=True)
+    path.symlink_to(elsewhere)
+    with pytest.raises(RunDirectoryError, match="link"):
+        execute_all(tmp_path / "sweep", asked)
+    assert list(elsewhere.iterdir()) == []

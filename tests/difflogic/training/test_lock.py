@@ -115,3 +115,33 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
 def test_no_directory(tmp_path):
     with pytest.raises(RunDirectoryError, match="cannot be locked: no such file"):
         RunLock(tmp_path / "nowhere").__enter__()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
+@pytest.mark.parametrize("kind", ["link", "second name", "pipe", "endless device"])
+def test_what_is_no_lock_is_left_as_it_is(tmp_path, kind):
+    """A run's directory may come from somebody else, with something else in the lock's place."""
+    run, target = tmp_path / "run", tmp_path / "thesis.tex"
+    run.mkdir()
+    target.write_text("years of work")
+    match kind:
+        case "link":
+            (run / lock.NAME).symlink_to(target)
+        case "second name":
+            os.link(target, run / lock.NAME)
+        case "pipe":
+            os.mkfifo(run / lock.NAME)
+        case _:
+            (run / lock.NAME).symlink_to("/dev/zero")
+    with pytest.raises(RunDirectoryError, match="cannot be locked"):
+        RunLock(run).__enter__()
+    assert target.read_text() == "years of work"
+
+
+def test_nothing_is_cut_off_before_the_lock_is_held(tmp_path, holder):
+    before = (tmp_path / lock.NAME).read_bytes()
+    assert before
+    for _ in range(3):
+        with pytest.raises(RunDirectoryError, match="in use"):
+            RunLock(tmp_path).__enter__()
+    assert (tmp_path / lock.NAME).read_bytes() == before

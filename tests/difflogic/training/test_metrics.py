@@ -60,7 +60,7 @@ def test_a_file_comes_back_as_it_was_up_to_any_epoch(values):
         for epoch, (soft, hard, accuracy, seconds) in enumerate(values, 1)
     ]
     for epochs in range(len(rows) + 1):
-        history = from_csv(to_csv(rows), epochs)
+        history = from_csv(io.BytesIO(to_csv(rows).encode()), epochs)
         assert history.rows == rows[:epochs]
         assert history.to_csv() == to_csv(rows[:epochs])
 
@@ -75,22 +75,25 @@ GOOD = to_csv([MetricsRow(1, 5.0, 4.0, 0.5), MetricsRow(2, 3.0), MetricsRow(3, 1
         (GOOD.replace("3,1.0", "4,1.0"), "epoch 4 stands where epoch 3 should"),
         (GOOD.replace("2,3.0", "2,many"), "the row of epoch 2 is damaged"),
         (GOOD.replace("soft_loss", "loss"), "the row of epoch 1 is damaged"),
-        (GOOD[: GOOD.index("3,1.0") + 5], "the row of epoch 3 is damaged"),
+        (GOOD[: GOOD.index("3,1.0") + 5], "a line of it is cut off"),
         (GOOD[: GOOD.index("3,1.0")], "it ends after epoch 2"),
+        (GOOD.replace("3,1.0", "3," + "9" * 200_000), "a line of it is cut off, or longer"),
+        (GOOD.replace("3,1.0", "9" * 500 + ",1.0"), "epoch .* stands where epoch 3 should"),
+        (GOOD.replace("2,3.0", "2,3.0,"), "the row of epoch 2 is damaged"),
     ],
 )
 def test_what_is_damaged_is_told(text, problem):
     with pytest.raises(ValueError, match=problem):
-        from_csv(text, 3)
+        from_csv(io.BytesIO(text.encode()), 3)
 
 
 def test_damage_after_the_epoch_does_not_matter():
     torn = GOOD[: GOOD.index("3,1.0") + 3]
-    assert len(from_csv(torn, 2)) == 2
+    assert len(from_csv(io.BytesIO(torn.encode()), 2)) == 2
 
 
 def test_a_history_knows_its_best_and_last_rows():
-    history = from_csv(GOOD, 3)
+    history = from_csv(io.BytesIO(GOOD.encode()), 3)
     assert (history.best.epoch, history.last_hard.epoch, len(history)) == (3, 3, 3)
     history.add(MetricsRow(4, 1.0, 2.0, 0.75, {"forward": 1.5}))
     assert (history.best.epoch, history.last_hard.epoch) == (3, 4)

@@ -1,4 +1,5 @@
 import csv
+import hashlib
 import json
 import os
 from datetime import datetime
@@ -99,7 +100,12 @@ def test_files(tmp_path):
     with (run.path / "metrics.csv").open(newline="") as file:
         assert [row["epoch"] for row in csv.DictReader(file)] == ["1", "2"]
     np.testing.assert_array_equal(Model.load(run.path / "model.npz").logits, model.logits)
-    assert json.loads((run.path / "summary.json").read_text("utf-8")) == {"ä": 1}
+    summary = json.loads((run.path / "summary.json").read_text("utf-8"))
+    assert summary["ä"] == 1
+    assert summary["files"] == {
+        name: hashlib.sha256((run.path / name).read_bytes()).hexdigest()
+        for name in ("config.toml", "metrics.csv", "model.npz")
+    }
 
 
 def test_a_summary_of_any_numbers_is_strict_json(tmp_path):
@@ -120,7 +126,10 @@ def test_a_summary_of_any_numbers_is_strict_json(tmp_path):
         raise AssertionError(name)
 
     text = (tmp_path / "summary.json").read_text()
-    assert json.loads(text, parse_constant=no_constant) == {
+    found = json.loads(text, parse_constant=no_constant)
+    assert found.pop("files") == {}
+    assert len(found.pop("sha256")) == 64
+    assert found == {
         "float32": 0.5,
         "int64": 3,
         "bool": True,
@@ -137,7 +146,7 @@ def test_a_summary_that_cannot_be_written_leaves_the_earlier_one(tmp_path):
     with pytest.raises(TypeError):
         run.write_summary({"second": object()})
     assert os.listdir(tmp_path) == ["summary.json"]
-    assert json.loads((tmp_path / "summary.json").read_text()) == {"first": 1}
+    assert json.loads((tmp_path / "summary.json").read_text())["first"] == 1
 
 
 def test_a_directory_that_vanished(tmp_path):

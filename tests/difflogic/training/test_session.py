@@ -306,3 +306,45 @@ def test_a_step_that_nobody_asked_to_stop_raises(tmp_path, monkeypatch):
     monkeypatch.setattr(rollout, "GATE_LANES_PER_CALL", 1)
     with listening(stop), pytest.raises(KeyboardInterrupt):
         execute(config(), tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("summary.json", lambda path: path.write_text("{}")),
+        ("summary.json", lambda path: path.write_bytes(path.read_bytes()[:-9])),
+        ("summary.json", lambda path: path.write_text("[" * 100_000)),
+        ("summary.json", lambda path: path.write_text(path.read_text().replace("5", "6"))),
+        ("summary.json", lambda path: (path.unlink(), os.mkfifo(path))),
+        ("summary.json", lambda path: (path.unlink(), path.symlink_to("/dev/zero"))),
+        ("model.npz", lambda path: path.unlink()),
+        ("model.npz", lambda path: path.write_bytes(b"")),
+        ("model.npz", lambda path: path.write_bytes(path.read_bytes()[:-1] + b"x")),
+    ],
+)
+def test_a_finished_run_that_was_damaged_is_made_good(whole, tmp_path, name, damage):
+    path = tmp_path / "run"
+    shutil.copytree(whole, path)
+    damage(path / name)
+    said = Said()
+    summary = execute(config(), path, say=said)
+    assert f"{path / name}: " in str(said)
+    assert "made again" in str(said)
+    assert summary["finished"]
+    assert results(path) == results(whole)
+    assert execute(config(), path) == summary
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: (path.unlink(), os.mkfifo(path)),
+        lambda path: (path.unlink(), path.symlink_to("/dev/zero")),
+        lambda path: path.write_text(path.read_text().replace("\n2,", "\n2" + "9" * 10**6 + ",")),
+    ],
+)
+def test_metrics_that_cannot_be_read_leave_the_earlier_checkpoint(half, whole, damage):
+    damage(half / "metrics.csv")
+    said = Said()
+    with pytest.raises(RunDirectoryError, match=r"metrics\.csv: .*(is a link|plain|cut off)"):
+        execute(config(), half, say=said)
