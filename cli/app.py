@@ -116,6 +116,9 @@ class Root(LazyGroup):
         "simulate": Entry(
             "cli.commands.simulate", "simulate", "Run a trained circuit on any grid."
         ),
+        "render": Entry(
+            "cli.commands.render", "render", "Draw a rollout as an animation or a strip."
+        ),
         "report": Entry(
             "cli.commands.report", "report", "Write a run as one page, the automaton running in it."
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,13 +10,13 @@ import typer
 
 from cli.commands import config as config_command
 from cli.errors import note
-from cli.options.parsing import parse_size, parse_worker_count
+from cli.options.parsing import parse_damage, parse_size, parse_worker_count
 from cli.options.sources import Source
 from cli.terminal import output
 from cli.watching import watched
 
 if TYPE_CHECKING:
-    from difflogic.library.simulating import Rectangle, Simulated
+    from difflogic.library.simulating import Simulated
 
 
 class EngineChoice(StrEnum):
@@ -114,7 +113,7 @@ def simulate(
             size=None if size is None else parse_size("--size", size),
             steps=steps, start=start, density=density, seed=seed, fire_rate=fire_rate,
             boundary=None if boundary is None else boundary.value,
-            damage=[_parse_damage(text) for text in damage or []],
+            damage=[parse_damage(text) for text in damage or []],
             engine=engine.value, workers=parse_worker_count(workers), unsimplified=unsimplified,
             progress=progress, say=note,
         )  # fmt: skip
@@ -131,21 +130,6 @@ def simulate(
     if save is not None:
         found.save(save, force=force)
         note(f"saved {save}")
-
-
-def _parse_damage(text: str) -> Rectangle:
-    from difflogic.errors import ConfigError
-    from difflogic.library.simulating import Rectangle
-
-    number = r"([0-9]{1,9})"
-    found = re.fullmatch(
-        rf"([0-9]{{1,9}}(?:,[0-9]{{1,9}})*):{number},{number},{number}[x×]{number}", text
-    )
-    if found is None:
-        raise ConfigError(f'"{text}" is no damage: give STEP:Y,X,HxW, such as 10:4,4,8x8')
-    steps = tuple(int(step) for step in found[1].split(","))
-    y, x, height, width = (int(found[group]) for group in range(2, 6))
-    return Rectangle(steps, y, x, height, width)
 
 
 def _result(source: Path, found: Simulated, seed: int) -> dict[str, Any]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from difflogic.library.simulating import Rectangle
 
 MOST_SIDE = 10**9 - 1
 MOST_WORKERS = 1024
@@ -41,7 +44,7 @@ def parse_worker_count(workers: str | None) -> int | Literal["auto"]:
     return int(workers)
 
 
-def parse_channels(text: str) -> tuple[int, ...]:
+def parse_channels(text: str, option: str = "--channels") -> tuple[int, ...]:
     """Return the numbers that a list such as 0,4-7,1 names, in its order.
 
     Raises ConfigError for another text, and for more than MOST_CHANNELS numbers.
@@ -54,7 +57,7 @@ def parse_channels(text: str) -> tuple[int, ...]:
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, -1)
         if not 0 <= last - first < MOST_CHANNELS - len(numbers):
             raise ConfigError(
-                f'--channels "{text}": must be at most {MOST_CHANNELS} numbers, such as 0,4-7,9'
+                f'{option} "{text}": must be at most {MOST_CHANNELS} numbers, such as 0,4-7,9'
             )
         numbers += range(first, last + 1)
     return tuple(numbers)
@@ -69,3 +72,19 @@ def format_channels(numbers: Sequence[int]) -> str:
         else:
             parts.append([number, number])
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
+
+
+def parse_damage(text: str) -> Rectangle:
+    """Return the damage that a text such as 10,20:0,0,8x8 means. Raises ConfigError for another."""
+    from difflogic.errors import ConfigError
+    from difflogic.library.simulating import Rectangle
+
+    number = r"([0-9]{1,9})"
+    found = re.fullmatch(
+        rf"([0-9]{{1,9}}(?:,[0-9]{{1,9}})*):{number},{number},{number}[x×]{number}", text
+    )
+    if found is None:
+        raise ConfigError(f'"{text}" is no damage: give STEP:Y,X,HxW, such as 10:4,4,8x8')
+    steps = tuple(int(step) for step in found[1].split(","))
+    y, x, height, width = (int(found[group]) for group in range(2, 6))
+    return Rectangle(steps, y, x, height, width)

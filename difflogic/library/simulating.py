@@ -145,20 +145,20 @@ def simulate(
 
     Raises what `load` raises, ConfigError for what cannot be done, and ProofError.
     """
-    _require_numbers(steps, density, seed, engine, workers)
+    require_numbers(steps, density, seed, engine, workers)
     loaded, watched = load(source), Watched(progress, should_stop)
     automaton = loaded.automaton
     if not unsimplified:
         # To search longer takes longer than most simulations.
         automaton = small_form(loaded, "low", progress=progress, should_stop=should_stop)
-    automaton = _changed(automaton, fire_rate, boundary)
+    automaton = changed(automaton, fire_rate, boundary)
     height, width = size or (automaton.height, automaton.width)
     if not all(1 <= side <= MOST_SIDE for side in (height, width)):
         raise ConfigError(f"{height}×{width} cells: each side must be from 1 to {MOST_SIDE}")
     geometry = Geometry(automaton.circuit.channels, height, width, automaton.boundary)
     require_memory(geometry)
     todo = automaton.steps if steps is None else steps
-    harm = [_damage(each, geometry, todo) for each in damage]
+    harm = [require_damage(each, geometry, todo) for each in damage]
     conditions = Conditions(geometry, automaton.fire_rate, seed)
     chosen, count = _engine(automaton, conditions, todo, engine, workers, say)
     compiling = f"compiling {automaton.circuit.gates} gates:"
@@ -176,9 +176,14 @@ def simulate(
     return Simulated(loaded, automaton, simulator, begun, todo, chosen, count, seconds)
 
 
-def _require_numbers(
-    steps: int | None, density: float, seed: int, engine: str, workers: int | str
+def require_numbers(
+    steps: int | None,
+    density: float,
+    seed: int,
+    engine: str = "auto",
+    workers: int | str = "auto",
 ) -> None:
+    """Raise ConfigError for what is out of range."""
     if steps is not None and not 0 <= steps <= MOST_STEPS:
         raise ConfigError(f"{steps} steps: give a number from 0 to {MOST_STEPS}")
     if not 0 <= density <= 1:
@@ -191,7 +196,8 @@ def _require_numbers(
         raise ConfigError(f'{workers} workers: give 1 to {MOST_WORKERS}, or "auto"')
 
 
-def _changed(automaton: Automaton, fire_rate: float | None, boundary: str | None) -> Automaton:
+def changed(automaton: Automaton, fire_rate: float | None, boundary: str | None) -> Automaton:
+    """Return the automaton with what was asked to be different. Raises ConfigError."""
     if fire_rate is not None:
         if not 0 < fire_rate <= 1:
             raise ConfigError(f"a fire rate of {fire_rate:g}: give one above 0 and at most 1")
@@ -203,7 +209,7 @@ def _changed(automaton: Automaton, fire_rate: float | None, boundary: str | None
     return automaton
 
 
-def _damage(damage: Rectangle, geometry: Geometry, last: int) -> Damage:
+def require_damage(damage: Rectangle, geometry: Geometry, last: int) -> Damage:
     """Return damage as the simulator knows it. Raises ConfigError unless it can happen."""
     y, x, rows, columns = damage.y, damage.x, damage.height, damage.width
     where = f"damage {','.join(map(str, damage.steps))}:{y},{x},{rows}x{columns}"

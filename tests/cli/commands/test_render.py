@@ -1,0 +1,44 @@
+"""`dct render`: what it passes on, says and refuses; the pixels are tried elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+CIRCUIT = str(Path(__file__).parents[3] / "docs" / "gallery" / "checkerboard.json")
+
+
+def test_an_animation(dct: Any) -> None:
+    result = dct(
+        "render", CIRCUIT, "-o", "a.gif", "--steps", "12", "--every", "3", "--damage",
+        "6:2,2,5x5", "--larger", "--fps", "5", "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert result.json["steps"] == [0, 3, 6, 9, 12]
+    with Image.open("a.gif") as image:
+        assert (image.height, image.width) == (result.json["height"], result.json["width"])
+        assert image.n_frames == 5
+    assert "saved a.gif: 5 frames" in result.stderr
+
+
+def test_a_strip_of_chosen_steps(dct: Any) -> None:
+    result = dct("render", CIRCUIT, "-o", "a.png", "--at", "0,4-6", "--json")
+    assert result.json["steps"] == [0, 4, 5, 6]
+
+
+def test_what_is_refused(dct: Any) -> None:
+    Path("there.gif").write_text("mine")
+    for arguments, said in (
+        (("-o", "a.mp4"), "ends in .gif"),
+        (("-o", "there.gif"), "--force"),
+        (("-o", "a.gif", "--at", "x"), '--at "x"'),
+        (("-o", "a.gif", "--damage", "x"), "is no damage"),
+        (("-o", "a.gif", "--boundary", "open"), 'no boundary "open"'),
+        ((), "output"),
+    ):
+        result = dct("render", CIRCUIT, *arguments)
+        assert result.exit_code == 2, arguments
+        assert said in result.stderr, arguments
+    assert Path("there.gif").read_text() == "mine"
