@@ -147,6 +147,11 @@ class Verify(LazyGroup):
             "circuit",
             "Prove a circuit equal to its simplified form, or two.",
         ),
+        "convergence": Entry(
+            "cli.commands.verify_convergence",
+            "convergence",
+            "Prove that every start ends in the target, and stays.",
+        ),
     }
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from difflogic.config import Config as Config
     from difflogic.config import load_config as load_config
     from difflogic.evaluation import held_out as held_out
+    from difflogic.library.certifying import certify as certify
     from difflogic.library.exporting import export as export
     from difflogic.library.inspecting import inspect as inspect
     from difflogic.library.loading import load as load
@@ -38,6 +39,7 @@ _HOMES = {
     "bench": "difflogic.library.measuring",
     "bench_simulation": "difflogic.library.measuring",
     "evaluate": "difflogic.library.measuring",
+    "certify": "difflogic.library.certifying",
     "export": "difflogic.library.exporting",
     "inspect": "difflogic.library.inspecting",
     "load": "difflogic.library.loading",

@@ -147,6 +147,14 @@ class Task(ABC):
         """Return all cases where they can be listed, None where they cannot."""
         return None
 
+    @property
+    def lasting_target(self) -> Bits | None:
+        """Return what every state, as a start, is to end in and keep; None if there is no such.
+
+        Shape (loss channels, height, width). A certificate proves that all states do.
+        """
+        return None
+
     def on_grid(
         self,
         height: int,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.sections import AutomatonConfig, Size
-from difflogic.tasks.base import Sample, Task, TaskSection
+from difflogic.tasks.base import Bits, Sample, Task, TaskSection
 
 
 class CheckerboardSection(TaskSection):
@@ -43,6 +43,10 @@ class Checkerboard(Task):
         y, x = np.indices((self.height, self.width)) // self.section.square
         board = ((x + y) % 2).astype(np.float64)
         return np.broadcast_to(board, (len(self.loss_channels), *board.shape))
+
+    @property
+    def lasting_target(self) -> Bits:
+        return self.target.astype(np.uint8)
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Draw a start state of fair bits; the target is always the same."""

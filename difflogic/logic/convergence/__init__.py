@@ -1,17 +1,18 @@
 """Whether every start ends in the target, by theorem: docs/certificates.md says how."""
 
-from difflogic.logic.convergence.deciding import by_sets, decide
+from difflogic.logic.convergence.deciding import by_sets, decide, decide_quickly
 from difflogic.logic.convergence.findings import (
     Attempt,
+    Bits,
     Counterexample,
     Finding,
     Method,
     Question,
     Verdict,
 )
-from difflogic.logic.convergence.orbits import Orbit, orbit
+from difflogic.logic.convergence.orbits import Orbit, orbit, resting_picture
 
 __all__ = [
-    "Attempt", "Counterexample", "Finding", "Method", "Orbit", "Question", "Verdict", "by_sets",
-    "decide", "orbit",
+    "Attempt", "Bits", "Counterexample", "Finding", "Method", "Orbit", "Question", "Verdict",
+    "by_sets", "decide", "decide_quickly", "orbit", "resting_picture",
 ]  # fmt: skip

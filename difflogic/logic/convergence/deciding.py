@@ -22,7 +22,7 @@ from difflogic.logic.convergence.findings import (
 from difflogic.logic.convergence.planes import Planes
 from difflogic.logic.convergence.sets import Sets
 from difflogic.logic.convergence.unrolled import Unrolled
-from difflogic.logic.deadline import Deadline
+from difflogic.logic.deadline import NEVER, Deadline
 
 SECONDS = 60.0
 SAMPLES = 64
@@ -46,6 +46,15 @@ def decide(
     """
     search = _Search(question, Deadline.after(seconds), progress)
     return replace(search.run(), attempts=tuple(search.attempts))
+
+
+def decide_quickly(question: Question) -> Finding:
+    """Answer the question by sets and by samples alone: work that is bounded, without a clock.
+
+    The same question has the same answer on any machine.
+    """
+    search = _Search(question, NEVER, lambda method: None)
+    return replace(search.run(thorough=False), attempts=tuple(search.attempts))
 
 
 def by_sets(question: Question) -> Finding:
@@ -78,7 +87,7 @@ class _Search:
     attempts: list[Attempt] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
 
-    def run(self) -> Finding:
+    def run(self, thorough: bool = True) -> Finding:
         with self._trying(Method.sets) as outcome:
             run, from_step = _run_on_sets(self.question)
             outcome(from_step is not None)
@@ -87,18 +96,21 @@ class _Search:
         self.states: list[Any] = list(run)
         if from_step is not None:
             return self._proved(Method.sets, from_step, self.states[: from_step + 1])
-        for method in (self._joint, self._sampled, *self._synchronous(), self._repeating):
+        for method in self._methods(thorough):
             found = None if self.deadline.passed else method()
-            if found is not None:
-                return found
-        if self.question.synchronous and not self.deadline.passed:
-            found = self._unrolled()
             if found is not None:
                 return found
         return self._finding(Verdict.open, None)
 
-    def _synchronous(self) -> tuple[Callable[[], Finding | None], ...]:
-        return (self._affine, self._cases) if self.question.synchronous else ()
+    def _methods(self, thorough: bool) -> Iterator[Callable[[], Finding | None]]:
+        yield from (self._joint, self._sampled)
+        if not thorough:
+            return
+        if self.question.synchronous:
+            yield from (self._affine, self._cases)
+        yield self._repeating
+        if self.question.synchronous:
+            yield self._unrolled
 
     def _joint(self) -> Finding | None:
         with self._trying(Method.joint) as outcome:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from difflogic.grid import OUTSIDE, neighbors
+from difflogic.logic.automaton import Automaton
 from difflogic.logic.convergence.findings import Bits, Counterexample, Question
 from difflogic.logic.convergence.planes import Board, Network, Planes, unpack
 from difflogic.logic.deadline import NEVER, Deadline
@@ -57,18 +59,20 @@ def states(network: Network, board: Board, state: Planes) -> Iterator[Planes]:
         state = network.step(board, state)
 
 
-def orbit(
-    question: Question, start: Planes, deadline: Deadline = NEVER, most: int = MOST_STEPS
-) -> Orbit | None:
-    """Run `start` until its state repeats; None if that takes too many steps or too long.
+def cycle(
+    network: Network,
+    board: Board,
+    start: Planes,
+    deadline: Deadline = NEVER,
+    most: int = MOST_STEPS,
+) -> tuple[int, int] | None:
+    """Return the first step whose state comes back, and after how many steps it does.
 
-    Source: Brent 1980, "An improved Monte Carlo factorization algorithm": two states are kept.
+    None if that takes too many steps or too long. Two states are kept, whatever the length.
+    Source: Brent 1980, "An improved Monte Carlo factorization algorithm".
     """
-    network, board = question.network, question.board
-    power = period = 1
-    slow = start
-    fast = network.step(board, start)
-    steps = 1
+    power = period = steps = 1
+    slow, fast = start, network.step(board, start)
     while slow != fast:
         if power == period:
             slow, power, period = fast, 2 * power, 0
@@ -84,9 +88,35 @@ def orbit(
     while behind != ahead:
         behind, ahead = network.step(board, behind), network.step(board, ahead)
         first += 1
-    run = states(network, board, start)
-    right = tuple(question.is_right(next(run)) for _ in range(first + period))
-    return Orbit(first, period, right)
+    return first, period
+
+
+def orbit(
+    question: Question, start: Planes, deadline: Deadline = NEVER, most: int = MOST_STEPS
+) -> Orbit | None:
+    """Run `start` until its state repeats; None if that takes too many steps or too long."""
+    found = cycle(question.network, question.board, start, deadline, most)
+    if found is None:
+        return None
+    run = states(question.network, question.board, start)
+    right = tuple(question.is_right(next(run)) for _ in range(sum(found)))
+    return Orbit(*found, right)
+
+
+def resting_picture(automaton: Automaton, height: int, width: int) -> Bits | None:
+    """Return what the visible channels show in the end, from a start of zeros.
+
+    Shape (visible channels, height, width). None if that never rests, or not soon enough.
+    """
+    network, board = Network(automaton.circuit), Board(height, width, automaton.boundary)
+    state: Planes = (0,) * automaton.circuit.channels
+    found = cycle(network, board, state)
+    if found is None:
+        return None
+    run = states(network, board, state)
+    shown = [tuple(state[row] for row in automaton.visible_rows)
+             for state in itertools.islice(run, found[0], sum(found))]  # fmt: skip
+    return unpack(board, shown[0]) if len(set(shown)) == 1 else None
 
 
 def counterexample(

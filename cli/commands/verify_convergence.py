@@ -1,0 +1,80 @@
+"""`dct verify convergence`: whether every start ends in the target, by theorem."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.errors import FAILURE, note
+from cli.options.parsing import parse_size
+from cli.options.sources import Source, TimeLimit
+from cli.terminal import convergence_report
+from cli.watching import watched
+
+
+def convergence(
+    source: Source,
+    sizes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--size",
+            metavar="HxW",
+            help="Rows and columns; may be given again.",
+            show_default="that of training",
+        ),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task",
+            metavar="NAME|FILE",
+            help="The experiment whose target is meant, where SOURCE is a circuit's own file.",
+            show_default="what a start of zeros ends in",
+        ),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the certificate there."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
+    time_limit: TimeLimit = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the findings as one JSON object.")
+    ] = False,
+) -> None:
+    """Prove that every start ends in the target and stays there, or show a state that does not.
+
+    Begins with sets of values: from all of them at once, the circuit runs until what is known
+    repeats. That holds under every fair schedule, and again after any damage. Where sets are too
+    coarse, further methods follow, until the time limit. Exits 1 unless all sizes are proved.
+    """
+    from difflogic.errors import ConfigError
+    from difflogic.files import check_output
+    from difflogic.library.certifying import MOST_SIDE, certify
+
+    if to is not None:
+        check_output(to, force)
+    grids = [parse_size("--size", size, MOST_SIDE) for size in sizes or []]
+    if to is not None and len(grids) > 1:
+        raise ConfigError("-o saves the certificate of one grid: give --size once, or not at all")
+    with watched(at_once=True) as progress:
+        found = certify(source, grids, task=task, time_limit=time_limit, progress=progress)
+    if to is not None and found.assurance is not None:
+        raise ConfigError(f"-o does not apply: {found.assurance.text}, and not by sets of values")
+    saved = to is not None and found.proved
+    if to is not None and saved:
+        found.save(to, force=force)
+    if as_json:
+        convergence_report.show_json(found, str(to) if saved else None)
+    elif found.assurance is not None:
+        typer.echo(found.assurance.text)
+    else:
+        convergence_report.show(found.findings, found.source.automaton.circuit.gates)
+    if saved and not as_json:
+        note(f"saved {to}")
+    elif to is not None and not saved:
+        note(f"{to} was not written: nothing is proved")
+    if not found.proved:
+        raise typer.Exit(FAILURE)

@@ -1,0 +1,134 @@
+"""Verdicts on every start, in words and as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cli.terminal import output
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from difflogic.library.certifying import Certified
+    from difflogic.logic.convergence import Finding
+
+MOST_ROWS, MOST_COLUMNS = 64, 128
+"""Of a picture, whose rest is left out."""
+
+SIGNS = ".#?"
+WRONG = "xX"
+"""Of cells that should show the other bit: 0 where 1 is wanted, 1 where 0 is."""
+
+
+def show(findings: Sequence[Finding], gates: int) -> None:
+    """Print a table of all grids, what it means, and pictures of what is not proved."""
+    table = output.new_table(
+        "grid", "verdict", "by", "from", "unknown cells", "gates", "time", texts=3
+    )  # fmt: skip
+    for found in findings:
+        asked = found.question
+        unit = "step" if asked.synchronous else "round"
+        table.add_row(
+            f"{asked.height}×{asked.width}", found.verdict.value, found.method or "-",
+            "-" if found.from_step is None else f"{unit} {found.from_step}",
+            str(found.unknown_cells), str(asked.circuit.gates), f"{found.seconds * 1e3:.1f} ms",
+        )  # fmt: skip
+    output.show_table(table)
+    typer.echo(f"\nOf {gates} gates those are left that the visible channels depend on.")
+    for line in _meaning(findings):
+        typer.echo(line)
+    for found in findings:
+        for line in _pictures(found):
+            typer.echo(line)
+
+
+def _meaning(findings: Sequence[Finding]) -> list[str]:
+    proved = [found for found in findings if found.verdict.value == "proved"]
+    lines = []
+    if any(found.any_schedule for found in proved):
+        lines += [
+            "Proved by sets: after so many rounds, in each of which every cell fires once or more,",
+            "in any order, from every start, and so again after the last of any damage.",
+        ]
+    if any(not found.any_schedule for found in proved):
+        lines += ["Proved otherwise: from every start, where all cells fire at every step."]
+    return lines
+
+
+def _pictures(found: Finding) -> list[str]:
+    asked = found.question
+    size = f"{asked.height}×{asked.width}"
+    if found.verdict.value == "open":
+        tried = "; ".join(f"{each.method}: {each.outcome}" for each in found.attempts)
+        head = f"\n{size}, what every start shows in the end, ? where that may differ ({tried}):"
+        return [head, *_boards(found, found.known)]
+    if found.counterexample is None:
+        return []
+    again = (
+        "for ever"
+        if found.counterexample.period == 1
+        else (f"every {found.counterexample.period} steps")
+    )
+    head = f"\n{size}, a state that is shown again {again}, x and X where it is wrong:"
+    return [head, *_boards(found, found.counterexample.start[list(asked.shown)])]
+
+
+def _boards(found: Finding, shown: np.ndarray) -> list[str]:
+    lines = []
+    for label, bits, wanted in zip(
+        found.question.visible, shown, found.question.target, strict=True
+    ):
+        if len(shown) > 1:
+            lines.append(f"channel {label}")
+        lines += ["  " + line for line in picture(bits, wanted)]
+    return lines
+
+
+def picture(bits: np.ndarray, wanted: np.ndarray) -> list[str]:
+    """Draw what is known of a channel, 0, 1 or 2 for unknown, a sign for each cell."""
+    lines = []
+    for row, targets in zip(bits.tolist()[:MOST_ROWS], wanted.tolist(), strict=False):
+        signs = [
+            WRONG[bit] if bit < len(WRONG) and bit != target else SIGNS[bit]
+            for bit, target in zip(row[:MOST_COLUMNS], targets, strict=False)
+        ]
+        lines.append("".join(signs))
+    if bits.shape > (MOST_ROWS, MOST_COLUMNS) or bits.shape[1] > MOST_COLUMNS:
+        lines.append(f"(of {bits.shape[0]}×{bits.shape[1]} cells)")
+    return lines
+
+
+def show_json(found: Certified, certificate: str | None) -> None:
+    """Print all findings, and where the certificate was saved."""
+    output.show_json({
+        "source": found.source.name, "proved": found.proved, "certificate": certificate,
+        "findings": [as_dict(finding) for finding in found.findings],
+        "assurance": found.assurance and found.assurance.as_dict(),
+    })  # fmt: skip
+
+
+def as_dict(found: Finding) -> dict[str, Any]:
+    """Return a finding as plain values."""
+    asked, example = found.question, found.counterexample
+    return {
+        "height": asked.height, "width": asked.width, "boundary": asked.boundary,
+        "verdict": found.verdict.value, "method": found.method and found.method.value,
+        "from_step": found.from_step, "any_schedule": found.any_schedule,
+        "gates": asked.circuit.gates, "channels": list(asked.circuit.labels),
+        "unknown_cells": found.unknown_cells,
+        "known": ["".join("01?"[bit] for bit in row) for channel in found.known.tolist()
+                  for row in channel],
+        "attempts": [
+            {"method": each.method.value, "outcome": each.outcome, "seconds": each.seconds}
+            for each in found.attempts
+        ],
+        "counterexample": example and {
+            "period": example.period,
+            "state": [["".join(map(str, row)) for row in channel]
+                      for channel in example.start.tolist()],
+        },
+        "seconds": found.seconds,
+    }  # fmt: skip

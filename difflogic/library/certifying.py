@@ -1,0 +1,169 @@
+"""Whether every start ends in the target, and stays: `certify`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from difflogic.config import load_config
+from difflogic.errors import CircuitError, ConfigError
+from difflogic.evaluation.assurance import Assurance, assure_automaton, question
+from difflogic.files import check_output, write_whole
+from difflogic.formats.write_certificate import write_certificate
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.simplifying import proved, simplify
+from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.convergence import (
+    Bits,
+    Finding,
+    Verdict,
+    by_sets,
+    decide,
+    resting_picture,
+)  # fmt: skip
+from difflogic.logic.convergence.folding import live_part
+from difflogic.tasks import Task, make_task
+
+GRIDS = "grids decided:"
+"""What progress calls this."""
+
+SECONDS = 60.0
+"""For one grid, unless there is a time limit."""
+
+MOST_SIDE = 1024
+"""Rows and columns of a grid: with more the sets of all steps outgrow a usual memory."""
+
+Targets = Callable[[int, int], Bits]
+"""From rows and columns to what the visible channels are to show."""
+
+
+@dataclass(frozen=True)
+class Certified:
+    """What is proved of an automaton."""
+
+    source: Loaded
+    findings: tuple[Finding, ...]
+    """One for each grid; none if the task does not ask every start to end in one target."""
+    assurance: Assurance | None = None
+    """For such a task, what is known of it."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether everything that was asked is proved."""
+        every = all(found.verdict is Verdict.proved for found in self.findings)
+        return every and (self.assurance is None or self.assurance.proved)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the certificate of the first grid, in place of an earlier file only with `force`.
+
+        Raises CircuitError unless there is a proof, and one by sets, which alone can be written,
+        and RunDirectoryError if the file cannot be.
+        """
+        if not self.findings:
+            raise CircuitError(f"{self.source.name}: sets of values prove nothing of such a task")
+        text = write_certificate(self.source.automaton, self.findings[0]).encode()
+        check_output(Path(path), force)
+        write_whole(Path(path), lambda file: file.write(text))
+
+
+def certify(
+    source: Source,
+    sizes: Sequence[tuple[int, int]] = (),
+    *,
+    task: str | None = None,
+    time_limit: float | None = None,
+    progress: Watch = unwatched,
+    should_stop: ShouldStop = never,
+) -> Certified:
+    """Prove that every start ends in the target and stays, or find a state that does not.
+
+    `sizes` are rows and columns, by default those of training. A run or a model says itself what
+    its target is; for a circuit's own file `task` names the experiment, and without one the target
+    is what a start of zeros ends in. `time_limit` is in seconds, for each grid. Raises what `load`
+    raises, ConfigError for a task or sizes that do not fit, CircuitError without a target.
+    """
+    loaded, watched = load(source), Watched(progress, should_stop)
+    asked = _task_of(loaded, task)
+    automaton = loaded.automaton
+    for size in sizes:
+        if not all(1 <= side <= MOST_SIDE for side in size):
+            raise ConfigError(f"{size[0]}×{size[1]}: sides must be from 1 to {MOST_SIDE}")
+    if asked is not None and asked.lasting_target is None:
+        if sizes:
+            raise ConfigError(
+                f"the task {asked.name} does not ask every start to end in one target: only then "
+                "sizes can be certified"
+            )
+        return Certified(loaded, (), assure_automaton(automaton, asked))
+    seconds = SECONDS if time_limit is None else time_limit
+    grids = sizes or [(automaton.height, automaton.width)]
+    targets = _targets(automaton, asked)
+    small = _proved_equal(automaton, live_part(automaton), seconds, watched)
+    findings = [by_sets(question(small, targets(*grid))) for grid in grids]
+    if any(found.verdict is not Verdict.proved for found in findings):
+        # Fewer gates lose less of what signals have in common.
+        found = simplify(small, "low", time_limit=time_limit, progress=progress,
+                         should_stop=should_stop)  # fmt: skip
+        simple = found.automaton if found.proved else small
+        for place, finding in enumerate(findings):
+            if finding.verdict is not Verdict.proved:
+                findings[place] = decide(
+                    question(simple, finding.question.target), seconds,
+                    lambda method, place=place: watched.update(  # type: ignore[misc]
+                        GRIDS, place, len(grids), method
+                    ),
+                )  # fmt: skip
+    return Certified(loaded, tuple(findings))
+
+
+def _task_of(loaded: Loaded, name: str | None) -> Task | None:
+    """Return the task that a model, or an experiment's name, is about; None if unknown."""
+    if loaded.model is not None:
+        if name is not None:
+            raise ConfigError(f"task {name}: {loaded.name} says itself what it was trained to do")
+        return make_task(loaded.model.config)
+    if name is None:
+        return None
+    automaton, task = loaded.automaton, make_task(load_config(name))
+    labels = automaton.circuit.labels
+    if task.loss_channels != automaton.visible or max(labels) >= task.channels:
+        raise ConfigError(
+            f"task {name}: it has {task.channels} channels and compares "
+            f"{_list(task.loss_channels)}, and the circuit has the channels {_list(labels)}, of "
+            f"which {_list(automaton.visible)} are visible"
+        )
+    return task
+
+
+def _list(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
+
+
+def _targets(automaton: Automaton, task: Task | None) -> Targets:
+    """Return what gives the target of a grid: the task's, or what a start of zeros ends in."""
+
+    def of_task(height: int, width: int) -> Bits:
+        assert task is not None
+        target = task.on_grid(height, width).lasting_target
+        assert target is not None, "a task has such targets on all grids, or on none"
+        return target
+
+    def of_zeros(height: int, width: int) -> Bits:
+        found = resting_picture(automaton, height, width)
+        if found is None:
+            raise CircuitError(
+                f"on {height}×{width} cells a start of zeros ends in no picture that stays, so "
+                "that there is no target: name the experiment that says one with --task"
+            )
+        return found
+
+    return of_zeros if task is None else of_task
+
+
+def _proved_equal(
+    automaton: Automaton, small: Automaton, seconds: float, watched: Watched
+) -> Automaton:
+    """Return the smaller automaton, or the first itself if the two are not proved equal."""
+    return small if proved(automaton, small.circuit, seconds, watched).equal else automaton

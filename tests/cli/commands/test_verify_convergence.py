@@ -1,0 +1,182 @@
+"""`dct verify convergence`: verdicts, pictures, exit codes, and what it writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cli.terminal.convergence_report import MOST_COLUMNS, MOST_ROWS, picture
+from difflogic.config import load_config
+from difflogic.formats.read_circuit import read_circuit
+from difflogic.formats.write_circuit import write_circuit
+from difflogic.gates import Op
+from difflogic.logic.convergence import deciding
+from difflogic.model import Model
+from tests.difflogic.logic.circuits import automaton_of, circuit_of
+from tests.difflogic.logic.convergence.trained import entangled, path, trained
+
+Dct = Callable[..., Any]
+
+SEED_1, SEED_2 = str(path("checkerboard-seed-1")), str(path("checkerboard-seed-2"))
+ASYNCHRONOUS = str(path("checkerboard-async-seed-1"))
+
+
+def test_proved(dct: Dct) -> None:
+    result = dct("verify", "convergence", SEED_1, "--task", "checkerboard")
+    assert result.exit_code == 0
+    head, line = result.stdout.splitlines()[:2]
+    assert head.split()[:2] == ["grid", "verdict"]
+    assert line.split()[:7] == ["16×16", "proved", "sets", "of", "values", "step", "18"]
+    assert "after the last of any damage" in result.stdout
+
+
+def test_asynchronous_counts_rounds(dct: Dct) -> None:
+    result = dct("verify", "convergence", ASYNCHRONOUS, "--task", "checkerboard-async")
+    assert result.exit_code == 0
+    assert "round 19" in result.stdout
+
+
+def test_json_of_several_sizes(dct: Dct) -> None:
+    result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "--size", "16x16",
+                 "--size", "32x32", "--size", "9x9", "--json")  # fmt: skip
+    assert result.exit_code == 1
+    first, second, third = result.json["findings"]
+    assert (first["verdict"], first["from_step"], first["any_schedule"]) == ("proved", 18, True)
+    assert (second["verdict"], second["from_step"], second["unknown_cells"]) == ("proved", 34, 0)
+    assert (third["verdict"], third["from_step"]) == ("refuted", None)
+    assert len(third["counterexample"]["state"]) == len(third["channels"])
+    assert all(attempt["seconds"] >= 0 for attempt in third["attempts"])
+
+
+def test_a_refutation_is_shown(dct: Dct) -> None:
+    result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "--size", "9x9")
+    assert result.exit_code == 1
+    assert "shown again for ever, x and X where it is wrong" in result.stdout
+    assert "  X.x#X.x#X\n" in result.stdout
+
+
+def test_what_stays_unknown_is_shown(dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deciding._Search, "_methods", lambda self, thorough: iter(()))
+    result = dct("verify", "convergence", SEED_2, "--task", "checkerboard", "--size", "9x9")
+    assert result.exit_code == 1
+    assert "open" in result.stdout
+    assert "what every start shows in the end" in result.stdout
+
+
+def test_without_a_task_the_target_is_what_zeros_end_in(dct: Dct) -> None:
+    result = dct("verify", "convergence", SEED_1, "--size", "9x9", "--json")
+    assert result.exit_code == 0
+    (found,) = result.json["findings"]
+    assert found["verdict"] == "proved"
+    assert {len(row) for row in found["known"]} == {9}
+
+
+def test_where_zeros_never_rest(dct: Dct, tmp_path: Path) -> None:
+    file = tmp_path / "blinker.json"
+    file.write_text(write_circuit(automaton_of(circuit_of([(Op.NOT_A, 4, 4)], [9]))))
+    result = dct("verify", "convergence", str(file))
+    assert result.exit_code == 2
+    assert "name the experiment that says one with --task" in result.stderr
+
+
+class TestCertificate:
+    def test_is_written(self, dct: Dct, tmp_path: Path) -> None:
+        result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "-o", "c.json")
+        assert result.exit_code == 0
+        assert result.stderr.endswith("saved c.json\n")
+        proof = json.loads((tmp_path / "c.json").read_text())
+        assert (proof["format"], proof["from_step"]) == ("dct-certificate", 18)
+
+    def test_replaces_nothing_unasked(self, dct: Dct, tmp_path: Path) -> None:
+        (tmp_path / "c.json").write_text("mine")
+        result = dct("verify", "convergence", SEED_1, "-o", "c.json")
+        assert result.exit_code == 2
+        assert "--force" in result.stderr
+        assert (tmp_path / "c.json").read_text() == "mine"
+        assert dct("verify", "convergence", SEED_1, "-o", "c.json", "--force").exit_code == 0
+
+    def test_of_nothing_proved(self, dct: Dct, tmp_path: Path) -> None:
+        result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "--size", "9x9",
+                     "-o", "c.json")  # fmt: skip
+        assert result.exit_code == 1
+        assert "c.json was not written: nothing is proved" in result.stderr
+        assert not (tmp_path / "c.json").exists()
+
+    def test_of_a_proof_without_sets(self, dct: Dct, tmp_path: Path) -> None:
+        automaton = trained("checkerboard-seed-2")
+        file = tmp_path / "mixed.json"
+        mixed = automaton.with_circuit(entangled(automaton.circuit, 0, 7))
+        file.write_text(write_circuit(mixed))
+        result = dct("verify", "convergence", str(file), "--task", "checkerboard", "--size", "8x8",
+                     "-o", "c.json")  # fmt: skip
+        assert result.exit_code in (0, 2)  # simplifying may disentangle it
+        assert (tmp_path / "c.json").exists() == (result.exit_code == 0)
+
+    def test_of_one_grid(self, dct: Dct) -> None:
+        result = dct("verify", "convergence", SEED_1, "-o", "c.json", "--size", "8x8",
+                     "--size", "9x9")  # fmt: skip
+        assert result.exit_code == 2
+        assert "one grid" in result.stderr
+
+
+class TestOtherTasks:
+    @pytest.fixture
+    def life(self, tmp_path: Path) -> str:
+        config = load_config("game-of-life-small", ["training.epochs=1"])
+        model = tmp_path / "life.npz"
+        Model.create(config).save(model)
+        return str(model)
+
+    def test_an_untrained_life(self, dct: Dct, life: str) -> None:
+        result = dct("verify", "convergence", life)
+        assert result.exit_code == 1
+        assert "refuted: wrong in" in result.stdout
+        found = dct("verify", "convergence", life, "--json").json["assurance"]
+        assert (found["verdict"], found["scope"]) == ("refuted", "every case")
+
+    def test_have_no_sizes_and_no_certificates(self, dct: Dct, life: str) -> None:
+        for arguments, said in (
+            (("--size", "9x9"), "in one target"),
+            (("-o", "c.json"), "-o does not apply"),
+        ):
+            result = dct("verify", "convergence", life, *arguments)
+            assert result.exit_code == 2
+            assert said in result.stderr
+
+    def test_a_run_says_itself_what_it_is(self, dct: Dct, life: str) -> None:
+        result = dct("verify", "convergence", life, "--task", "checkerboard")
+        assert result.exit_code == 2
+        assert "says itself" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--size", "0x3"), "must be HxW"),
+        (("--size", "4096x4096"), "from 1 to 1024"),
+        (("--task", "chess"), "chess"),
+        (("--task", "letter-g"), "compares 0, 1, 2"),
+    ],
+)
+def test_bad_input(dct: Dct, arguments: tuple[str, ...], said: str) -> None:
+    result = dct("verify", "convergence", SEED_1, *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_a_picture_has_an_end() -> None:
+    bits = np.zeros((MOST_ROWS + 5, MOST_COLUMNS + 9), np.uint8)
+    lines = picture(bits, bits)
+    assert len(lines) == MOST_ROWS + 1
+    assert set(map(len, lines[:-1])) == {MOST_COLUMNS}
+    assert lines[-1] == f"(of {bits.shape[0]}×{bits.shape[1]} cells)"
+
+
+def test_signs() -> None:
+    assert picture(np.array([[0, 1, 2, 0, 1]]), np.array([[0, 1, 1, 1, 0]])) == [".#?xX"]
+    assert read_circuit(path("checkerboard-seed-1")).circuit.gates == 3

@@ -1,0 +1,131 @@
+"""What is said of circuits beyond samples: every start, every case, one start's every step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difflogic.config import load_config
+from difflogic.evaluation.assurance import assure, assure_automaton
+from difflogic.gates import Op
+from difflogic.logic.automaton import Automaton
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.model import Model
+from difflogic.tasks import make_task
+from tests.difflogic.logic.circuits import circuit_of
+from tests.difflogic.logic.convergence.trained import trained
+
+
+def task_of(name: str, *overrides: str):
+    return make_task(load_config(name, list(overrides)))
+
+
+class TestEveryStart:
+    def test_proved(self) -> None:
+        found = assure_automaton(trained("checkerboard-seed-1"), task_of("checkerboard"))
+        assert found.text == "proved for every start from step 18 on"
+        assert found.as_dict() == {
+            "verdict": "proved", "scope": "every start", "text": found.text,
+            "method": "sets of values", "from_step": 18, "any_schedule": True, "period": None,
+        }  # fmt: skip
+
+    def test_rounds(self) -> None:
+        automaton = trained("checkerboard-async-seed-1")
+        found = assure_automaton(automaton, task_of("checkerboard-async"))
+        assert found.text == "proved for every start from round 19 on"
+
+    def test_refuted(self) -> None:
+        automaton = trained("checkerboard-seed-1")
+        ops = automaton.circuit.op.copy()
+        ops[0] = Op.FALSE
+        circuit = automaton.circuit
+        spoiled = LogicCircuit(ops, circuit.a, circuit.b, circuit.outputs, circuit.labels)
+        found = assure_automaton(automaton.with_circuit(spoiled), task_of("checkerboard"))
+        assert found.text == "refuted: some starts miss the target again and again"
+        assert not found.proved
+
+    def test_an_untrained_model(self) -> None:
+        config = load_config("checkerboard-small", ["training.epochs=1"])
+        assert not assure(Model.create(config)).proved
+
+
+def life(op: int = Op.FALSE) -> Automaton:
+    """The Game of Life's rule as the sum of products of all living neighbourhoods' cells."""
+    gates: list[tuple[int, int, int]] = []
+
+    def add(op: int, a: int, b: int) -> int:
+        gates.append((op, a, b))
+        return 9 + len(gates) - 1
+
+    # Counts of living neighbours so far, as bits, by ripple-carry addition.
+    bits = [add(Op.FALSE, 0, 0)] * 4
+    for row in (0, 1, 2, 3, 5, 6, 7, 8):
+        carry = row
+        for place, bit in enumerate(bits):
+            bits[place], carry = add(Op.XOR, bit, carry), add(Op.AND, bit, carry)
+    two_or_three = add(Op.A_AND_NOT_B, bits[1], add(Op.OR, bits[2], bits[3]))
+    lives = add(Op.AND, two_or_three, add(Op.OR, bits[0], 4))
+    if op:
+        lives = add(op, lives, 0)
+    return Automaton("life", circuit_of(gates, [lives]), (0,), "periodic", 3, 3, 1, 1.0, "random")
+
+
+class TestEveryCase:
+    def test_proved(self) -> None:
+        found = assure_automaton(life(), task_of("game-of-life"))
+        assert (found.text, found.scope) == ("proved for all 512 boards", "every case")
+
+    def test_refuted(self) -> None:
+        found = assure_automaton(life(Op.OR), task_of("game-of-life"))
+        assert found.text.startswith("refuted: wrong in ")
+        assert found.text.endswith(" of 512 boards")
+
+
+class TestTheOnlyStart:
+    """One cell in the middle of 3×3, and what becomes of it."""
+
+    def run(self, gates, outputs, steps: int = 2, **changes: str):
+        task = task_of(
+            "lizard", 'task.target=...\n.#.\n...', "task.height=3", "task.width=3",
+            "automaton.channels=1", f"automaton.steps={steps}", "perception.kernels=1",
+            "update.gates=[4,2,1]", "update.wiring=random", "task.loss_channels=[0]",
+        )  # fmt: skip
+        automaton = Automaton(
+            "dot", circuit_of(gates, outputs), (0,), "periodic", 3, 3, steps, 1.0, "center"
+        )
+        return assure_automaton(automaton, task)
+
+    def test_for_ever(self) -> None:
+        found = self.run([], [4])
+        assert (found.text, found.from_step, found.period) == (
+            "proved at step 2 and at every later one", 0, 1,
+        )  # fmt: skip
+
+    def test_again_and_again(self) -> None:
+        found = self.run([(Op.A, 3, 3)], [9], steps=3)  # once around the torus in three steps
+        assert found.text == "proved at step 3, not at every later one; states repeat with period 3"
+        assert (found.proved, found.from_step, found.period) == (True, None, 3)
+
+    def test_wrong(self) -> None:
+        found = self.run([(Op.FALSE, 3, 3)], [9])
+        assert found.text == "refuted: wrong at step 2; states repeat with period 1"
+        assert not found.proved
+
+    def test_a_run_that_is_too_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("difflogic.evaluation.assurance.MOST_STEPS", 1)
+        monkeypatch.setattr(
+            "difflogic.evaluation.assurance.orbit", lambda *arguments, **settings: None
+        )
+        found = self.run([], [4])
+        assert found.text == "proved at step 2; later steps are not known, as no state came back"
+        assert found.from_step is None
+
+
+def test_samples_alone() -> None:
+    automaton = replace(trained("checkerboard-seed-1"), fire_rate=0.5, start="center")
+    task = task_of("lizard", "automaton.fire_rate=0.5")
+    found = assure_automaton(automaton, task)
+    assert (found.scope, found.proved) == ("samples", False)
+    assert np.isscalar(found.text)
