@@ -21,6 +21,7 @@ import numpy as np
 from difflogic.gates import Op, bitwise
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.deadline import GATES_AT_ONCE, NEVER, Deadline
 
 FALSE, TRUE = 0, 1
 """The constant literals."""
@@ -52,17 +53,26 @@ class Literals(ABC):
         """Return the literal of one of the 16 ops."""
         return bitwise(op, _Wire(self, x), _Wire(self, y)).literal
 
-    def evaluate(self, circuit: LogicCircuit, inputs: Sequence[int]) -> list[int]:
-        """Add a circuit that reads the literals `inputs`; return the literals of its rows."""
+    def evaluate(
+        self, circuit: LogicCircuit, inputs: Sequence[int], deadline: Deadline = NEVER
+    ) -> list[int]:
+        """Add a circuit that reads the literals `inputs`; return the literals of its rows.
+
+        Raises TimeoutError if `deadline` passes before that.
+        """
         rows = list(inputs)
         ops, a, b = (array.tolist() for array in (circuit.op, circuit.a, circuit.b))
-        for op, x, y in zip(ops, a, b, strict=True):
+        for gate, (op, x, y) in enumerate(zip(ops, a, b, strict=True)):
+            if not (gate + 1) % GATES_AT_ONCE:
+                deadline.check()
             rows.append(self.apply(op, rows[x], rows[y]))
         return rows
 
-    def next_state(self, circuit: LogicCircuit, inputs: Sequence[int]) -> list[int]:
+    def next_state(
+        self, circuit: LogicCircuit, inputs: Sequence[int], deadline: Deadline = NEVER
+    ) -> list[int]:
         """Add a circuit that reads the literals `inputs`; return the literals of its outputs."""
-        rows = self.evaluate(circuit, inputs)
+        rows = self.evaluate(circuit, inputs, deadline)
         return [rows[row] for row in circuit.outputs.tolist()]
 
 

@@ -15,11 +15,12 @@ Exported functions, where arguments are addresses and numbers of 64 bits:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
 
-from difflogic.gates import Op
+from difflogic.gates import READS, Op, bitwise
 from difflogic.simulation.bit_grid import LINE, WORD
 from difflogic.simulation.builder import I64 as _I64
 from difflogic.simulation.builder import Builder
@@ -161,25 +162,29 @@ def _emit_cells(
         finish(count)
 
 
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A vector of words with the operators that ops are spelled in."""
+
+    build: Any
+    value: Any
+
+    def __and__(self, other: _Word) -> _Word:
+        return _Word(self.build, self.build.and_(self.value, other.value))
+
+    def __or__(self, other: _Word) -> _Word:
+        return _Word(self.build, self.build.or_(self.value, other.value))
+
+    def __xor__(self, other: _Word) -> _Word:
+        return _Word(self.build, self.build.xor(self.value, other.value))
+
+    def __invert__(self) -> _Word:
+        return _Word(self.build, self.build.not_(self.value))
+
+
 def _gate(b: Builder, op: Op, x: int, y: int, value: Callable[[int], Any]) -> Any:
     """Emit one of the 16 ops; asks only for the values that the op reads."""
-    build = b.ir
-    match op:
-        case Op.FALSE:
-            return b.constant(0)
-        case Op.AND:
-            return build.and_(value(x), value(y))
-        case Op.A_AND_NOT_B:
-            return build.and_(value(x), build.not_(value(y)))
-        case Op.A:
-            return value(x)
-        case Op.NOT_A_AND_B:
-            return build.and_(build.not_(value(x)), value(y))
-        case Op.B:
-            return value(y)
-        case Op.XOR:
-            return build.xor(value(x), value(y))
-        case Op.OR:
-            return build.or_(value(x), value(y))
-        case _:
-            return build.not_(_gate(b, Op(15 - op), x, y, value))
+    if op in (Op.FALSE, Op.TRUE):
+        return b.constant(2**64 - 1 if op is Op.TRUE else 0)
+    wires = (value(wire) if read else None for wire, read in zip((x, y), READS[op], strict=True))
+    return bitwise(op, *(_Word(b.ir, wire) for wire in wires)).value

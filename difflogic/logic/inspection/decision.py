@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, Literal
@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from difflogic.gates import Op
 from difflogic.logic.cases import MOST_INPUTS, words, words_of
-from difflogic.logic.deadline import Deadline
+from difflogic.logic.deadline import GATES_AT_ONCE, NEVER, Deadline
 from difflogic.logic.satisfiability import Formula
 from difflogic.logic.xag import Kind, Xag
 
 Answer = Literal["yes", "no", "not decided"]
 
-_BLOCK = 1024  # words of 64 cases that are computed at once
+_BLOCK = 1024  # words of 64 cases that are computed at once…
+_MOST_WORDS = 2**22  # …and words of all nodes together: 32 MiB
 _RANDOM_WORDS = 48
 
 
@@ -33,17 +34,29 @@ class Decision:
         raise TypeError("three answers are possible: compare the answer")
 
 
+def in_time(question: Callable[[], Decision]) -> Decision:
+    """Return the answer to a question, which is not decided if it is out of time."""
+    try:
+        return question()
+    except TimeoutError:
+        return Decision("not decided", "time limit")
+
+
 def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
     """Decide whether all of the literals are 0 for all inputs.
 
     "no" is found by a case that was computed. "yes" is found by computing all cases, for literals
     of at most MOST_INPUTS inputs, or by a SAT solver.
     """
+    return in_time(lambda: _never(xag, literals, deadline))
+
+
+def _never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
     asked = sorted(literal for literal in set(literals) if not _cancels(xag, literal))
     if not asked:
         return Decision("yes", "equal gates")
     nodes = xag.cone(asked)
-    rows = _evaluate(xag, nodes, _random_inputs(xag))
+    rows = _evaluate(xag, nodes, _random_inputs(xag), deadline)
     if any(_value(rows, literal).any() for literal in asked):
         return Decision("no", "simulation")
     methods, large = set(), []
@@ -58,7 +71,7 @@ def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
             return decision
         methods.add(decision.method)
     if large:
-        with Clauses(xag, nodes) as clauses:
+        with Clauses(xag, nodes, deadline) as clauses:
             for literal in large:
                 decision = clauses.decide(literal, deadline)
                 if decision.answer != "yes":
@@ -98,10 +111,14 @@ Rows = dict[int, npt.NDArray[np.uint64]]
 """The words of each node, every bit a case of its own."""
 
 
-def _evaluate(xag: Xag, nodes: Sequence[int], inputs: npt.NDArray[np.uint64]) -> Rows:
+def _evaluate(
+    xag: Xag, nodes: Sequence[int], inputs: npt.NDArray[np.uint64], deadline: Deadline
+) -> Rows:
     """Return the words of `nodes`, a cone, for `inputs` (inputs, words)."""
     rows = {0: np.zeros(inputs.shape[1], np.uint64)}
-    for node in nodes:
+    for count, node in enumerate(nodes):
+        if not (count + 1) % GATES_AT_ONCE:
+            deadline.check()
         if node <= xag.inputs:
             rows[node] = inputs[node - 1]
             continue
@@ -119,13 +136,13 @@ def _try_all(
     xag: Xag, nodes: Sequence[int], inputs: Sequence[int], literal: int, deadline: Deadline
 ) -> Decision:
     total = words_of(len(inputs))
-    for first in range(0, total, _BLOCK):
-        if deadline.passed:
-            return Decision("not decided", "time limit")
-        values = np.zeros((xag.inputs, min(_BLOCK, total - first)), np.uint64)
+    block = max(1, min(_BLOCK, _MOST_WORDS // len(nodes)))
+    for first in range(0, total, block):
+        deadline.check()
+        values = np.zeros((xag.inputs, min(block, total - first)), np.uint64)
         for number, node in enumerate(inputs):
             values[node - 1] = words(number, first, values.shape[1])
-        if _value(_evaluate(xag, nodes, values), literal).any():
+        if _value(_evaluate(xag, nodes, values, deadline), literal).any():
             return Decision("no", "all cases")
     return Decision("yes", "all cases")
 
@@ -133,10 +150,13 @@ def _try_all(
 class Clauses:
     """Nodes of a Xag as a formula. Use it in a `with`, as the formula."""
 
-    def __init__(self, xag: Xag, nodes: Sequence[int]) -> None:
+    def __init__(self, xag: Xag, nodes: Sequence[int], deadline: Deadline = NEVER) -> None:
+        """Raises TimeoutError if `deadline` passes before all nodes are there."""
         self._formula = Formula()
         self._literals: dict[int, int] = {}
-        for node in nodes:
+        for count, node in enumerate(nodes):
+            if not (count + 1) % GATES_AT_ONCE:
+                deadline.check()
             self._literals[node] = self._add(xag, node)
 
     def __enter__(self) -> Clauses:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from difflogic.errors import CircuitError
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.inspection.expression import (
     Expression,
@@ -21,6 +22,7 @@ from difflogic.logic.inspection.expression import (
     text,
 )
 from difflogic.logic.inspection.expression import Kind as Term
+from difflogic.logic.simplification.nets import folded
 from difflogic.logic.xag import FALSE, Kind, Xag, from_circuit
 
 LONGEST = 64
@@ -28,6 +30,9 @@ LONGEST = 64
 
 MOST_TERMS = 16
 """Terms of one flat chain; a longer one is cut by a name."""
+
+MOST_ROWS = 2**16
+"""Inputs and gates of the largest circuit that is inspected: its equations take some seconds."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +76,15 @@ def equations(circuit: LogicCircuit, channels: Sequence[int] | None = None) -> E
 
     Neighbours are named NW N NE W C E SW S SE, each followed by its channel's label; n0' is the
     next state of the channel labelled 0. A next state that is the same as an earlier one, or its
-    inverse, is written so: n4' = n0'.
+    inverse, is written so: n4' = n0'. Raises CircuitError if they need more than MOST_ROWS inputs
+    and gates that do something.
     """
     chosen = range(circuit.channels) if channels is None else channels
+    if circuit.rows > MOST_ROWS:
+        circuit = folded(circuit)
+        needed = int(circuit.needed(chosen).sum())
+        if needed > MOST_ROWS:
+            raise too_large(needed)
     xag, outputs = from_circuit(circuit)
     reader = _Reader(circuit, xag, [outputs[channel] for channel in chosen])
     lines: list[Equation] = []
@@ -96,6 +107,14 @@ def equations(circuit: LogicCircuit, channels: Sequence[int] | None = None) -> E
             lines.append(Equation(f"t{numbers[named]}", None, definition))
         lines.append(Equation(target(label), label, _numbered(expression, numbers)))
     return Equations(circuit, tuple(lines))
+
+
+def too_large(rows: int) -> CircuitError:
+    """Return the error that says what is too much to be inspected."""
+    return CircuitError(
+        f"the circuit has {rows} inputs and gates that do something, and up to {MOST_ROWS} are "
+        "inspected: simplify it first, or ask for one channel"
+    )
 
 
 def _numbered(expression: Expression, numbers: dict[int, int]) -> Expression:

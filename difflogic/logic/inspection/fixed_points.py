@@ -48,17 +48,18 @@ def find(automaton: Automaton, bound: int, seconds: float, most: int = MOST) -> 
     deadline = Deadline.after(seconds)
     found: dict[bytes, Picture] = {}
     sizes = [(p, q) for p in range(1, bound + 1) for q in range(1, bound + 1)]
-    for height, width in sorted(sizes, key=lambda size: (size[0] * size[1], size)):
-        with _Torus(automaton, height, width) as torus:
-            torus.exclude(found.values())
-            while (bits := torus.next(deadline)) is not None:
-                picture = canonical(bits)
-                found[_key(picture)] = picture
-                torus.exclude([picture])
-                if len(found) > most:
-                    return _sorted(list(found.values())[:most], bound, f"more than {most}")
-            if torus.undecided:
-                return _sorted(found.values(), bound, "time limit")
+    try:
+        for height, width in sorted(sizes, key=lambda size: (size[0] * size[1], size)):
+            with _Torus(automaton, height, width, deadline) as torus:
+                torus.exclude(found.values())
+                while (bits := torus.next(deadline)) is not None:
+                    picture = canonical(bits)
+                    found[_key(picture)] = picture
+                    torus.exclude([picture])
+                    if len(found) > most:
+                        return _sorted(list(found.values())[:most], bound, f"more than {most}")
+    except TimeoutError:
+        return _sorted(found.values(), bound, "time limit")
     return _sorted(found.values(), bound, None)
 
 
@@ -91,9 +92,12 @@ def _key(picture: Picture) -> bytes:
 
 
 class _Torus:
-    """The states of a small torus that a step takes to themselves, as clauses."""
+    """The states of a small torus that a step takes to themselves, as clauses.
 
-    def __init__(self, automaton: Automaton, height: int, width: int) -> None:
+    Raises TimeoutError if `deadline` passes, here and in `next`.
+    """
+
+    def __init__(self, automaton: Automaton, height: int, width: int, deadline: Deadline) -> None:
         self._height, self._width = height, width
         circuit = automaton.circuit
         cells = height * width
@@ -104,19 +108,17 @@ class _Torus:
         differences = []
         for cell in range(cells):
             inputs = [xag.input(row) for row in seen[:, :, cell].ravel().tolist()]
-            outputs = xag.next_state(circuit, inputs)
+            outputs = xag.next_state(circuit, inputs, deadline)
             for row, output in zip((states[:, 0] + cell).tolist(), outputs, strict=True):
                 differences.append(xag.xor_(output, xag.input(row)))
         self._visible = np.array(
             [[1 + row * cells + cell for cell in range(cells)] for row in automaton.visible_rows]
         )
         nodes = set(self._visible.ravel().tolist()).union(xag.cone(differences))
-        self._clauses = Clauses(xag, sorted(nodes))
+        self._clauses = Clauses(xag, sorted(nodes), deadline)
         self._impossible = TRUE in differences
         for literal in sorted(set(differences) - {FALSE, TRUE}):
             self._clauses.demand(literal ^ 1)
-        self.undecided = False
-        """Whether time was up before the last answer was found."""
 
     def __enter__(self) -> _Torus:
         return self
@@ -129,7 +131,8 @@ class _Torus:
         if self._impossible:
             return None
         found = self._clauses.solve(deadline)
-        self.undecided = found is None
+        if found is None:
+            raise TimeoutError
         if not found:
             return None
         true = self._clauses.true_among(self._visible.ravel().tolist())

@@ -12,7 +12,7 @@ from difflogic.firing import Firing
 from difflogic.grid import OUTSIDE, neighbors
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.deadline import Deadline
+from difflogic.logic.deadline import NEVER, Deadline
 from difflogic.logic.inspection.periods import Period, inside, on_torus
 from difflogic.streams import Purpose, stream
 
@@ -22,7 +22,8 @@ STARTS = 64
 LONGEST_CYCLE = 256
 """Steps after the last in which a state is looked for again."""
 
-_CELLS = 4096  # whose circuits are computed at once
+_MOST_WORDS = 2**23  # of all rows of the cells whose circuits are computed at once: 64 MiB
+_CELLS = 4096  # at most
 
 Words = npt.NDArray[np.uint64]
 
@@ -51,19 +52,21 @@ def settle(automaton: Automaton, seed: int, seconds: float) -> Settling | None:
     Random starts and fire masks are drawn from the streams of `seed`. Returns None if that takes
     more than about so many seconds.
     """
-    deadline = Deadline.after(seconds)
+    try:
+        return _settle(automaton, seed, Deadline.after(seconds))
+    except TimeoutError:
+        return None
+
+
+def _settle(automaton: Automaton, seed: int, deadline: Deadline) -> Settling:
     starts = 1 if automaton.start != "random" and automaton.fire_rate == 1 else STARTS
     lanes = np.uint64(2**starts - 1)
     reached = _run(automaton, _starts(automaton, seed), seed, deadline)
-    if reached is None:
-        return None
     cycles: Counter[int] = Counter()
     state, open_lanes = reached, lanes
     searched = LONGEST_CYCLE if automaton.fire_rate == 1 else 1
     for length in range(1, searched + 1):
-        if deadline.passed:
-            return None
-        state = _step(automaton, state)
+        state = _step(automaton, state, deadline)
         differs = np.bitwise_or.reduce((state ^ reached).ravel())
         back = open_lanes & ~differs
         cycles[length] = int(back).bit_count()
@@ -95,13 +98,11 @@ def _starts(automaton: Automaton, seed: int) -> Words:
     return state
 
 
-def _run(automaton: Automaton, state: Words, seed: int, deadline: Deadline) -> Words | None:
+def _run(automaton: Automaton, state: Words, seed: int, deadline: Deadline) -> Words:
     shape = (automaton.height, automaton.width, 64)
     firing = Firing(automaton.fire_rate, shape, [stream(seed, Purpose.EVALUATION_MASK)])
     for _ in range(automaton.steps):
-        if deadline.passed:
-            return None
-        after = _step(automaton, state)
+        after = _step(automaton, state, deadline)
         fires = firing.draw(1)
         if fires is not None:
             mask = np.packbits(fires[0, 0], axis=-1, bitorder="little").view(np.uint64)[..., 0]
@@ -110,15 +111,16 @@ def _run(automaton: Automaton, state: Words, seed: int, deadline: Deadline) -> W
     return state
 
 
-def _step(automaton: Automaton, state: Words) -> Words:
+def _step(automaton: Automaton, state: Words, deadline: Deadline = NEVER) -> Words:
     """Return the state (C, height, width) after a step in which every cell fires."""
     circuit = automaton.circuit
     flat = state.reshape(circuit.channels, -1)
     places = neighbors(automaton.height, automaton.width, automaton.boundary)
-    parts = [
-        _next_state(circuit, flat, places[:, first : first + _CELLS])
-        for first in range(0, flat.shape[1], _CELLS)
-    ]
+    cells = max(1, min(_CELLS, _MOST_WORDS // circuit.rows))
+    parts = []
+    for first in range(0, flat.shape[1], cells):
+        deadline.check()
+        parts.append(_next_state(circuit, flat, places[:, first : first + cells]))
     return np.concatenate(parts, axis=1).reshape(state.shape)
 
 

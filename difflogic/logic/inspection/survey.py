@@ -14,13 +14,13 @@ from difflogic.grid import NEIGHBORS
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.inspection import fixed_points, settling, symmetry
-from difflogic.logic.inspection.equations import Equations, equations
+from difflogic.logic.inspection.equations import MOST_ROWS, Equations, equations, too_large
 from difflogic.logic.inspection.fixed_points import FixedPoints
 from difflogic.logic.inspection.settling import Settling
 from difflogic.logic.inspection.symmetry import Rule
-from difflogic.logic.xag import from_circuit, to_circuit
+from difflogic.logic.simplification import nets
 
-MOST_CELLS = 2**18
+MOST_CELLS, MOST_BITS = 2**18, 2**24
 """Of the largest grid on which an automaton is run to see where it settles."""
 
 
@@ -62,33 +62,34 @@ class Inspection:
 def inspect(
     automaton: Automaton, limits: Limits, progress: Callable[[int, str], object]
 ) -> Inspection:
-    """Find out everything. `progress` is told how many parts are done, and what comes next."""
+    """Find out everything. `progress` is told how many parts are done, and what comes next.
+
+    Raises CircuitError for a circuit of more than MOST_ROWS.
+    """
     circuit = automaton.circuit
     # The same functions of the same inputs, without what passes through and is constant.
-    folded = automaton.with_circuit(
-        to_circuit(*from_circuit(circuit), circuit.labels, range(circuit.channels))
-    )
+    folded = automaton.with_circuit(nets.folded(circuit))
+    if folded.circuit.rows > MOST_ROWS:
+        raise too_large(folded.circuit.rows)
     progress(0, "symmetries")
     rule = symmetry.examine(folded.circuit, limits.seconds)
     progress(1, "fixed points")
     fixed = fixed_points.find(folded, limits.periods, limits.seconds)
     progress(2, "the run from its start")
-    small = automaton.height * automaton.width <= MOST_CELLS
+    cells = automaton.height * automaton.width
+    small = cells <= MOST_CELLS and cells * circuit.channels <= MOST_BITS
     settled = settling.settle(folded, limits.seed, limits.seconds) if small else None
     return Inspection(
-        automaton, circuit.op_counts(), wires(circuit), equations(circuit), rule, fixed, settled
-    )
+        automaton, circuit.op_counts(), wires(circuit), equations(circuit), rule, fixed,
+        settled,
+    )  # fmt: skip
 
 
 def wires(circuit: LogicCircuit) -> Wires:
     """Count readers. A gate reads an input once that its op depends on."""
-    fan_out = np.bincount(circuit.outputs, minlength=circuit.rows)
-    for gate in range(circuit.gates):
-        for row in circuit.reads(gate):
-            fan_out[row] += 1
     reads = np.zeros(circuit.inputs, np.bool_)
     reads[circuit.read_inputs] = True
-    return Wires(reads.reshape(len(NEIGHBORS), circuit.channels), fan_out)
+    return Wires(reads.reshape(len(NEIGHBORS), circuit.channels), circuit.fan_out)
 
 
 def channel_number(circuit: LogicCircuit, label: int) -> int:

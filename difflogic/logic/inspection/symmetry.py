@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from difflogic.grid import CENTER, NEIGHBORHOOD, OFFSETS
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.deadline import Deadline
-from difflogic.logic.inspection.decision import Decision, never
+from difflogic.logic.inspection.decision import Decision, in_time, never
 from difflogic.logic.xag import FALSE, TRUE, Xag
 
 SYMMETRIES = {
@@ -28,6 +29,8 @@ SYMMETRIES = {
     "reflection at the antidiagonal": (0, -1, -1, 0),
 }
 """The square's symmetries (the dihedral group D4) but the identity, as matrices, row-major."""
+
+_CASES = 512  # that are computed at once
 
 COMPLEMENT = "symmetric under inverting all bits"
 LINEAR = "linear over GF(2)"
@@ -54,16 +57,17 @@ def examine(circuit: LogicCircuit, seconds: float) -> Rule:
     """Find out what holds of a circuit's rule exactly, in about so many seconds."""
     deadline = Deadline.after(seconds)
     symmetries = {
-        name: _same_when_turned(circuit, matrix, deadline) for name, matrix in SYMMETRIES.items()
+        name: in_time(partial(_same_when_turned, circuit, matrix, deadline))
+        for name, matrix in SYMMETRIES.items()
     }
-    zero = _few_ones(circuit, np.array([], np.int64))[:, 0]
+    zero = circuit.next_state(np.zeros((circuit.inputs, 1), np.bool_))
     quiescent = Decision("no" if zero.any() else "yes", "evaluation")
-    affine = _affine(circuit, deadline)
+    affine = in_time(partial(_affine, circuit, deadline))
     properties = {
-        COMPLEMENT: _complement(circuit, deadline),
+        COMPLEMENT: in_time(partial(_complement, circuit, deadline)),
         LINEAR: affine if quiescent.answer == "yes" else quiescent,
         AFFINE: affine,
-        MONOTONE: _monotone(circuit, deadline),
+        MONOTONE: in_time(partial(_monotone, circuit, deadline)),
         QUIESCENT: quiescent,
     }
     table = _life_table(circuit)
@@ -93,15 +97,16 @@ def _same_when_turned(circuit: LogicCircuit, matrix: Sequence[int], deadline: De
     rows = _rows(circuit, xag)
     cells = [rows[n * circuit.channels :][: circuit.channels] for n in turned(matrix)]
     seen = [row for cell in cells for row in cell]
-    outputs = xag.next_state(circuit, rows)
-    return never(xag, _differences(xag, outputs, xag.next_state(circuit, seen)), deadline)
+    outputs = xag.next_state(circuit, rows, deadline)
+    turned_outputs = xag.next_state(circuit, seen, deadline)
+    return never(xag, _differences(xag, outputs, turned_outputs), deadline)
 
 
 def _complement(circuit: LogicCircuit, deadline: Deadline) -> Decision:
     xag = Xag(circuit.inputs)
     rows = _rows(circuit, xag)
-    outputs = xag.next_state(circuit, rows)
-    inverse = xag.next_state(circuit, [row ^ 1 for row in rows])
+    outputs = xag.next_state(circuit, rows, deadline)
+    inverse = xag.next_state(circuit, [row ^ 1 for row in rows], deadline)
     return never(xag, _differences(xag, outputs, [x ^ 1 for x in inverse]), deadline)
 
 
@@ -110,7 +115,7 @@ def _monotone(circuit: LogicCircuit, deadline: Deadline) -> Decision:
     xag = Xag(2 * circuit.inputs)
     rows = _rows(circuit, xag)
     more = [xag.or_(row, xag.input(circuit.inputs + i)) for i, row in enumerate(rows)]
-    lower, upper = xag.next_state(circuit, rows), xag.next_state(circuit, more)
+    lower, upper = (xag.next_state(circuit, each, deadline) for each in (rows, more))
     falls = [xag.and_(x, y ^ 1) for x, y in zip(lower, upper, strict=True)]
     return never(xag, falls, deadline)
 
@@ -118,7 +123,7 @@ def _monotone(circuit: LogicCircuit, deadline: Deadline) -> Decision:
 def _affine(circuit: LogicCircuit, deadline: Deadline) -> Decision:
     """Compare each output with the one affine function that agrees where at most one input is 1."""
     ones = circuit.read_inputs
-    values = _few_ones(circuit, ones)
+    values = _few_ones(circuit, ones, deadline)
     xag = Xag(circuit.inputs)
     candidates = []
     for zero, *rest in values.tolist():
@@ -127,16 +132,25 @@ def _affine(circuit: LogicCircuit, deadline: Deadline) -> Decision:
             if value != zero:
                 candidate = xag.xor_(candidate, xag.input(row))
         candidates.append(candidate)
-    outputs = xag.next_state(circuit, _rows(circuit, xag))
+    outputs = xag.next_state(circuit, _rows(circuit, xag), deadline)
     return never(xag, _differences(xag, outputs, candidates), deadline)
 
 
-def _few_ones(circuit: LogicCircuit, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+def _few_ones(
+    circuit: LogicCircuit, rows: npt.NDArray[np.int64], deadline: Deadline
+) -> npt.NDArray[np.uint8]:
     """Return the next states (C, 1 + rows) of zeros, and of each of `rows` alone being 1."""
-    cases = np.zeros((circuit.inputs, -(-(1 + len(rows)) // 8) * 8), np.uint8)
-    cases[rows, 1 + np.arange(len(rows))] = 1
-    states = circuit.next_state(np.packbits(cases, axis=1))
-    return np.unpackbits(states, axis=1)[:, : 1 + len(rows)]
+    found = []
+    for first in range(0, 1 + len(rows), _CASES):
+        if first:
+            deadline.check()
+        count = min(_CASES, 1 + len(rows) - first)
+        cases = np.zeros((circuit.inputs, _CASES), np.uint8)
+        case = np.arange(max(first, 1), first + count)  # case 0 has no 1
+        cases[rows[case - 1], case - first] = 1
+        states = circuit.next_state(np.packbits(cases, axis=1))
+        found.append(np.unpackbits(states, axis=1)[:, :count])
+    return np.concatenate(found, axis=1)
 
 
 def _life_table(circuit: LogicCircuit) -> npt.NDArray[np.uint8] | None:

@@ -105,6 +105,11 @@ def to_circuit(net: Net, labels: Sequence[int]) -> LogicCircuit:
     return LogicCircuit(op, a, b, np.array(rows, np.int32), tuple(labels))
 
 
+def folded(circuit: LogicCircuit) -> LogicCircuit:
+    """Return the same circuit without what passes through, is constant, equal or unread."""
+    return to_circuit(from_circuit(circuit), circuit.labels)
+
+
 def keep_channels(net: Net, channels: Sequence[int]) -> Net:
     """Return the net of some channels' next states, which read no other channel.
 

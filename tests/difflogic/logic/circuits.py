@@ -48,6 +48,19 @@ def circuits(draw: st.DrawFn, channels: int = 2, fewest: int = 0, most: int = 25
     return circuit_of(gates, outputs)
 
 
+def deep_circuit(gates: int, channels: int = 16) -> LogicCircuit:
+    """Return random gates that read near ones, so that the circuit is deep, and most do something.
+
+    It is the same every time.
+    """
+    rng = np.random.default_rng(gates)
+    inputs = 9 * channels
+    own = np.arange(inputs, inputs + gates)
+    a, b = (own - 1 - rng.integers(0, np.minimum(own, 500)) for _ in range(2))
+    outputs = np.arange(inputs + gates - channels, inputs + gates)
+    return LogicCircuit(rng.integers(1, 15, gates), a, b, outputs, tuple(range(channels)))
+
+
 def automaton(circuit: LogicCircuit, **changes: object) -> Automaton:
     """Return an automaton with a circuit on a small periodic grid, all of it visible."""
     settings: dict = {

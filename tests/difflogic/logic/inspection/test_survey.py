@@ -12,6 +12,8 @@ from difflogic.errors import CircuitError
 from difflogic.gates import TRUTH_TABLES, Op
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.inspection import Limits, channel_number, inspect, survey, wires
+from difflogic.logic.inspection.equations import equations
+from difflogic.logic.simplification.nets import folded
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import circuits, life_like
 
@@ -64,6 +66,21 @@ def test_no_run_on_a_huge_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(survey, "MOST_CELLS", 29)
     example = automaton(life_like("3", "23"))
     assert inspect(example, Limits(20, 1, 0), lambda done, what: None).settling is None
+
+
+def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = automaton(life_like("3", "23"))
+    needed = int(folded(example.circuit).needed([0]).sum())
+    for most in (needed, needed - 1):
+        monkeypatch.setattr("difflogic.logic.inspection.equations.MOST_ROWS", most)
+        monkeypatch.setattr(survey, "MOST_ROWS", most)
+        if most == needed:
+            assert equations(example.circuit).lines
+        else:
+            with pytest.raises(CircuitError, match=f"{needed} inputs and gates.*simplify it"):
+                equations(example.circuit)
+            with pytest.raises(CircuitError, match="simplify it first"):
+                inspect(example, Limits(20, 1, 0), lambda done, what: None)
 
 
 def test_channel_number() -> None:

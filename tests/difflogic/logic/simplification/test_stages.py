@@ -31,8 +31,10 @@ from tests.difflogic.logic.circuits import (
     automaton_of,
     circuit_of,
     circuits,
+    deep_circuit,
     same_next_states,
 )  # fmt: skip
+from tests.difflogic.logic.clocks import Clock
 
 BRIEF = Effort(2, (4, 6), 10, 9, 300, 1) if JIT else Effort(1, (4,), 1, 9, 3, 1)
 """Every stage, none of it long."""
@@ -152,37 +154,13 @@ class TestBounds:
         assert not simplify(automaton, BRIEF).stopped
 
     def test_a_clock_that_runs_out_anywhere_leaves_a_right_circuit(self) -> None:
-        circuit = random_circuit(gates=400, channels=2, seed=5)
+        circuit = deep_circuit(400, channels=2)
         for looks in range(0, 300, 23):
-            clock = Clock(looks)
+            clock = Clock(most=looks)
             found = simplify(automaton_of(circuit, (0, 1)), EFFORTS["normal"], deadline=clock)
             proof = prove(circuit, found.circuit, (0, 1))
             assert proof.equal
             assert found.stopped == (clock.looks > looks)
-
-
-class Clock(Deadline):
-    """Passes after so many looks at it."""
-
-    def __init__(self, left: int) -> None:
-        super().__init__(0.0)
-        object.__setattr__(self, "left", left)
-        object.__setattr__(self, "looks", 0)
-
-    @property
-    def passed(self) -> bool:
-        object.__setattr__(self, "looks", self.looks + 1)
-        return self.looks > self.left
-
-
-def random_circuit(gates: int, channels: int, seed: int) -> LogicCircuit:
-    """Return gates that read near ones, as deep circuits of other programs do."""
-    rng = np.random.default_rng(seed)
-    inputs = 9 * channels
-    own = np.arange(inputs, inputs + gates)
-    a, b = (own - 1 - rng.integers(0, np.minimum(own, 100)) for _ in range(2))
-    outputs = np.arange(inputs + gates - channels, inputs + gates)
-    return LogicCircuit(rng.integers(1, 15, gates), a, b, outputs, tuple(range(channels)))
 
 
 class TestFaults:
