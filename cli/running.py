@@ -17,7 +17,7 @@ from cli.terminal import display, report
 from cli.terminal.warming import warm_up
 
 if TYPE_CHECKING:
-    from difflogic.config import Config
+    from difflogic.config import Config, Override
     from difflogic.training.run_directory import RunDirectory
     from difflogic.training.session import Session
     from difflogic.training.trainer import StepResult
@@ -31,8 +31,8 @@ class Experiment:
     """The configuration that was named, if one was."""
     default: str | None = None
     """The one that is meant otherwise, unless a run is resumed."""
-    overrides: Sequence[str] = ()
-    """What the command's own options say, as ``section.key=value``."""
+    overrides: Sequence[Override] = ()
+    """What the command's own options say."""
     name: str | None = None
     """What a new run of it is called, if not as its configuration."""
     kind: str | None = None
@@ -49,7 +49,7 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
 
 
 def _prepare(experiment: Experiment, options: RunOptions) -> tuple[Config, RunDirectory]:
-    from difflogic.config import load_config, shipped_configs
+    from difflogic.config import Override, load_config, shipped_configs
     from difflogic.errors import ConfigError
     from difflogic.training import session  # noqa: F401 - takes its time: before there is anything
     from difflogic.training.run_directory import CONFIG, RunDirectory, find_run, run_name
@@ -61,30 +61,43 @@ def _prepare(experiment: Experiment, options: RunOptions) -> tuple[Config, RunDi
                 "name a configuration, one of "
                 f"{', '.join(shipped_configs())}, or a TOML file; or a run with --resume"
             )
-        name = [] if experiment.name is None else [f"name={experiment.name}"]
-        settings = _load(source, [*name, *experiment.overrides], experiment, options)
+        name = [] if experiment.name is None else [Override(f"name={experiment.name}")]
+        settings = _load(source, [*name, *experiment.overrides], experiment, options, True)
         return settings, RunDirectory.create(name=run_name(settings), requested=options.run_dir)
     if options.run_dir is not None:
         raise ConfigError("--resume names the run's directory already: leave --run-dir out")
     path = find_run(options.resume)
     # What was not given is as it is in the run, whose name and length no file changes.
     stored = load_config(path / CONFIG)
-    kept = [f"name={stored.name}", f"training.epochs={stored.training.epochs}"]
-    base = experiment.config or path / CONFIG
-    return _load(base, [*kept, *experiment.overrides], experiment, options), RunDirectory(path)
+    kept = [
+        Override(f"name={stored.name}"),
+        Override(f"training.epochs={stored.training.epochs}"),
+    ]
+    overrides = [*kept, *experiment.overrides]
+    if experiment.config is not None:
+        return _load(experiment.config, overrides, experiment, options, True), RunDirectory(path)
+    # A run's directory may come from elsewhere: the code in it runs only if someone says so.
+    own = path / CONFIG
+    return _load(own, overrides, experiment, options, options.allow_code), RunDirectory(path)
 
 
 def _load(
-    source: str | Path, overrides: Sequence[str], experiment: Experiment, options: RunOptions
+    source: str | Path,
+    overrides: Sequence[Override],
+    experiment: Experiment,
+    options: RunOptions,
+    allow_code: bool,
 ) -> Config:
     from difflogic.config import load_config
-    from difflogic.tasks import require_task
+    from difflogic.tasks import require_task, task_class
     from difflogic.training.compatibility import without_foreign_results
 
-    settings = load_config(source, [*overrides, *options.all_overrides], options.recipe)
+    overrides = [*overrides, *options.all_overrides]
+    settings = load_config(source, overrides, options.recipe, allow_code=allow_code)
+    task_class(settings.task)  # before anything is made, if its code may not run
     if experiment.kind is not None:
         require_task(settings, experiment.kind, settings.name)
-    return without_foreign_results(settings, load_config(source))
+    return without_foreign_results(settings, load_config(source, allow_code=allow_code))
 
 
 def _train(settings: Config, run: RunDirectory, quiet: bool) -> tuple[dict[str, Any], int]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from difflogic.library.sweeping import sweep as sweep
     from difflogic.library.training import train as train
     from difflogic.model import Model as Model
+    from difflogic.tasks import Task as Task
     from difflogic.training.trainer import Trainer as Trainer
 
 PROJECT = "dct"
@@ -54,6 +55,7 @@ _HOMES = {
     "load_config": "difflogic.config",
     "Model": "difflogic.model",
     "Trainer": "difflogic.training.trainer",
+    "Task": "difflogic.tasks",
     "held_out": "difflogic.evaluation",
 }
 

@@ -93,11 +93,12 @@ def bench(
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
-    from difflogic.config import load_config
+    from difflogic.config import Override, load_config
 
-    given = [] if workers is None else [f"parallel.workers={workers}"]
+    flag = f"--workers {workers}"
+    given = [] if workers is None else [Override(f"parallel.workers={workers}", flag)]
     source = config_command.source(config, small, "--config")
-    settings = load_config(source, [*(overrides or []), *given])
+    settings = load_config(source, [*(overrides or []), *given], allow_code=True)
     compile_for(settings)
     report = _measure(settings, compare, repeat)
     if as_json:

@@ -58,7 +58,9 @@ def show(
     """
     from difflogic.config import describe, load_config
 
-    settings = load_config(source(config, small, "CONFIG"), overrides or [], recipe)
+    settings = load_config(
+        source(config, small, "CONFIG"), overrides or [], recipe, allow_code=True
+    )
     typer.echo(describe(settings), nl=False)
 
 

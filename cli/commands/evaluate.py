@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from cli.errors import FAILURE
+from cli.options.run_options import ALLOW_CODE
 from cli.terminal import display, output
 from cli.terminal.warming import announce_hard
 from cli.watching import watched
@@ -56,6 +57,7 @@ def evaluate(
     require_exact: Annotated[
         bool, typer.Option("--require-exact", help="Exit 1 unless the circuit is exact.")
     ] = False,
+    allow_code: Annotated[bool, ALLOW_CODE] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the results as one JSON object.")
     ] = False,
@@ -69,7 +71,7 @@ def evaluate(
     from difflogic.library.loading import load
     from difflogic.library.measuring import evaluate as measure
 
-    loaded = load(run)
+    loaded = load(run, allow_code=allow_code)
     evaluation.choose(loaded.require_model().config, tests or [])
     announce_hard()
     with watched() as progress:

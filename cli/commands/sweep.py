@@ -11,6 +11,7 @@ import typer
 from cli.commands import config as config_command
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
+from cli.options.run_options import ALLOW_CODE
 from cli.terminal.sweep_display import choose
 from cli.terminal.sweep_report import report
 from cli.terminal.warming import compile_for
@@ -63,6 +64,7 @@ def sweep(
             help="Write there instead of runs/…; an earlier sweep there goes on.",
         ),
     ] = None,
+    allow_code: Annotated[bool, ALLOW_CODE] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print variants and runs as one JSON object.")
@@ -81,7 +83,7 @@ def sweep(
             config, seeds, grid=grid or (), recipe=recipe, directory=directory, jobs=jobs,
             overrides=[*(overrides or []), *given], backend=backend, scheduler=scheduler,
             progress=shown.update, should_stop=lambda: shown.interruption.requested, say=shown.say,
-            compile_for=compile_for,
+            compile_for=compile_for, allow_code=allow_code or config is not None,
         )  # fmt: skip
     code = shown.interruption.exit_code
     if found.problem is not None:

@@ -56,14 +56,16 @@ def train_checkerboard(
     A flag goes before --set, and both before the configuration's file: `dct config show` prints
     what comes out. Ctrl-C, or SIGTERM, finishes the step and saves the run.
     """
-    overrides: list[str] = []
+    from difflogic.config import Override
+
+    overrides: list[Override] = []
     if asynchronous:
         _refuse_both("--async", config)
     if small and asynchronous:
         from difflogic.config import load_config
 
         gates = list(load_config("checkerboard-small").update.gates)
-        overrides = [f"update.gates={gates}"]
+        overrides = [Override(f"update.gates={gates}", "--small")]
     shipped = "checkerboard-async" if asynchronous else "checkerboard-small"
     chosen = _chosen(config, small or asynchronous, shipped)
     name = "checkerboard-async-small" if small and asynchronous else None
@@ -89,7 +91,9 @@ def train_gol(
 
     Ends with a check of the hard circuit against the real automaton.
     """
-    overrides = [] if rule is None else [f'task.rule="{rule}"']
+    from difflogic.config import Override
+
+    overrides = [] if rule is None else [Override(f'task.rule="{rule}"', f"--rule {rule}")]
     chosen = _chosen(config, small, "game-of-life-small")
     name = None if rule in (None, CONWAY) else "life-" + rule.replace("/", "-")
     run_experiment(Experiment(chosen, "game-of-life", overrides, name, "life"), options)
@@ -141,6 +145,7 @@ def train_pattern(
 ) -> None:
     """Train an automaton that grows a picture. It is shown before the training starts."""
     from cli.options.pattern import circuit_for, picture_name, picture_override
+    from difflogic.config import Override
 
     if colors is not None:
         _refuse_both("--colors", config)
@@ -150,9 +155,9 @@ def train_pattern(
     default = "letter-g" if three else "lizard"
     overrides = [] if target is None else [picture_override(target)]
     if steps is not None:
-        overrides.append(f"automaton.steps={steps}")
+        overrides.append(Override(f"automaton.steps={steps}", f"--steps {steps}"))
     if start is not None:
-        overrides.append(f"task.start={start.value}")
+        overrides.append(Override(f"task.start={start.value}", f"--start {start.value}"))
     if channels is not None:
         overrides += circuit_for(channels, config or default)
     name = None if target in (None, default) else picture_name(target)

@@ -42,9 +42,11 @@ def equivalence(
     from difflogic.config import load_config
 
     source = config_command.source(config, small, "--config")
-    settings = load_config(source, overrides or [])
+    given = overrides or []
+    settings = load_config(source, given, allow_code=True)
     for precision in PRECISIONS:
-        compile_for(load_config(source, [*(overrides or []), f"training.precision={precision}"]))
+        precise = [*given, f"training.precision={precision}"]
+        compile_for(load_config(source, precise, allow_code=True))
     findings = _compare(settings)
     failures = [finding for finding in findings if not finding.passed]
     if as_json:

@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from difflogic.config import Override
     from difflogic.tasks import Preview
 
 
-def picture_override(target: str) -> str:
+def picture_override(target: str) -> Override:
     """Return the override for a picture: a file of the working directory, or a shipped name."""
+    from difflogic.config import Override
+
     path = Path(target)
     looks_like_a_path = path.suffix != "" or len(path.parts) > 1
     name = str(path.absolute()) if looks_like_a_path or path.is_file() else target
-    return f"task.target={json.dumps(name, ensure_ascii=False)}"
+    text = f"task.target={json.dumps(name, ensure_ascii=False)}"
+    return Override(text, f"--target {target}")
 
 
 def picture_name(target: str) -> str:
@@ -24,15 +28,19 @@ def picture_name(target: str) -> str:
     return f"pattern-{stem}"[:64]
 
 
-def circuit_for(channels: int, source: str) -> list[str]:
+def circuit_for(channels: int, source: str) -> list[Override]:
     """Return overrides that give a configuration's automaton so many channels."""
-    from difflogic.config import load_config
+    from difflogic.config import Override, load_config
     from difflogic.widths import fit_update
 
     config = load_config(source)
     inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
     gates = fit_update(config.update.gates, inputs, channels)
-    return [f"automaton.channels={channels}", f"update.gates={list(gates)}"]
+    flag = f"--channels {channels}"
+    return [
+        Override(f"automaton.channels={channels}", flag),
+        Override(f"update.gates={list(gates)}", flag),
+    ]
 
 
 def show_preview(preview: Preview) -> None:

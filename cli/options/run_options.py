@@ -6,11 +6,20 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from cli.commands import config as config_command
+
+if TYPE_CHECKING:
+    from difflogic.config import Override
+
+
+ALLOW_CODE = typer.Option(
+    "--allow-code",
+    help="Run the code of the task that a run or a model from elsewhere names: read it first.",
+)
 
 
 @dataclass(frozen=True)
@@ -38,21 +47,28 @@ class RunOptions:
             "it.",
         ),
     ] = None
+    allow_code: Annotated[bool, ALLOW_CODE] = False
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as one JSON object.")
     ] = False
 
     @property
-    def all_overrides(self) -> list[str]:
+    def all_overrides(self) -> list[Override]:
         """The overrides of the configuration, the flags after --set: the last of a key wins."""
+        from difflogic.config import Override
+
         flags = {
-            "training.epochs": self.epochs,
-            "training.seed": self.seed,
-            "parallel.workers": self.workers,
+            "--epochs": ("training.epochs", self.epochs),
+            "--seed": ("training.seed", self.seed),
+            "--workers": ("parallel.workers", self.workers),
         }
-        given = [f"{key}={value}" for key, value in flags.items() if value is not None]
-        return [*(self.overrides or []), *given]
+        given = [Override(text, f"--set {text}") for text in self.overrides or []]
+        return given + [
+            Override(f"{key}={value}", f"{flag} {value}")
+            for flag, (key, value) in flags.items()
+            if value is not None
+        ]
 
 
 def with_run_options(command: Callable[..., None]) -> Callable[..., None]:

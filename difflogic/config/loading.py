@@ -32,8 +32,8 @@ class Override(NamedTuple):
 
     text: str
     """As ``section.key=value``, the value in TOML; a bare word is a string."""
-    typed: str
-    """What a user gave for it, such as ``--epochs 5``: messages quote it."""
+    typed: str = ""
+    """What a user gave for it, such as ``--epochs 5``: messages quote it; "" if nobody typed it."""
 
 
 def load_config(
@@ -340,7 +340,8 @@ def _check(
 
 def _origin(problem: problems.Problem, source: str, origins: Mapping[problems.Place, str]) -> str:
     """Say where the value came from: its override, or the file."""
-    if problem.place in origins:
+    if origins.get(problem.place):
         return origins[problem.place]
     # Values that disagree may come from several places: name all that could be at fault.
-    return ", ".join([source, *origins.values()]) if problem.is_disagreement else source
+    typed = dict.fromkeys(origin for origin in origins.values() if origin)
+    return ", ".join([source, *typed]) if problem.is_disagreement else source

@@ -11,6 +11,7 @@ from difflogic.errors import CircuitError, ConfigError
 from difflogic.formats.read_circuit import read_circuit
 from difflogic.logic.automaton import Automaton, from_model
 from difflogic.model import Model
+from difflogic.tasks import own
 from difflogic.training.run_directory import saved_model
 
 
@@ -49,11 +50,12 @@ Source = str | Path | Loaded | Model | Automaton
 """Whatever `load` takes, and so every function that takes a circuit."""
 
 
-def load(source: Source) -> Loaded:
+def load(source: Source, *, allow_code: bool = False) -> Loaded:
     """Return what a path leads to: a run's directory, "last", a model, or a circuit's file.
 
-    What is no path is taken as it is. Raises CircuitError, ModelFileError or RunDirectoryError for
-    whatever is none.
+    What is no path is taken as it is. `allow_code` runs the code of a model's task, if that is not
+    the program's own; only tests of the task need it. Raises CircuitError, ModelFileError or
+    RunDirectoryError for whatever is none.
     """
     match source:
         case Loaded():
@@ -69,5 +71,8 @@ def load(source: Source) -> Loaded:
         reason = (error.strerror or str(error)).lower()
         raise CircuitError(f"{path}: cannot be read: {reason}") from None
     if is_archive(file):
-        return Loaded(str(source), model=Model.load(file))
+        model = Model.load(file)
+        if allow_code:
+            own.allow_code(model.config.task, file.parent)
+        return Loaded(str(source), model=model)
     return Loaded(str(source), circuit=read_circuit(file))

@@ -38,14 +38,16 @@ def evaluate(
     seed: int | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
+    allow_code: bool = False,
 ) -> Evaluated:
     """Measure the hard circuit of a run or a model on starts that training never draws.
 
     `tests` are those of `dct eval`, by default all that apply. `starts` replaces the number of
-    starts of each test, `seed` the training's for what is drawn. Raises what `load` raises, and
-    ConfigError for a circuit without a model and for tests that do not exist or apply.
+    starts of each test, `seed` the training's for what is drawn. `allow_code` is that of `load`.
+    Raises what `load` raises, and ConfigError for a circuit without a model and for tests that do
+    not exist or apply.
     """
-    loaded, watched = load(source), Watched(progress, should_stop)
+    loaded, watched = load(source, allow_code=allow_code), Watched(progress, should_stop)
     if starts is not None and not 1 <= starts <= 65536:
         raise ConfigError(f"{starts} starts: give 1 to 65536")
     if seed is not None and not 0 <= seed < 2**63:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from difflogic.config import Config
@@ -84,6 +84,7 @@ def sweep(
     should_stop: ShouldStop = never,
     say: Say = unheard,
     compile_for: Callable[[Config], None] = warm_up,
+    allow_code: bool = False,
 ) -> Swept:
     """Train a configuration with many seeds, and with all combinations of some settings.
 
@@ -92,13 +93,16 @@ def sweep(
     seeds, too. `jobs` runs go on at a time, on processes here (loky), on a Dask cluster or one
     after the other (sequential). `progress` is called several times a second; where `should_stop`
     says yes the runs save, and nothing is raised. `compile_for` compiles what a configuration
-    needs before the first run.
+    needs before the first run. `allow_code` runs the code of a task that is not the program's own,
+    of the configuration or of the earlier sweep.
 
     Call it from the main thread, below ``if __name__ == "__main__":`` as for all that starts
     processes. Raises ConfigError, RunDirectoryError, and ClusterError where no cluster answers.
     """
     place = None if directory is None else SweepDirectory(Path(directory))
-    question = _ask(config, seeds, Asked("", tuple(overrides), tuple(grid), recipe), place)
+    question = _ask(
+        config, seeds, Asked("", tuple(overrides), tuple(grid), recipe), place, allow_code
+    )
     workers = _backend(question, backend, jobs, scheduler)
     if place is None:
         name = f"sweep-{question.experiment}"
@@ -113,6 +117,7 @@ def _ask(
     seeds: str | Sequence[int] | None,
     asked: Asked,
     place: SweepDirectory | None,
+    allow_code: bool,
 ) -> Question:
     """Return what is asked for, with what was asked for in an earlier sweep of that directory."""
     wanted = parse_seeds(seeds) if isinstance(seeds, str) else tuple(sorted(set(seeds or ())))
@@ -126,11 +131,14 @@ def _ask(
             )
         if asked.overrides or asked.grid or asked.recipe:
             raise ConfigError("settings need a CONFIG: an earlier sweep goes on with its own")
-        return place.read_question().with_seeds(wanted)
+        question = place.read_question()
+        place.load_code(question, allow_code)
+        return question.with_seeds(wanted)
     is_earlier = place is not None and place.exists
     if not wanted and not is_earlier:
         raise ConfigError("say which --seeds to train, such as --seeds 0-15")
-    question = ask(Asked(config, asked.overrides, asked.grid, asked.recipe), wanted)
+    asked = replace(asked, config=config)
+    question = ask(asked, wanted, allow_code=allow_code)
     if place is None:
         return question
     if is_earlier:

@@ -41,7 +41,10 @@ class Trained:
 
 
 def resolve(
-    config: Config | str | Path, overrides: Sequence[str] = (), recipe: str | None = None
+    config: Config | str | Path,
+    overrides: Sequence[str] = (),
+    recipe: str | None = None,
+    allow_code: bool = False,
 ) -> Config:
     """Return a configuration: one that is given, a shipped one's by its name, or a file's.
 
@@ -49,7 +52,7 @@ def resolve(
     Raises ConfigError.
     """
     if not isinstance(config, Config):
-        return load_config(config, overrides, recipe)
+        return load_config(config, overrides, recipe, allow_code=allow_code)
     if overrides or recipe is not None:
         raise ConfigError("a configuration that is loaded already stays as it is: name it instead")
     return config
@@ -64,18 +67,20 @@ def train(
     progress: Callable[[StepResult], None] | None = None,
     should_stop: ShouldStop = never,
     say: Say = unheard,
+    allow_code: bool = False,
 ) -> Trained:
     """Train an experiment in a run directory until it is done, and save it.
 
     Without a `directory` there is a new one in runs/. One that holds an unfinished run of this
     configuration goes on with it, and ends as if it had never been interrupted; a finished one is
     returned as it is. `progress` hears each epoch's result. Where `should_stop` says yes, between
-    two epochs, all is saved and the run can go on another time: nothing is raised.
+    two epochs, all is saved and the run can go on another time: nothing is raised. `allow_code`
+    runs the code of the configuration's task, if that is not the program's own.
 
     Raises ConfigError, RunDirectoryError for a directory that cannot be used, and TrainingError if
     training or saving cannot go on.
     """
-    settings = resolve(config, overrides, recipe)
+    settings = resolve(config, overrides, recipe, allow_code)
     if directory is None:
         path = RunDirectory.create(name=run_name(settings)).path
     else:

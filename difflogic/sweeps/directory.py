@@ -17,6 +17,7 @@ from difflogic.errors import ConfigError, RunDirectoryError
 from difflogic.files import read_inside, refused, require_directory, write_whole
 from difflogic.sweeps.question import Asked, Question, Variant, differences, lookup, with_seed
 from difflogic.sweeps.seeds import format_seeds, parse_seeds
+from difflogic.tasks import own, task_class
 from difflogic.training.compatibility import differing
 from difflogic.training.run_directory import SUMMARY, RunDirectory
 
@@ -109,6 +110,16 @@ class SweepDirectory:
                 f"{path}: cannot be used: {what}. Restore the file, or start a new sweep"
             ) from None
 
+    def load_code(self, question: Question, allowed: bool) -> None:
+        """Load the code of the question's tasks, if it has any, from the copies that are here.
+
+        Raises ConfigError if there is some, and it is not `allowed`.
+        """
+        for variant in question.variants:
+            if allowed:
+                own.allow_code(variant.config.task, self.path)
+            task_class(variant.config.task)
+
     def write_question(self, question: Question) -> None:
         """Write sweep.toml. Raises RunDirectoryError."""
         asked = question.asked
@@ -127,6 +138,10 @@ class SweepDirectory:
         }
         if asked.recipe is not None:
             data["asked"]["recipe"] = asked.recipe
+        for variant in question.variants:
+            code = own.code_of(variant.config.task)
+            if code is not None:
+                code.keep(self.path)
         self.write(FILE, tomli_w.dumps(data, multiline_strings=True))
 
     def join(self, question: Question) -> Question:

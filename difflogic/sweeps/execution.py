@@ -15,6 +15,7 @@ from difflogic.sweeps.directory import Found, SweepDirectory
 from difflogic.sweeps.question import Question, Variant, with_seed
 from difflogic.sweeps.results import Row, make_row
 from difflogic.sweeps.work import Control, Job, Outcome, read_beats, remove_control
+from difflogic.tasks.own import code_of
 
 MAX_LOSSES = 3
 """So often in a row, without a run that ended in between, workers may die before it is given up."""
@@ -171,7 +172,8 @@ class Execution:
     def _job(self, index: int, control: Control) -> Job:
         variant, seed = self._runs[index]
         path = self._directory.run_path(variant, seed).absolute()
-        return Job(index, with_seed(variant.config, seed).to_dict(), str(path), control)
+        config = with_seed(variant.config, seed)
+        return Job(index, config.to_dict(), str(path), control, code=code_of(config.task))
 
 
 def epochs_to_do(question: Question, rows: Sequence[Row]) -> int:

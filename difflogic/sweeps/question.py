@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from difflogic.config import Config, load_config
-from difflogic.config.problems import shorten
+from difflogic.config import Config, Override, load_config
 from difflogic.errors import ConfigError
 from difflogic.sweeps.grid import combinations, parse_axes, variant_name
 from difflogic.sweeps.seeds import format_seeds
@@ -78,19 +77,19 @@ class Question:
         return replace(self, seeds=tuple(sorted({*self.seeds, *seeds})))
 
 
-def ask(asked: Asked, seeds: Sequence[int]) -> Question:
+def ask(asked: Asked, seeds: Sequence[int], *, allow_code: bool = False) -> Question:
     """Load and check every configuration of a sweep.
 
     A run gets one worker thread if nothing asks for more: whole runs side by side need no
-    barriers. Raises ConfigError that names every value which is wrong.
+    barriers. `allow_code` is as for `load_config`. Raises ConfigError that names every value
+    which is wrong.
     """
     axes = parse_axes(asked.grid)
-    overrides = ["parallel.workers=1", *asked.overrides]
-    _load(asked, overrides, {})
+    _load(asked, {}, allow_code)
     variants, problems = [], []
     for texts in combinations(axes):
         try:
-            config = _load(asked, overrides, texts)
+            config = _load(asked, texts, allow_code)
         except ConfigError as error:
             problems += _lines(error)
             continue
@@ -138,15 +137,11 @@ def differences(before: Question, now: Question) -> list[str]:
     return list(found)
 
 
-def _load(asked: Asked, overrides: Sequence[str], texts: Mapping[str, str]) -> Config:
-    options = [f"{key}={text}" for key, text in texts.items()]
-    try:
-        return load_config(asked.config, [*overrides, *options], asked.recipe)
-    except ConfigError as error:
-        message = str(error)
-        for option in options:  # which the loader takes for an override, as it is one to it
-            message = message.replace(shorten(f"--set {option}"), shorten(f"--grid {option}"))
-        raise ConfigError(message) from None
+def _load(asked: Asked, texts: Mapping[str, str], allow_code: bool) -> Config:
+    overrides = [Override("parallel.workers=1")]
+    overrides += [Override(text, f"--set {text}") for text in asked.overrides]
+    overrides += [Override(f"{key}={text}", f"--grid {key}={text}") for key, text in texts.items()]
+    return load_config(asked.config, overrides, asked.recipe, allow_code=allow_code)
 
 
 def _lines(error: ConfigError) -> list[str]:

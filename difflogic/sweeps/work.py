@@ -17,6 +17,7 @@ from difflogic.errors import DctError, RunDirectoryError
 from difflogic.files import read_inside, write_inside
 
 if TYPE_CHECKING:
+    from difflogic.tasks.own import Code
     from difflogic.training.trainer import StepResult
 
 RUN_FILES = ("config.toml", "metrics.csv", "model.npz", "summary.json")
@@ -75,6 +76,8 @@ class Job:
     """Its run directory as the sweep sees it, absolute."""
     control: Control
     version: str = __version__
+    code: Code | None = None
+    """Of its task, if that is not the program's own; who made the job was allowed to run it."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,8 @@ def _execute_apart(job: Job, should_stop: Callable[[], bool]) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="dct-run-") as directory:
         path = Path(directory)
         summary = _execute(job, path, should_stop)
-        names = [name for name in RUN_FILES if (path / name).is_file()]
+        code = () if job.code is None else (job.code.copy_name,)
+        names = [name for name in (*RUN_FILES, *code) if name and (path / name).is_file()]
         files = {name: (path / name).read_bytes() for name in names}
     return Outcome(job.index, summary, files=files if is_finished(summary) else {})
 
@@ -133,8 +137,11 @@ def is_finished(summary: dict[str, Any] | None) -> bool:
 
 def _execute(job: Job, path: Path, should_stop: Callable[[], bool]) -> dict[str, Any]:
     from difflogic.config import config_from_dict
+    from difflogic.tasks.own import load_code
     from difflogic.training.session import execute
 
+    if job.code is not None:
+        load_code(job.code)
     config = config_from_dict(job.config, "the sweep")
     beat = Beat(Path(job.control.path) / str(job.index))
     give_up = time.monotonic() + LOCK_SECONDS

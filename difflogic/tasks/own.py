@@ -18,12 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
 from difflogic.errors import ConfigError, did_you_mean
-from difflogic.files import open_plain
+from difflogic.files import open_plain, write_whole
 from difflogic.sections import AutomatonConfig
 from difflogic.tasks.base import Start, Task, TaskError, TaskSection, line_of
+from difflogic.tasks.drawing import draw_batch
 
 MAX_BYTES = 2**20
 """Of a task's file."""
@@ -97,6 +99,16 @@ class Code:
     def class_name(self) -> str:
         return _parts(self.kind)[1]
 
+    @property
+    def copy_name(self) -> str | None:
+        """The name under which a run keeps a copy of a task's file; None for a module."""
+        return Path(_parts(self.kind)[0]).name if self.directory is None else None
+
+    def keep(self, directory: Path) -> None:
+        """Write a copy for a run to be gone on with. Raises RunDirectoryError."""
+        if self.copy_name is not None:
+            write_whole(directory / self.copy_name, lambda file: file.write(self.text))
+
 
 @dataclass(frozen=True)
 class _Loaded:
@@ -163,11 +175,6 @@ def code_of(section: TaskSection) -> Code | None:
     return None if loaded is None else loaded.code
 
 
-def copy_name(code: Code) -> str | None:
-    """Return the name under which a run keeps a copy of a task's file; None for a module."""
-    return Path(_parts(code.kind)[0]).name if code.directory is None else None
-
-
 def class_of(section: OwnSection) -> type[Task]:
     """Return the class of a section. Raises CodeNotAllowedError if its code was not loaded."""
     loaded = _LOADED.get((section.kind, section.sha256))
@@ -176,7 +183,8 @@ def class_of(section: OwnSection) -> type[Task]:
         what = "the file" if place.endswith(".py") else "the module"
         raise CodeNotAllowedError(
             f'the task "{section.kind}" is code of its own, the class {name} in {what} {place}, '
-            "which would run with all your rights: read it, then give --allow-code"
+            "which would run with all your rights: read it, then give --allow-code (in Python: "
+            "allow_code=True)"
         )
     return loaded.task
 
@@ -206,10 +214,8 @@ def complete(section: OwnSection) -> OwnSection:
 
 def try_out(section: OwnSection, automaton: AutomatonConfig) -> OwnSection:
     """Draw from the task, and write down where its circuits start. Raises TaskError."""
-    import numpy as np
-
     task = make(section, automaton)
-    first, again = (task.draw(np.random.default_rng(1)) for _ in range(2))
+    first, again = (draw_batch(task, seed=0, epoch=0, batch=4) for _ in range(2))
     if not (np.array_equal(first[0], again[0]) and np.array_equal(first[1], again[1])):
         raise TaskError(
             f"{task.blamed}.sample gives two samples for the same generator: draw with rng alone"
@@ -256,6 +262,8 @@ def _read_module(kind: str, name: str, directory: Path) -> Code:
     importlib.invalidate_caches()
     try:
         spec = importlib.util.find_spec(name)
+    except ModuleNotFoundError:  # its package
+        spec = None
     except (Exception, SystemExit) as error:
         raise TaskError(f'"{kind}": {type(error).__name__}: {error}') from error
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
@@ -281,6 +289,8 @@ def _run(code: Code) -> types.ModuleType:
             if code.directory not in sys.path:
                 sys.path.append(code.directory)
             module = importlib.import_module(name)
+            if Path(module.__file__ or "").read_bytes() != code.text:
+                raise ImportError(f"{module.__file__} is not the file that was asked for")
     except SyntaxError as error:
         raise TaskError(
             f"{error.filename}: line {error.lineno}: {error.msg}: correct the file"

@@ -14,6 +14,9 @@ FREE = {
 }
 """Settings that change no bit of a run's results."""
 
+NOTES = {"task.sha256": " (the file with the task's code has changed)"}
+"""What a changed setting means, where its name does not say it."""
+
 
 def differing(stored: Config, asked: Config) -> list[str]:
     """Return "section.key: old → new" for each setting that a run cannot change on its way.
@@ -24,7 +27,7 @@ def differing(stored: Config, asked: Config) -> list[str]:
     free = {f"{section}.{key}" for section, keys in FREE.items() for key in keys}
     keys = [key for key in {**old, **new} if key not in free and key != "training.epochs"]
     return [
-        f"{key}: {_show(old.get(key))} → {_show(new.get(key))}"
+        f"{key}: {_show(old.get(key))} → {_show(new.get(key))}{NOTES.get(key, '')}"
         for key in keys
         if old.get(key) != new.get(key)
     ]

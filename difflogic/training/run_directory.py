@@ -24,6 +24,7 @@ from difflogic.files import (
     write_whole,
 )
 from difflogic.model import Model
+from difflogic.tasks.own import code_of
 from difflogic.training import lock, summary_file
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.metrics import History, from_csv
@@ -154,7 +155,10 @@ class RunDirectory:
         return f" (the run that it holds goes on with --resume {self.path})"
 
     def write_config(self, config: Config) -> Path:
-        """Write the resolved configuration to config.toml."""
+        """Write the resolved configuration to config.toml, and beside it a task's own code."""
+        code = code_of(config.task)
+        if code is not None:
+            code.keep(self.path)
         return self._write(CONFIG, config.to_toml())
 
     def read_config(self) -> Config | None:
@@ -233,7 +237,8 @@ class RunDirectory:
     def discard(self) -> None:
         """Remove a run that came to nothing: its files, and the directory if it was made for it."""
         with suppress(OSError):
-            for path in [*checkpoints(self.path), self.path / METRICS, self.path / CONFIG]:
+            code = self.path.glob("*.py")  # of a task of the user's own
+            for path in [*checkpoints(self.path), *code, self.path / METRICS, self.path / CONFIG]:
                 path.unlink(missing_ok=True)
             self.tidy()
 

@@ -84,8 +84,8 @@ def test_a_file_of_the_working_directory_is_meant_before_a_shipped_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert pattern.picture_override("lizard") == 'task.target="lizard"'
+    assert pattern.picture_override("lizard").text == 'task.target="lizard"'
     Path("lizard").write_text("#")
     for target in ("lizard", "x.png", 'a "b"/c'):
         expected = json.dumps(str(tmp_path / target))
-        assert pattern.picture_override(target) == f"task.target={expected}"
+        assert pattern.picture_override(target).text == f"task.target={expected}"

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from cli.commands import train
 from cli.options.run_options import RunOptions, with_run_options
+from difflogic.config import Override
 
 COMMANDS = (train.train, train.train_checkerboard, train.train_gol, train.train_pattern)
 
@@ -41,6 +42,9 @@ def test_a_command_gets_its_own_and_the_shared_ones() -> None:
 def test_flags_come_after_set() -> None:
     options = RunOptions(epochs=7, seed=0, workers="2", overrides=["training.epochs=9"])
     assert options.all_overrides == [
-        "training.epochs=9", "training.epochs=7", "training.seed=0", "parallel.workers=2",
-    ]  # fmt: skip
+        Override("training.epochs=9", "--set training.epochs=9"),
+        Override("training.epochs=7", "--epochs 7"),
+        Override("training.seed=0", "--seed 0"),
+        Override("parallel.workers=2", "--workers 2"),
+    ]
     assert RunOptions().all_overrides == []

@@ -1,0 +1,114 @@
+"""A task of the user's own on the command line: trained, resumed, swept, and asked for leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difflogic.tasks import own
+from tests.difflogic.tasks.own_task import SOURCE, has_run, write
+
+Dct = Callable[..., Any]
+QUESTION = 'the task "shift.py:Shift" is code of its own'
+
+
+@pytest.fixture
+def forget(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Make this process one that nobody has allowed anything."""
+
+    def now() -> None:
+        monkeypatch.setattr(own, "_LOADED", {})
+
+    now()
+    return now
+
+
+@pytest.fixture
+def run(dct: Dct, tmp_path: Path, forget: Callable[[], None]) -> Path:
+    """A finished run that lies where nobody named a configuration."""
+    (tmp_path / "here").mkdir()
+    path = write(tmp_path / "here")
+    result = dct("train", str(path), "--run-dir", "run", "--quiet")
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "run" / "shift.py").read_text() == SOURCE
+    (tmp_path / "here" / "shift.py").unlink()
+    forget()
+    return tmp_path / "run"
+
+
+def test_what_needs_the_circuit_alone_runs_no_code(dct: Dct, run: Path) -> None:
+    for command in (
+        ("inspect", "run"),
+        ("simplify", "run", "-o", "small.json"),
+        ("verify", "circuit", "run", "--against", "small.json"),
+        ("simulate", "run", "--steps", "2"),
+        ("export", "run", "--format", "blif", "-o", "small.blif"),
+    ):
+        result = dct(*command)
+        assert result.exit_code == 0, result.stderr
+        assert not has_run(run)
+
+
+def test_evaluation_asks_for_leave(dct: Dct, run: Path) -> None:
+    result = dct("eval", "run")
+    assert result.exit_code == 2
+    assert QUESTION in result.stderr
+    assert not has_run(run)
+    result = dct("eval", "run", "--allow-code", "--test", "exactness")
+    assert result.exit_code == 0, result.stderr
+    assert has_run(run)
+
+
+def test_resuming_asks_for_leave(dct: Dct, run: Path) -> None:
+    result = dct("train", "--resume", "run", "--epochs", "6", "--quiet")
+    assert result.exit_code == 2
+    assert QUESTION in result.stderr
+    assert not has_run(run)
+    result = dct("train", "--resume", "run", "--epochs", "6", "--quiet", "--allow-code")
+    assert result.exit_code == 0, result.stderr
+    assert has_run(run)
+
+
+def test_resuming_with_a_changed_file_is_refused(dct: Dct, run: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "here", SOURCE + "# changed\n")
+    result = dct("train", str(path), "--resume", "run", "--epochs", "6", "--quiet")
+    assert result.exit_code == 2
+    assert "the file with the task's code has changed" in result.stderr
+    (run / "shift.py").write_text(SOURCE + "# changed too\n")
+    result = dct("train", "--resume", "run", "--epochs", "6", "--allow-code")
+    assert result.exit_code == 2
+    assert "has changed" in result.stderr
+    assert not has_run(run)
+
+
+def test_a_sweep_in_worker_processes_goes_on_with_leave(
+    dct: Dct, tmp_path: Path, forget: Callable[[], None]
+) -> None:
+    path = write(tmp_path)
+    result = dct("sweep", str(path), "--seeds", "0", "--dir", "sweep", "--quiet")
+    assert result.exit_code == 0, result.stderr + result.stdout
+    assert (tmp_path / "sweep" / "shift" / "seed0" / "shift.py").read_text() == SOURCE
+    forget()
+    has_run(tmp_path)
+    result = dct("sweep", "--dir", "sweep", "--seeds", "1", "--quiet")
+    assert result.exit_code == 2
+    assert QUESTION in result.stderr
+    result = dct("sweep", "--dir", "sweep", "--seeds", "1", "--quiet", "--allow-code")
+    assert result.exit_code == 0, result.stderr + result.stdout
+    assert (tmp_path / "sweep" / "shift" / "seed1" / "summary.json").exists()
+
+
+def test_the_traceback_of_a_broken_task_is_for_those_who_ask(
+    dct: Dct, tmp_path: Path, forget: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, SOURCE.replace("np.roll(", "np.rol("))
+    result = dct("train", str(path), "--quiet")
+    assert result.exit_code == 2
+    assert "Traceback" not in result.stderr
+    assert "shift.py: Shift.sample failed in line 20: AttributeError" in result.stderr
+    monkeypatch.setenv("DCT_DEBUG", "1")
+    result = dct("train", str(path), "--quiet")
+    assert 'shift.py", line 20, in sample' in result.stderr

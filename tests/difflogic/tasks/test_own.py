@@ -1,0 +1,204 @@
+"""Tasks of a user's own: found, loaded, refused; and never run unless that is allowed."""
+
+import hashlib
+import sys
+
+import numpy as np
+import pytest
+
+from difflogic.config import config_from_dict, describe, load_config
+from difflogic.errors import ConfigError
+from difflogic.logic.automaton import from_model
+from difflogic.model import Model
+from difflogic.tasks import draw_batch, make_task, own, start_of
+from difflogic.tasks.base import TaskError
+from tests.difflogic.tasks.own_task import CONFIG, SOURCE, has_run, write
+
+
+@pytest.fixture(autouse=True)
+def _nothing_loaded(monkeypatch):
+    """Each test begins as a process does that nobody has allowed anything."""
+    monkeypatch.setattr(own, "_LOADED", {})
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+def error(*arguments, **options):
+    with pytest.raises(ConfigError) as caught:
+        load_config(*arguments, **options)
+    return str(caught.value)
+
+
+def test_a_task_beside_its_configuration(tmp_path):
+    config = load_config(write(tmp_path), allow_code=True)
+    assert config.task.kind == "shift.py:Shift"
+    assert config.task.sha256 == hashlib.sha256(SOURCE.encode()).hexdigest()
+    assert config.to_dict()["task"]["by"] == 1
+    task = make_task(config)
+    start, target = task.draw(np.random.default_rng(0))
+    np.testing.assert_array_equal(target[0], np.roll(start[0], 1, axis=1))
+    assert (task.start, start_of(config)) == ("random", "random")
+    assert has_run(tmp_path)
+    assert "# cells to move by (an integer from 0 to 3)\nby = 1" in describe(config)
+
+
+def test_what_is_shown_loads_back(tmp_path):
+    config = load_config(write(tmp_path), ["task.by=2"], allow_code=True)
+    (tmp_path / "shown.toml").write_text(describe(config))
+    assert load_config(tmp_path / "shown.toml") == config
+    assert config_from_dict(config.to_dict(), "test") == config
+
+
+def test_nothing_runs_unless_it_is_allowed(tmp_path):
+    config = load_config(write(tmp_path))
+    assert not has_run(tmp_path)
+    assert start_of(config) == "random"
+    with pytest.raises(own.CodeNotAllowedError, match=r"class Shift in the file shift.py.*--allow"):
+        make_task(config)
+    with pytest.raises(own.CodeNotAllowedError):
+        Model.create(config).config.task.kind and make_task(config)
+    assert not has_run(tmp_path)
+
+
+def test_a_saved_model_is_read_without_its_code(tmp_path, monkeypatch):
+    model = Model.create(load_config(write(tmp_path), allow_code=True))
+    model.save(tmp_path / "model.npz")
+    assert has_run(tmp_path)
+    monkeypatch.setattr(own, "_LOADED", {})
+    loaded = Model.load(tmp_path / "model.npz")
+    automaton = from_model(loaded)
+    assert (automaton.start, automaton.height, automaton.width) == ("random", 4, 5)
+    assert not has_run(tmp_path)
+    with pytest.raises(own.CodeNotAllowedError):
+        make_task(loaded.config)
+    own.allow_code(loaded.config.task, tmp_path)
+    assert make_task(loaded.config).section.by == 1
+    assert has_run(tmp_path)
+
+
+def test_another_file_than_the_one_it_was_made_with_is_refused(tmp_path, monkeypatch):
+    config = load_config(write(tmp_path), allow_code=True)
+    assert has_run(tmp_path)
+    monkeypatch.setattr(own, "_LOADED", {})
+    write(tmp_path, SOURCE + "# changed\n")
+    with pytest.raises(ConfigError, match=r"shift.py: has changed"):
+        own.allow_code(config.task, tmp_path)
+    (tmp_path / "shift.py").unlink()
+    with pytest.raises(ConfigError, match=r"shift.py: no such file"):
+        own.allow_code(config.task, tmp_path)
+    assert not has_run(tmp_path)
+
+
+def test_of_the_file_and_its_copy_the_one_that_was_used_is_taken(tmp_path):
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "run").mkdir()
+    write(tmp_path / "tasks")
+    path = write(tmp_path, SOURCE, CONFIG.replace('"shift.py', '"tasks/shift.py'))
+    config = load_config(path, allow_code=True)
+    code = own.code_of(config.task)
+    code.keep(tmp_path / "run")
+    assert own.find_code(config.task.kind, tmp_path / "run", config.task.sha256).text == code.text
+    assert code.copy_name == "shift.py"
+
+
+def test_a_module_beside_its_configuration(tmp_path):
+    package = tmp_path / "lab_of_a_test"
+    package.mkdir()
+    (package / "shifting.py").write_text(SOURCE)
+    path = write(tmp_path, config=CONFIG.replace("shift.py:", "lab_of_a_test.shifting:"))
+    config = load_config(path, allow_code=True)
+    assert make_task(config).section.by == 1
+    assert own.code_of(config.task).copy_name is None
+    assert sys.path[-1] == str(tmp_path)
+
+
+def test_a_path_in_an_override_starts_at_the_working_directory(tmp_path, monkeypatch):
+    write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    overrides = ["task.kind=shift.py:Shift", "automaton.channels=1", "update.gates=[20,10,5,3,2,1]"]
+    config = load_config("checkerboard-small", overrides, allow_code=True)
+    assert make_task(config).section.by == 1
+    assert "square" not in config.to_dict()["task"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("class Shift(", "class Shifted("), 'has no class Shift: did you mean "Shifted"?'),
+        (("class Shift(Task)", "class Shift(dict)"), "Shift is no task: derive the class from"),
+        (("def sample", "def simple"), "Shift has no method sample"),
+        (("import numpy as np", "import numpi"), "line 4: ModuleNotFoundError: No module named"),
+        (("class Shift(Task):", "class Shift(Task)"), "shift.py: line 12: expected ':'"),
+        (("import numpy as np", "import sys; sys.exit(3)"), "in line 4: SystemExit: 3"),
+        (("class Section(Task.Section)", "class Section(dict)"), "Section must be derived from"),
+        (("np.roll(board", "np.rol(board"), "Shift.sample failed in line 20: AttributeError"),
+        ((".astype(float)", ".mean()"), "gives a target of shape (), and (1, 4, 5) is needed"),
+        (("rng.integers", "np.random.default_rng().integers"), "two samples for the same gen"),
+        (("board = rng.", "board = 2 + rng."), "a start with the value"),
+    ],
+)
+def test_classes_that_cannot_be_used(tmp_path, change, says):
+    assert change[0] in SOURCE
+    path = write(tmp_path, SOURCE.replace(*change))
+    message = error(path, allow_code=True)
+    assert str(tmp_path / "shift.py") in message
+    assert says in message
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("none.py:Shift", "none.py: no such file"),
+        ("no.such.module:Shift", "there is no module no.such.module, neither in"),
+        ("a-b:Shift", 'names neither a file, as "my_task.py:Shift", nor a module'),
+        ("json.tool:Shift", "has no class Shift: no class there is a difflogic.Task"),
+        ("Shift", 'kind must be "checkerboard" or "life" or "pattern" or a class of your own'),
+        (":Shift", "kind must be"),
+        ("shift.py:", "kind must be"),
+    ],
+)
+def test_names_that_lead_nowhere(tmp_path, kind, says):
+    path = write(tmp_path, config=CONFIG.replace("shift.py:Shift", kind))
+    assert says in error(path, allow_code=True)
+
+
+def test_keys_of_the_task_are_checked_by_its_class(tmp_path):
+    path = write(tmp_path)
+    said = error(path, ["task.by=4"], allow_code=True)
+    assert said == "--set task.by=4: [task] by must be an integer from 0 to 3, not 4"
+    said = error(path, ["task.bye=1"], allow_code=True)
+    assert 'no key "bye" in [task]: did you mean "by"?' in said
+    assert "[task] by: must be a boolean" in error(path, ["task.by={a=1}"])
+
+
+def test_a_pinned_hash_is_held(tmp_path):
+    pinned = CONFIG.replace("height = 4", f'sha256 = "{"0" * 64}"\nheight = 4')
+    assert "has changed" in error(write(tmp_path, config=pinned), allow_code=True)
+    assert not has_run(tmp_path)
+
+
+def test_a_start_that_no_name_fits_has_to_be_called_something(tmp_path):
+    one = SOURCE.replace("board = rng.integers(0, 2, ", "board = np.ones(").replace(
+        "dtype=np.uint8)\n", "dtype=np.uint8)\n", 1
+    )
+    assert 'give the class start = "random"' in error(write(tmp_path, one), allow_code=True)
+    named = one.replace("    def sample", '    start = "zeros"\n\n    def sample')
+    assert load_config(write(tmp_path, named), allow_code=True).task.start_name == "zeros"
+
+
+def test_a_pipe_is_no_task(tmp_path):
+    import os
+
+    path = write(tmp_path)
+    (tmp_path / "shift.py").unlink()
+    os.mkfifo(tmp_path / "shift.py")
+    assert "no plain file" in error(path, allow_code=True)
+
+
+def test_an_error_while_training_is_the_tasks_own(tmp_path):
+    later = SOURCE.replace(
+        "    def sample(self, rng):\n",
+        "    def sample(self, rng):\n        if rng.random() < 0.5: raise RuntimeError('late')\n",
+    )
+    config = load_config(write(tmp_path, later.replace("0.5", "0.01")), allow_code=True)
+    with pytest.raises(TaskError, match=r"Shift.sample failed in line \d+: RuntimeError: late"):
+        draw_batch(make_task(config), 0, 0, 2000)
