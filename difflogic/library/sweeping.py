@@ -100,9 +100,8 @@ def sweep(
     processes. Raises ConfigError, RunDirectoryError, and ClusterError where no cluster answers.
     """
     place = None if directory is None else SweepDirectory(Path(directory))
-    question = _ask(
-        config, seeds, Asked("", tuple(overrides), tuple(grid), recipe), place, allow_code
-    )
+    asked = Asked("", tuple(overrides), tuple(grid), recipe)
+    question = _ask(config, seeds, asked, place, allow_code)
     workers = _backend(question, backend, jobs, scheduler)
     if place is None:
         name = f"sweep-{question.experiment}"

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from difflogic.config import Config
 from difflogic.logic.automaton import Automaton
-from difflogic.pictures import parse_picture
-from difflogic.tasks.checkerboard import CheckerboardSection
-from difflogic.tasks.life import LifeSection
-from difflogic.tasks.pattern import PatternSection
-
-CONWAY = "B3/S23"
-
-LIFE_SIDE = 64
-"""Cells of a side that a game of life begins with: its training boards are too small to see."""
+from difflogic.tasks import exhibit_of
 
 STEPS_PER_SECOND = 8.0
 
@@ -26,8 +19,8 @@ class Introduction:
 
     lead: str
     invitation: str
-    target: dict[str, Any] | None
-    first: dict[str, Any]
+    target: Mapping[str, Any] | None
+    first: Mapping[str, Any]
     wrong: str = "Cells that differ from the picture"
     """What is counted as wrong."""
 
@@ -46,45 +39,5 @@ def introduce(automaton: Automaton, config: Config | None, gates: int) -> Introd
     if config is None:
         return Introduction(lead, "Press play, and paint on the cells.", None, first)
     lead += " Nobody wrote these gates: gradient descent found them."
-    match config.task:
-        case CheckerboardSection() as task:
-            return Introduction(
-                lead,
-                "From random cells they agree on a checkerboard. Drag over it to wound it, and "
-                "watch it heal.",
-                {"kind": "checkerboard", "square": task.square},
-                first,
-                "Cells that differ from the checkerboard",
-            )
-        case LifeSection() as task:
-            rule = task.rule
-            game = "Conway’s Game of Life" if rule == CONWAY else f"the rule {rule}"
-            born, survive = ([int(digit) for digit in part[1:]] for part in rule.split("/"))
-            return Introduction(
-                lead,
-                f"Together they play {game}. Stop them, draw cells of your own, and go on.",
-                {"kind": "life", "born": born, "survive": survive},
-                first | {"height": LIFE_SIDE, "width": LIFE_SIDE, "brush": "ones", "size": 1},
-                "Cells whose last step was not the rule’s",
-            )
-        case PatternSection() as task:
-            seed = "one cell" if task.start == "center" else "nothing at all"
-            return Introduction(
-                lead,
-                f"From {seed} they grow a picture, in {automaton.steps} steps. Disturb it on the "
-                "way, and see what becomes of it.",
-                _picture(task, automaton),
-                first | {"pauses": True, "marks": False, "speed": max(2.0, automaton.steps / 4)},
-            )
-        case _:  # a task of the user's own
-            return Introduction(lead, "Press play, and paint on the cells.", None, first)
-
-
-def _picture(task: PatternSection, automaton: Automaton) -> dict[str, Any]:
-    """Return the picture; it has a place on other grids if it grows from a cell, unbounded."""
-    bits = parse_picture(task.target, len(task.loss_channels))
-    return {
-        "kind": "picture", "height": task.height, "width": task.width,
-        "anywhere": task.start == "center" and automaton.boundary == "periodic",
-        "rows": ["".join(map(str, channel.ravel().tolist())) for channel in bits],
-    }  # fmt: skip
+    shown = exhibit_of(config)
+    return Introduction(lead, shown.invitation, shown.target, {**first, **shown.view}, shown.wrong)

@@ -11,6 +11,7 @@ from difflogic.sections import AutomatonConfig
 from difflogic.tasks import own
 from difflogic.tasks.base import (
     Cases,
+    Exhibit,
     InapplicableError,
     Larger,
     Preview,
@@ -32,6 +33,7 @@ __all__ = [
     "TASKS",
     "AnySection",
     "Cases",
+    "Exhibit",
     "InapplicableError",
     "Larger",
     "OwnSection",
@@ -43,6 +45,7 @@ __all__ = [
     "TaskError",
     "TaskSection",
     "draw_batch",
+    "exhibit_of",
     "is_own",
     "later_steps",
     "make_task",
@@ -115,6 +118,11 @@ def start_of(config: HasTask) -> Start:
     if isinstance(config.task, OwnSection):
         return config.task.start_name
     return make_task(config).start
+
+
+def exhibit_of(config: HasTask) -> Exhibit:
+    """Return how a page shows the task; one whose code is not loaded says nothing of itself."""
+    return make_task(config).exhibit if own.is_loaded(config.task) else Exhibit()
 
 
 def require_task(config: HasTask, kind: str, name: str) -> None:

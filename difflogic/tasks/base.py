@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -110,6 +110,19 @@ class Preview:
     """Shape (loss channels, height, width)."""
 
 
+@dataclass(frozen=True)
+class Exhibit:
+    """How a page shows an automaton of the task to somebody who has never seen one."""
+
+    invitation: str = "Press play, and paint on the cells."
+    target: Mapping[str, Any] | None = None
+    """What the page compares cells with, as plain values that its script knows."""
+    view: Mapping[str, Any] = field(default_factory=dict)
+    """How the page begins, where that is not as usual."""
+    wrong: str = "Cells that differ from the picture"
+    """What is counted as wrong."""
+
+
 class Task(ABC):
     """What an automaton is to do. A task of one's own has to say `sample`, and may say more.
 
@@ -193,6 +206,11 @@ class Task(ABC):
     def preview(self) -> Preview | None:
         """What is shown before training, if there is anything to see."""
         return None
+
+    @property
+    def exhibit(self) -> Exhibit:
+        """How a page shows it."""
+        return Exhibit()
 
     @property
     def title(self) -> str:

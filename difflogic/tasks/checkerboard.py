@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.sections import AutomatonConfig, Size
-from difflogic.tasks.base import Bits, Sample, Task, TaskSection
+from difflogic.tasks.base import Bits, Exhibit, Sample, Task, TaskSection
 
 
 class CheckerboardSection(TaskSection):
@@ -47,6 +47,15 @@ class Checkerboard(Task):
     @property
     def lasting_target(self) -> Bits:
         return self.target.astype(np.uint8)
+
+    @property
+    def exhibit(self) -> Exhibit:
+        return Exhibit(
+            "From random cells they agree on a checkerboard. Drag over it to wound it, and watch "
+            "it heal.",
+            {"kind": "checkerboard", "square": self.section.square},
+            wrong="Cells that differ from the checkerboard",
+        )
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Draw a start state of fair bits; the target is always the same."""

@@ -10,7 +10,16 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.grid import CENTER, OUTSIDE, neighbors
-from difflogic.tasks.base import Bits, Cases, InapplicableError, Larger, Sample, Task, TaskSection
+from difflogic.tasks.base import (
+    Bits,
+    Cases,
+    Exhibit,
+    InapplicableError,
+    Larger,
+    Sample,
+    Task,
+    TaskSection,
+)
 
 LifeRule = Annotated[
     str,
@@ -19,6 +28,11 @@ LifeRule = Annotated[
         json_schema_extra={"accepted": 'B and digits 0 to 8, /S and digits, as "B36/S23"'},
     ),
 ]
+
+CONWAY = "B3/S23"
+
+SHOWN_SIDE = 64
+"""Cells of a side that a page begins with: the training boards are too small to see."""
 
 BOARDS = 512
 """Boards of 3×3 cells. On a torus each cell sees another of the 512 neighbourhoods."""
@@ -29,7 +43,7 @@ class LifeSection(TaskSection):
 
     kind: Literal["life"] = Field(description="the task's name")
     rule: LifeRule = Field(
-        default="B3/S23", description="numbers of neighbours at which a cell is born, survives"
+        default=CONWAY, description="numbers of neighbours at which a cell is born, survives"
     )
 
 
@@ -92,6 +106,18 @@ class Life(Task):
         """Leave it to exactness, which compares with the rule itself."""
         raise InapplicableError(
             "for life, exactness compares a larger grid and a longer time with the real rule"
+        )
+
+    @property
+    def exhibit(self) -> Exhibit:
+        rule = self.section.rule
+        game = "Conway’s Game of Life" if rule == CONWAY else f"the rule {rule}"
+        born, survive = ([int(digit) for digit in part[1:]] for part in rule.split("/"))
+        return Exhibit(
+            f"Together they play {game}. Stop them, draw cells of your own, and go on.",
+            {"kind": "life", "born": born, "survive": survive},
+            {"height": SHOWN_SIDE, "width": SHOWN_SIDE, "brush": "ones", "size": 1},
+            "Cells whose last step was not the rule’s",
         )
 
     @property

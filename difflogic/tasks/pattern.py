@@ -15,6 +15,7 @@ from difflogic.pictures import parse_picture
 from difflogic.sections import AutomatonConfig
 from difflogic.tasks.base import (
     Bits,
+    Exhibit,
     InapplicableError,
     Larger,
     Preview,
@@ -157,6 +158,22 @@ class Pattern(Task):
             f"{self.height}×{self.width} cells:",
             self._picture,
         )
+
+    @property
+    def exhibit(self) -> Exhibit:
+        start = "one cell" if self.start == "center" else "nothing at all"
+        steps = self.automaton.steps
+        return Exhibit(
+            f"From {start} they grow a picture, in {steps} steps. Disturb it on the way, and see "
+            "what becomes of it.",
+            {
+                "kind": "picture", "height": self.height, "width": self.width,
+                # It has a place on other grids if it grows from a cell, unbounded.
+                "anywhere": self.start == "center" and self.automaton.boundary == "periodic",
+                "rows": ["".join(map(str, bits.ravel().tolist())) for bits in self._picture],
+            },
+            {"pauses": True, "marks": False, "speed": max(2.0, steps / 4)},
+        )  # fmt: skip
 
     @property
     def settings(self) -> dict[str, Any]:
