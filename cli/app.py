@@ -119,6 +119,7 @@ class Root(LazyGroup):
         "render": Entry(
             "cli.commands.render", "render", "Draw a rollout as an animation or a strip."
         ),
+        "plot": Entry("cli.commands.plot", "plot", "Draw how a run or a sweep learned."),
         "report": Entry(
             "cli.commands.report", "report", "Write a run as one page, the automaton running in it."
         ),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from difflogic.library.measuring import bench as bench
     from difflogic.library.measuring import bench_simulation as bench_simulation
     from difflogic.library.measuring import evaluate as evaluate
+    from difflogic.library.plotting import plot as plot
     from difflogic.library.rendering import render as render
     from difflogic.library.reporting import report as report
     from difflogic.library.simplifying import prove as prove
@@ -45,6 +46,7 @@ _HOMES = {
     "inspect": "difflogic.library.inspecting",
     "load": "difflogic.library.loading",
     "prove": "difflogic.library.simplifying",
+    "plot": "difflogic.library.plotting",
     "render": "difflogic.library.rendering",
     "report": "difflogic.library.reporting",
     "simplify": "difflogic.library.simplifying",

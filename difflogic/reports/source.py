@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from difflogic.errors import RunDirectoryError
-from difflogic.files import open_plain, refused
+from difflogic.files import read_inside
 from difflogic.logic.automaton import Automaton
 from difflogic.model import Model
 from difflogic.training.metrics import History, from_csv
@@ -36,18 +37,13 @@ def read_training(directory: Path) -> tuple[History | None, dict[str, Any] | Non
 
 
 def _history(path: Path) -> History | None:
-    if not path.exists():
+    try:
+        content = read_inside(path, MOST_METRICS_BYTES)
+    except FileNotFoundError:
         return None
+    # What follows the last line's end is a row that is still being written.
+    rows = max(0, content.count(b"\n") - 1)
     try:
-        with open_plain(path) as file:
-            content = file.read(MOST_METRICS_BYTES + 1)
-    except OSError as error:
-        raise refused(path, "read", error) from None
-    if len(content) > MOST_METRICS_BYTES:
-        raise RunDirectoryError(f"{path}: is larger than any that dct writes")
-    try:
-        text = content.decode()
-        # What follows the last line's end is a row that is still being written.
-        return from_csv(text, max(0, text.count("\n") - 1)) or None
+        return from_csv(io.BytesIO(content), rows) if rows else None
     except ValueError as error:
         raise RunDirectoryError(f"{path}: is damaged: {error}") from None

@@ -62,7 +62,7 @@ def test_a_run_that_goes_on_has_no_summary_yet(dct: Any, run: Path) -> None:
     assert result.exit_code == 0, result.stderr
 
 
-@pytest.mark.parametrize("damage", ["epoch\n1,2\n", "\xff\xfe\n", ""])
+@pytest.mark.parametrize("damage", ["epoch\n1,2\n", "\xff\xfe\n\xff\n", ""])
 def test_damaged_metrics_are_an_error_or_nothing(dct: Any, run: Path, damage: str) -> None:
     (run / "metrics.csv").write_bytes(damage.encode("latin-1"))
     result = dct("report", str(run), "-o", "run.html", "--without-tests")

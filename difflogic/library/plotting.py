@@ -1,0 +1,83 @@
+"""Figures of runs and sweeps: `plot`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from difflogic import evaluation
+from difflogic.errors import ConfigError
+from difflogic.files import check_output, write_whole
+from difflogic.library.loading import load
+from difflogic.plotting import runs, sweeps
+from difflogic.plotting.style import SUFFIXES, encode, require_matplotlib, styled
+from difflogic.reports.source import read_training
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.results import aggregate, make_row
+from difflogic.training.run_directory import saved_model
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Plotted:
+    """A figure that was written."""
+
+    file: Path
+    what: str
+    """"run" or "sweep"."""
+    bytes: int
+
+
+def require_figure(file: str | Path, force: bool = False) -> Path:
+    """Return the path of a figure. Raises ConfigError or RunDirectoryError unless it may be."""
+    path = Path(file)
+    if path.suffix not in SUFFIXES:
+        raise ConfigError(f"{file}: give the figure a name that ends in {', '.join(SUFFIXES)}")
+    check_output(path, force)
+    return path
+
+
+def plot(source: str | Path, file: str | Path, *, force: bool = False) -> Plotted:
+    """Draw a figure of a run, a model or a sweep's directory, as .svg, .png or .pdf.
+
+    Needs matplotlib. Raises ConfigError without it, for another kind of file, and for a circuit,
+    which has no training; RunDirectoryError for a damaged run or sweep, and if the file cannot be
+    written.
+    """
+    path = require_figure(file, force)
+    require_matplotlib()
+    directory = SweepDirectory(Path(source))
+    is_sweep = directory.exists
+    with styled():
+        made = _sweep(directory) if is_sweep else _run(source)
+        content = encode(made, path.suffix)
+    write_whole(path, lambda out: out.write(content))
+    return Plotted(path, "sweep" if is_sweep else "run", len(content))
+
+
+def _run(source: str | Path) -> Figure:
+    model = load(source).require_model()
+    history, summary = None, None
+    if not Path(source).is_file():
+        history, summary = read_training(saved_model(Path(source)).parent)
+    exact = summary.get("exact_epoch") if summary else None
+    gates = evaluation.evaluate(model, ["gates"])["tests"]["gates"]
+    return runs.draw(model, history, exact if isinstance(exact, int) else None, gates)
+
+
+def _sweep(directory: SweepDirectory) -> Figure:
+    question = directory.read_question()
+    if len(question.variants) > sweeps.MOST_VARIANTS:
+        raise ConfigError(
+            f"{directory.path}: {len(question.variants)} variants are more than a figure can tell "
+            f"apart (at most {sweeps.MOST_VARIANTS}); table.csv holds them all"
+        )
+    rows = []
+    for variant in question.variants:
+        for seed in question.seeds:
+            found = directory.look(variant, seed)
+            rows.append(make_row(variant, seed, found.summary, found.problem))
+    return sweeps.draw(directory.path.name, aggregate(question, rows), rows)

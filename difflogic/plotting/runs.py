@@ -1,0 +1,139 @@
+"""The figure of a run: how it learned, where its time went, and what its gates became."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from difflogic.evaluation.gates import PASSING
+from difflogic.gates import SYMBOLS, Op, softmax
+from difflogic.model import Model
+from difflogic.plotting.style import COLORS, FAINT, LINES, figure, logarithmic, unused
+from difflogic.training.metrics import History
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_POINTS = 1000
+"""Of a curve: epochs are averaged beyond, and their range is shaded."""
+
+DECIDED = 0.9
+"""Probability of a gate's op from which it counts as decided."""
+
+
+def draw(
+    model: Model, history: History | None, exact_epoch: float | None, gates: Mapping[str, Any]
+) -> Figure:
+    """Return the figure of a run; `gates` is the test of that name of `evaluation.evaluate`."""
+    made, ((losses, accuracy), (phases, _), (perception, update)) = figure(3, 2)
+    published = model.config.published.learned_by
+    _draw_losses(losses, history, exact_epoch, published)
+    _draw_accuracy(accuracy, history)
+    _draw_phases(phases, history)
+    _draw_decided(made.axes[3], model)
+    for axes, part in ((perception, "perception"), (update, "update")):
+        _draw_ops(axes, part, gates)
+    made.suptitle(_title(model, gates), fontweight="bold")
+    return made
+
+
+def _draw_losses(
+    axes: Axes, history: History | None, exact: float | None, published: int | None
+) -> None:
+    axes.set_title("Loss: sum of squared errors")
+    if not history:
+        unused(axes, "no metrics.csv")
+        return
+    soft = [(row.epoch, row.soft_loss) for row in history]
+    hard = [(row.epoch, row.hard_loss) for row in history if row.hard_loss is not None]
+    for number, (name, points) in enumerate((("soft", soft), ("hard", hard))):
+        _curve(axes, points, name, number)
+    logarithmic(axes, max([y for _, y in [*soft, *hard]], default=1))
+    for name, epoch, line in (
+        ("verified exact", exact, "-"),
+        ("published: learned", published, ":"),
+    ):
+        if epoch is not None:
+            axes.axvline(epoch, color=FAINT, linewidth=1, linestyle=line, label=name)
+    axes.set_xlabel("epoch")
+    axes.legend(loc="best")
+
+
+def _draw_accuracy(axes: Axes, history: History | None) -> None:
+    axes.set_title("Right cells of the hard circuit, %")
+    points = [(r.epoch, 100 * r.accuracy) for r in history or [] if r.accuracy is not None]
+    if not points:
+        unused(axes, "no hard evaluation")
+        return
+    _curve(axes, points, "accuracy", 0)
+    axes.set_ylim(top=100.5)
+    axes.set_xlabel("epoch")
+
+
+def _draw_phases(axes: Axes, history: History | None) -> None:
+    axes.set_title("Seconds by phase")
+    seconds = {} if not history else {k: v for k, v in history.seconds.items() if v > 0}
+    if not seconds:
+        unused(axes, "no metrics.csv")
+        return
+    names = list(seconds)[::-1]
+    bars = axes.barh(names, [seconds[name] for name in names], color=COLORS[0])
+    axes.bar_label(bars, fmt="%.3g", padding=3)
+    axes.margins(x=0.15)
+    axes.grid(axis="y", visible=False)
+
+
+def _draw_decided(axes: Axes, model: Model) -> None:
+    sure = softmax(model.logits.astype(np.float64)).max(axis=1)
+    architecture = model.config.architecture
+    parts = architecture.kernels * architecture.kernel_gates
+    share = 100 * float((sure > DECIDED).mean())
+    axes.set_title(f"Gates by the probability of their op: {share:.0f} % above {DECIDED}")
+    bins = np.linspace(0, 1, 21).tolist()
+    axes.hist(
+        [sure[:parts], sure[parts:]], bins=bins, stacked=True, color=COLORS[:2],
+        label=["perception", "update"],
+    )  # fmt: skip
+    axes.axvline(DECIDED, color=FAINT, linewidth=1, linestyle="--")
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_xlabel("probability")
+    axes.set_ylabel("gates")
+    axes.legend(loc="upper left")
+
+
+def _title(model: Model, gates: Mapping[str, Any]) -> str:
+    published = model.config.published.active_gates
+    beside = "" if published is None else f" (published: {published})"
+    active = gates["scopes"]["all"]["both"]["active"]
+    seed = model.config.training.seed
+    return f"{model.config.name}, seed {seed}: {active} active gates{beside}"
+
+
+def _draw_ops(axes: Axes, part: str, gates: Mapping[str, Any]) -> None:
+    found = gates["scopes"]["all"][part]
+    counts = {Op[name]: count for name, count in found["ops"].items()}
+    axes.set_title(f"{part.capitalize()}: {found['active']} of {found['gates']} gates active")
+    names = [SYMBOLS[op] for op in counts]
+    colors = ["#cccccc" if op in PASSING else COLORS[0] for op in counts]
+    bars = axes.bar(names, list(counts.values()), color=colors)
+    axes.set_ylim(0, 2 * max(counts.values()) + 1)
+    axes.bar_label(bars, labels=[str(n) if n else "" for n in counts.values()], fontsize=7)
+    axes.set_yscale("symlog", linthresh=1, linscale=0.4)
+    axes.tick_params(axis="x", rotation=90)
+    axes.grid(axis="x", visible=False)
+    axes.set_ylabel("gates")
+
+
+def _curve(axes: Axes, points: Sequence[tuple[float, float]], name: str, number: int) -> None:
+    """Draw a line; of many points the mean of neighbours, and their range as a shade."""
+    size = -(-len(points) // MOST_POINTS) or 1
+    groups = [np.array(points[first : first + size]) for first in range(0, len(points), size)]
+    x = [group[-1, 0] for group in groups]
+    color, line = COLORS[number], LINES[number]
+    axes.plot(x, [group[:, 1].mean() for group in groups], line, color=color, label=name)
+    if size > 1:
+        low, high = ([f(group[:, 1]) for group in groups] for f in (np.min, np.max))
+        axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)

@@ -1,0 +1,43 @@
+"""`dct plot`: of runs, models and sweeps, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+
+def test_a_run_a_model_and_a_sweep(dct: Any, tiny: list[str]) -> None:
+    changes = [part for change in tiny for part in ("--set", change)]
+    trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--run-dir", "run", "--quiet")
+    assert trained.exit_code == 0, trained.stderr
+    swept = dct(
+        "sweep", "checkerboard", *changes, "--epochs", "2", "--seeds", "0-1", "--dir", "sweep",
+        "--backend", "sequential", "--quiet",
+    )  # fmt: skip
+    assert swept.exit_code == 0, swept.stderr
+    for source, file, head in (
+        ("run", "run.svg", b"<?xml"),
+        ("run/model.npz", "model.png", b"\x89PNG"),
+        ("sweep", "sweep.pdf", b"%PDF"),
+    ):
+        result = dct("plot", source, "-o", file)
+        assert result.exit_code == 0, result.stderr
+        assert Path(file).read_bytes().startswith(head)
+        assert f"saved {file}" in result.stderr
+    assert dct("plot", "run", "-o", "run.svg").exit_code == 2, "it is there already"
+
+
+def test_what_is_refused(dct: Any) -> None:
+    circuit = str(Path(__file__).parents[3] / "docs" / "gallery" / "checkerboard.json")
+    for arguments, said in (
+        (("nowhere", "-o", "a.svg"), "nowhere"),
+        ((circuit, "-o", "a.svg"), "no model that was trained"),
+        ((circuit, "-o", "a.gif"), "ends in .svg"),
+    ):
+        result = dct("plot", *arguments)
+        assert result.exit_code == 2, arguments
+        assert said in result.stderr

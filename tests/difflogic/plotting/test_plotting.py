@@ -1,0 +1,147 @@
+"""Figures of runs and sweeps: their lines hold the numbers that the files hold."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from difflogic.config import load_config
+from difflogic.errors import ConfigError
+from difflogic.evaluation import evaluate
+from difflogic.gates import Op
+from difflogic.library.plotting import plot
+from difflogic.model import Model
+from difflogic.plotting import runs, sweeps
+from difflogic.plotting.style import encode, require_matplotlib, styled
+from difflogic.sweeps.results import Row, VariantResult
+from difflogic.sweeps.statistics import wilson_interval
+from difflogic.training.metrics import History, MetricsRow
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def model():
+    config = load_config("checkerboard-small", ["training.seed=4"])
+    made = Model.create(config)
+    logits = np.random.default_rng(0).normal(0, 4, made.logits.shape).astype(np.float32)
+    return Model(made.circuit, logits, config)
+
+
+@pytest.fixture(scope="module")
+def gates(model):
+    return evaluate(model, ["gates"])["tests"]["gates"]
+
+
+def history(epochs):
+    return History(
+        MetricsRow(n, 200.0 / n, 8.0 if n % 10 == 0 else None, 0.5 if n % 10 == 0 else None, {
+            "forward": 0.5, "backward": 1.5,
+        })
+        for n in range(1, epochs + 1)
+    )  # fmt: skip
+
+
+def by_label(axes):
+    return {line.get_label(): line.get_xydata() for line in axes.get_lines()}
+
+
+def test_curves_hold_every_epoch_of_a_short_run(model, gates):
+    with styled():
+        made = runs.draw(model, history(40), 30, gates)
+    losses, accuracy, phases, *_ = made.axes
+    lines = by_label(losses)
+    np.testing.assert_allclose(lines["soft"], [(n, 200 / n) for n in range(1, 41)])
+    np.testing.assert_allclose(lines["hard"], [(n, 8) for n in (10, 20, 30, 40)])
+    assert lines["verified exact"][:, 0].tolist() == [30, 30]
+    np.testing.assert_allclose(by_label(accuracy)["accuracy"][:, 1], 50)
+    assert [bar.get_width() for bar in phases.patches] == [60, 20]
+
+
+def test_a_long_run_is_averaged_and_keeps_its_end(model, gates):
+    with styled():
+        made = runs.draw(model, history(2500), None, gates)
+    soft = by_label(made.axes[0])["soft"]
+    assert len(soft) <= runs.MOST_POINTS
+    assert soft[-1, 0] == 2500
+    assert soft[0, 1] == pytest.approx(np.mean([200, 100, 200 / 3]))
+
+
+def test_histograms_count_the_ops(model, gates):
+    with styled():
+        made = runs.draw(model, None, None, gates)
+    perception, update = made.axes[4:]
+    split = model.config.architecture.kernels * model.config.architecture.kernel_gates
+    for axes, ops in ((perception, model.ops[:split]), (update, model.ops[split:])):
+        heights = [bar.get_height() for bar in axes.patches]
+        assert heights == np.bincount(ops, minlength=len(Op)).tolist()
+    share = np.exp(model.logits).max(axis=1) / np.exp(model.logits).sum(axis=1)
+    assert f"{100 * (share > 0.9).mean():.0f} % above 0.9" in made.axes[3].get_title("left")
+
+
+rows = st.lists(
+    st.tuples(st.sampled_from(["exact", "not exact", "failed"]), st.integers(1, 500)), max_size=12
+)
+
+
+@given(rows)
+def test_the_share_of_exact_seeds_at_each_epoch(drawn):
+    ended = [
+        Row("v", {}, seed, status, epochs=epoch if status != "failed" else None,
+            epochs_to_exact=epoch if status == "exact" else None)
+        for seed, (status, epoch) in enumerate(drawn)
+    ]  # fmt: skip
+    steps = sweeps.share_by_epoch(ended)
+    assert steps == sorted(steps)
+    for at in range(0, 501, 7):
+        counted = sum(status == "exact" and epoch <= at for status, epoch in drawn)
+        assert max(number for epoch, number in steps if epoch <= at) == counted
+
+
+def test_a_sweeps_figure():
+    found = [
+        Row("a", {}, seed, "exact", 100, 10 * (seed + 1), 0, 20 + seed, 1.0) for seed in range(3)
+    ] + [Row("b", {}, 0, "not exact", 100, None, 5, 30, 2.0), Row("b", {}, 1, "missing")]
+    low, high = wilson_interval(3, 3)
+    results = [
+        VariantResult("a", {}, 3, 3, low, high, 20, 10, 30, 21, 1.0, 3.0, 0, 0),
+        VariantResult(
+            "b", {}, 1, 0, *wilson_interval(0, 1), None, None, None, None, 2.0, 2.0, 0, 1
+        ),
+    ]
+    with styled():
+        made, again = (sweeps.draw("mine", results, found) for _ in range(2))
+        assert encode(made, ".svg") == encode(again, ".svg")
+    by_epoch, gates, shares, seconds = made.axes
+    lines = by_label(by_epoch)
+    np.testing.assert_allclose(lines["a: 3/3"][-1], [100, 1])
+    np.testing.assert_allclose(lines["b: 0/1"][:, 1], 0)
+    np.testing.assert_allclose(by_label(gates)["a"], [(10, 20), (20, 21), (30, 22)])
+    np.testing.assert_allclose(shares.get_lines()[0].get_xdata(), [low, high])
+    assert [bar.get_width() for bar in seconds.patches] == [1.0, 2.0]
+
+
+def test_no_setting_of_matplotlib_is_changed(model, gates):
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    with styled():
+        encode(runs.draw(model, None, None, gates), ".png")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ConfigError, match=r"pip install '\.\[plot\]'"):
+        require_matplotlib()
+    with pytest.raises(ConfigError, match="matplotlib"):
+        plot(tmp_path, tmp_path / "a.svg")
+
+
+def test_another_kind_of_file_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"ends in \.svg"):
+        plot(tmp_path, tmp_path / "a.jpg")
