@@ -10,7 +10,7 @@ import typer
 
 from cli.errors import FAILURE
 from cli.options.run_options import ALLOW_CODE
-from cli.terminal import display, output
+from cli.terminal import display, output, report
 from cli.terminal.warming import announce_hard
 from cli.watching import watched
 
@@ -108,6 +108,7 @@ def _show(results: Mapping[str, Any]) -> None:
     typer.echo()
     for name, reason in results["not_applicable"].items():
         typer.echo(f"{name}: does not apply: {reason}")
+    typer.echo(report.assurance(results["assurance"], results["exact"]))
     typer.echo(_verdict(results))
 
 

@@ -56,7 +56,16 @@ def _scores(scores: Mapping[str, Any], exact_epoch: int | None) -> list[str]:
     if held_out["exact"]:
         since = f", verified after epoch {exact_epoch}" if exact_epoch else ""
         lines.append(f"{'':<11}exact: no cell is wrong{since}")
+    if "assurance" in scores:
+        lines.append(f"{'for ever':<11}{assurance(scores['assurance'], held_out['exact'])}")
     return lines
+
+
+def assurance(found: Mapping[str, Any], exact: bool) -> str:
+    """Say what is proved of a circuit, or else whether it is right on samples."""
+    if exact and found["verdict"] == "open":
+        return f"right on samples; {found['text']}"
+    return str(found["text"])
 
 
 def _exactness(found: Mapping[str, Any]) -> list[str]:

@@ -17,7 +17,10 @@ from difflogic.tasks import Cases, Task, make_task
 Scope = Literal["every start", "the only start", "every case", "samples"]
 """What a verdict is about; of samples alone nothing is proved."""
 
-MOST_STEPS = 2**14
+MOST_BITS = 2**19
+"""Of state: a grid of 256×256 cells with 8 channels. More take seconds and more."""
+
+MOST_STEPS = 2**12
 """Steps in which the state of a task with one start has to repeat to be known for ever."""
 
 
@@ -57,6 +60,9 @@ def assure(model: Model) -> Assurance:
 
 def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
     """Return what can be proved quickly of an automaton that is to do `task`."""
+    bits = task.height * task.width * automaton.circuit.channels
+    if bits > MOST_BITS:
+        return Assurance(Verdict.open, "samples", f"not proved: {bits} bits of state are too many")
     small = live_part(automaton)
     cases = task.call("cases")
     if cases is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.errors import ConfigError, did_you_mean
+from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.asynchronous import ASYNCHRONOUS
 from difflogic.evaluation.counts import Count
 from difflogic.evaluation.damage import FAULT, HEALING
@@ -78,6 +79,7 @@ def evaluate(
         "training_seed": config.training.seed,
         "seed": subject.seed,
         "exact": found[EXACTNESS.name]["exact"],
+        "assurance": assure(model).as_dict(),
         "published": config.published.model_dump(exclude_none=True),
         "tests": found,
         "not_applicable": {name: reason for name, reason in refused.items() if reason is not None},

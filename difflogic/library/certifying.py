@@ -32,7 +32,7 @@ GRIDS = "grids decided:"
 SECONDS = 60.0
 """For one grid, unless there is a time limit."""
 
-MOST_SIDE = 1024
+MOST_SIDE = 256
 """Rows and columns of a grid: with more the sets of all steps outgrow a usual memory."""
 
 Targets = Callable[[int, int], Bits]

@@ -32,6 +32,10 @@ class Row:
     seconds: float | None = None
     """Of training, without compilation."""
     error: str | None = None
+    proved: bool | None = None
+    """Whether more than samples says that it is right; None for runs of earlier versions."""
+    assurance: str | None = None
+    """What is proved, in words."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class VariantResult:
     seconds_total: float
     failed: int
     missing: int
+    proved: int
+    """Exact runs of which that is proved, for every start or every case."""
 
 
 def make_row(
@@ -68,6 +74,7 @@ def make_row(
         return Row(variant.name, variant.values, seed, "missing")
     scores = summary["scores"]["held_out"]
     exact = bool(scores["exact"])
+    assurance = summary["scores"].get("assurance")
     reached = summary.get("exact_epoch")
     return Row(
         variant.name, variant.values, seed, "exact" if exact else "not exact",
@@ -76,6 +83,8 @@ def make_row(
         wrong_cells=scores["wrong_cells"],
         active_gates=scores["active_gates"],
         seconds=summary["seconds"]["training"],
+        proved=assurance and assurance["verdict"] == "proved",
+        assurance=assurance and assurance["text"],
     )  # fmt: skip
 
 
@@ -110,6 +119,7 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
         seconds_total=sum(seconds),
         failed=count["failed"],
         missing=count["missing"],
+        proved=sum(row.status == "exact" and row.proved is True for row in rows),
     )  # fmt: skip
 
 

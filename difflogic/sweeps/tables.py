@@ -17,7 +17,7 @@ from difflogic.sweeps.seeds import format_seeds
 
 RUN_COLUMNS = (
     "variant", "seed", "status", "epochs", "epochs_to_exact", "wrong_cells", "active_gates",
-    "seconds", "error",
+    "seconds", "proved", "assurance", "error",
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 HEADINGS = (
-    "exact", "95 % interval", "epochs to exact", "active gates", "s per run", "s in all",
+    "exact", "proved", "95 % interval", "epochs to exact", "active gates", "s per run", "s in all",
     "failed", "missing",
 )  # fmt: skip
 
@@ -67,6 +67,7 @@ def to_cells(question: Question, result: VariantResult) -> list[str]:
     return [
         *(values or [question.experiment]),
         f"{result.exact}/{result.seeds}",
+        f"{result.proved}/{result.seeds}",
         f"{100 * result.exact_low:.0f} to {100 * result.exact_high:.0f} %" if result.seeds else "-",
         epochs,
         number(result.active_gates),
@@ -101,6 +102,7 @@ def to_markdown(question: Question, rows: Sequence[Row]) -> str:
         lines.append(_line([_escape(text) for text in to_cells(question, result)]))
     note = (
         f"{question.experiment}, seeds {format_seeds(question.seeds)}: `{question.command}`. "
+        "Proved: for every start or case, not on samples alone. "
         "Epochs to exact: median (range) over the exact runs; active gates: median over the same."
     )
     return "\n".join([*lines, "", note, ""])

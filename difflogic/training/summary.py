@@ -7,6 +7,7 @@ from typing import Any
 from difflogic import machine
 from difflogic.config import Config
 from difflogic.evaluation import evaluate, held_out
+from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import EXACTNESS
 from difflogic.model import Model
 from difflogic.tasks import task_class
@@ -17,10 +18,10 @@ from difflogic.training.trainer import Trainer
 def final_scores(model: Model) -> dict[str, Any]:
     """Score the hard circuit that a run leaves behind: the one place for what a run ends with.
 
-    `held_out` holds the counts on held-out starts; for a rule that goes on from target to target
-    `exactness` holds those on all cases and in a random soup.
+    `held_out` holds the counts on held-out starts, `assurance` what is proved; for a rule that goes
+    on from target to target `exactness` holds the counts on all cases and in a random soup.
     """
-    scores = {"held_out": held_out(model)}
+    scores = {"held_out": held_out(model), "assurance": assure(model).as_dict()}
     if task_class(model.config.task).moves_on():
         scores["exactness"] = evaluate(model, [EXACTNESS.name])["tests"][EXACTNESS.name]
     return scores

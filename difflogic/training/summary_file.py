@@ -67,10 +67,20 @@ def parse(content: bytes) -> dict[str, Any]:
         if type(spent) not in _NUMBER:
             raise ValueError(f'"seconds.phases.{name}" is missing or of a wrong type')
     _check_exactness(data["scores"].get("exactness", {}))
+    _check_assurance(data["scores"].get("assurance"))
     files = data.setdefault(FILES, {})
     if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
         raise ValueError(f'"{FILES}" is of a wrong type')
     return data
+
+
+def _check_assurance(found: Any) -> None:
+    """Check what is proved of a run's circuit; runs of earlier versions say nothing of it."""
+    if found is None:
+        return
+    keys = ("text", "verdict") if isinstance(found, dict) else (None,)
+    if not all(key and isinstance(found.get(key), str) for key in keys):
+        raise ValueError('"scores.assurance" is of a wrong type')
 
 
 def _check_exactness(found: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ from difflogic.logic.convergence.unrolled import Unrolled
 from difflogic.logic.deadline import NEVER, Deadline
 
 SECONDS = 60.0
+STEPS_PER_SIDE = 16
+"""Steps on sets, for each row and column; what is known later than that comes a long way round."""
 SAMPLES = 64
 """Random starts that a refutation is looked for among, before anything is searched for."""
 LONGEST_SAMPLE = 2**12
@@ -70,7 +73,8 @@ def by_sets(question: Question) -> Finding:
 
 
 def _run_on_sets(question: Question) -> tuple[list[Sets], int | None]:
-    run = list(sets.descend(question.network, question.board))
+    most = STEPS_PER_SIDE * (question.height + question.width)
+    run = list(itertools.islice(sets.descend(question.network, question.board), most))
     right = (step for step, state in enumerate(run) if question.is_known(state))
     return run, next(right, None)
 

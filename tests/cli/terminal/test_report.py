@@ -61,6 +61,21 @@ def test_scores() -> None:
     assert "exact" in report.render(summary(held_out={"exact": True}), "runs/x")
 
 
+@pytest.mark.parametrize(
+    ("verdict", "exact", "said"),
+    [
+        ("proved", True, "for ever   proved for every start from step 18 on\n"),
+        ("open", True, "for ever   right on samples; proved for every"),
+        ("open", False, "for ever   proved for every"),
+    ],
+)
+def test_what_is_proved(verdict: str, exact: bool, said: str) -> None:
+    scores = summary(held_out={"exact": exact})["scores"]
+    scores["assurance"] = {"verdict": verdict, "text": "proved for every start from step 18 on"}
+    assert said in report.render(summary(scores=scores), "runs/x")
+    assert "for ever" not in report.render(summary(), "runs/x")  # of an earlier version
+
+
 def test_where_the_run_is() -> None:
     assert "run        runs/x\n" in report.render(summary(), "runs/x")
 

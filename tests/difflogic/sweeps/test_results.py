@@ -13,14 +13,18 @@ from difflogic.sweeps.results import aggregate, make_row
 from difflogic.sweeps.tables import to_csv, to_data, to_markdown, write_tables
 from tests.difflogic.sweeps.small import question
 
+PROVED = {"verdict": "proved", "text": "proved for every start from step 18 on"}
 
-def summary(exact, exact_epoch=None, epochs=20, gates=10, seconds=1.0, finished=True):
+
+def summary(
+    exact, exact_epoch=None, epochs=20, gates=10, seconds=1.0, finished=True, assurance=None
+):
     scores = {"exact": exact, "wrong_cells": 0 if exact else 5, "active_gates": gates}
     return {
         "finished": finished,
         "epochs": epochs,
         "exact_epoch": exact_epoch,
-        "scores": {"held_out": scores},
+        "scores": {"held_out": scores} | ({"assurance": assurance} if assurance else {}),
         "seconds": {"training": seconds},
     }
 
@@ -34,7 +38,7 @@ def asked():
 def rows(asked):
     first, second = asked.variants
     return [
-        make_row(first, 0, summary(True, exact_epoch=12, gates=22, seconds=1.0)),
+        make_row(first, 0, summary(True, 12, gates=22, seconds=1.0, assurance=PROVED)),
         make_row(first, 1, summary(True, exact_epoch=None, epochs=18, gates=30, seconds=2.0)),
         make_row(first, 2, summary(False, exact_epoch=5, gates=99, seconds=7.0)),
         make_row(first, 3, None, "the loss is not finite\nmore | of it"),
@@ -72,8 +76,10 @@ def test_the_csv_has_a_line_per_run(asked, rows):
     assert lines[0] == {
         "variant": "weight_decay=0.0", "training.weight_decay": "0.0", "seed": "0",
         "status": "exact", "epochs": "20", "epochs_to_exact": "12", "wrong_cells": "0",
-        "active_gates": "22", "seconds": "1.0", "error": "",
+        "active_gates": "22", "seconds": "1.0", "proved": "true", "assurance": PROVED["text"],
+        "error": "",
     }  # fmt: skip
+    assert (lines[1]["proved"], lines[1]["assurance"]) == ("", "")  # of an earlier version
     assert lines[3]["error"].startswith("the loss is not finite")
     assert lines[-1]["training.weight_decay"] == "0.5"
 
@@ -96,15 +102,15 @@ def test_the_markdown_has_a_line_per_cell(asked, rows):
     table = [[text.strip() for text in line.strip("|").split("|")] for line in lines[:4]]
     assert len({len(line) for line in table}) == 1
     assert table[0][0] == "training.weight_decay"
-    assert table[2][:5] == ["0.0", "2/4", "15 to 85 %", "15 (12 to 18)", "26"]
-    assert table[3][:5] == ["0.5", "0/0", "-", "-", "-"]
+    assert table[2][:6] == ["0.0", "2/4", "1/4", "15 to 85 %", "15 (12 to 18)", "26"]
+    assert table[3][:6] == ["0.5", "0/0", "0/0", "-", "-", "-"]
     assert asked.command in lines[-1]
 
 
 def test_without_a_grid_the_experiment_is_named():
     asked = question()
     text = to_markdown(asked, [make_row(asked.variants[0], 0, summary(True))])
-    assert text.splitlines()[2].startswith("| checkerboard-small | 1/1 |")
+    assert text.splitlines()[2].startswith("| checkerboard-small | 1/1 | 0/1 |")
 
 
 def test_pictures_are_shown_by_their_names(tmp_path):

@@ -71,4 +71,4 @@ def test_a_life_like_rule_ends_with_all_boards_and_a_soup():
     assert (boards["cells"], soup["cells"]) == (512 * 9, 128 * 128 * 300)
     assert boards["wrong_cells"] > 0 < soup["wrong_cells"]
     assert scores["exactness"]["exact"] is scores["held_out"]["exact"] is False
-    assert set(final_scores(Model.create(tiny()))) == {"held_out"}
+    assert set(final_scores(Model.create(tiny()))) == {"held_out", "assurance"}
