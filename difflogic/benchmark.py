@@ -17,11 +17,12 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from difflogic.config import Config
-from difflogic.engine.kernels import structures as k
-from difflogic.engine.kernels.peak import fma_peak
+from difflogic.engine.kernels.peak import fma_peak, fma_per_round
 from difflogic.engine.workers import Workers
-from difflogic.measuring import Spread, peak_memory
+from difflogic.jit.processor import registers
+from difflogic.measuring import Spread, fastest_rate, peak_memory
 from difflogic.model import Model
+from difflogic.simulation.peak import clock_rate
 from difflogic.training.phases import PHASES, PhaseTimer
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import StepResult, Trainer
@@ -110,6 +111,10 @@ class Report:
     bytes_shared: int
     peak_memory: int | None
     """Of the process; None where the system does not tell."""
+    clock: float
+    """Cycles per second of one core."""
+    vector: int
+    """Numbers of float32 in a vector register."""
     noise: float
     """(median - minimum) / minimum of the step: 0 on a quiet machine."""
 
@@ -117,6 +122,11 @@ class Report:
     def gate_rate(self) -> float:
         """Gate evaluations per second, each with its share of the backward pass."""
         return self.gate_lanes / self.path.total.median
+
+    @property
+    def vectors_per_cycle(self) -> float:
+        """Vectors of fused multiply-adds that one core does in a cycle: its units, or nearly."""
+        return self.peak_one_core / (self.vector * self.clock)
 
     @property
     def limit(self) -> float:
@@ -156,6 +166,9 @@ class Report:
             "gate_evaluations_per_second": self.gate_rate,
             "fma_per_second_one_core": self.peak_one_core,
             "fma_per_second_all_workers": self.peak_all_workers,
+            "clock": self.clock,
+            "vector": self.vector,
+            "vectors_per_cycle": self.vectors_per_cycle,
             "arithmetic_limit_seconds": self.limit,
             "share_of_peak": self.share_of_peak,
             "bytes_per_worker": self.bytes_per_worker,
@@ -225,6 +238,8 @@ def run(
             bytes_per_worker=trainer.engine.bytes_per_worker,
             bytes_shared=trainer.engine.bytes_shared,
             peak_memory=peak_memory(),
+            clock=clock_rate(),
+            vector=registers().width // np.dtype(np.float32).itemsize,
             noise=path.total.median / path.total.minimum - 1,
         )
 
@@ -248,25 +263,18 @@ def within_reach_of_the_oracle(config: Config) -> Config:
     )
 
 
-def fma_rate(threads: int, seconds: float = 0.1) -> float:
+def fma_rate(threads: int) -> float:
     """Measure fused multiply-adds per second, counted per lane of float32, on all threads."""
-    lanes = k.CHAINS * k.LINE // np.dtype(np.float32).itemsize
     seed = np.float32(0.5)
     fma_peak(1, seed)
-    rounds = 10_000
     with Workers(threads) as workers:
-        while True:
-            start = time.perf_counter()
-            workers.run(fma_peak, [(rounds, seed)] * threads)
-            elapsed = time.perf_counter() - start
-            if elapsed >= seconds:
-                return threads * rounds * lanes / elapsed
-            rounds *= 2 if elapsed <= 0 else max(2, round(seconds / elapsed))
+        rounds = fastest_rate(lambda count: workers.run(fma_peak, [(count, seed)] * threads))
+    return threads * fma_per_round() * rounds
 
 
 def _peaks(workers: int) -> tuple[float, float]:
-    one = max(fma_rate(1) for _ in range(3))
-    return one, one if workers == 1 else max(fma_rate(workers) for _ in range(3))
+    one = fma_rate(1)
+    return one, one if workers == 1 else fma_rate(workers)
 
 
 def _sequential(config: Config) -> Config:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
@@ -38,3 +40,24 @@ def peak_memory() -> int | None:
         return None
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return largest if sys.platform == "darwin" else largest * 1024
+
+
+BURST = 0.004
+"""Seconds of one measurement: short, so that some are not disturbed on a busy machine."""
+
+
+def fastest_rate(run: Callable[[int], object], bursts: int = 40) -> float:
+    """Return rounds per second of the fastest of some short measurements of run(rounds)."""
+    rounds, best = 1000, 0.0
+    while True:
+        start = time.perf_counter()
+        run(rounds)
+        elapsed = time.perf_counter() - start
+        if elapsed >= BURST:
+            break
+        rounds *= 2 if elapsed <= 0 else max(2, round(BURST / elapsed))
+    for _ in range(bursts):
+        start = time.perf_counter()
+        run(rounds)
+        best = max(best, rounds / (time.perf_counter() - start))
+    return best

@@ -231,6 +231,11 @@ def lines(report: Report) -> list[tuple[str, str]]:
         ("gate evaluations", f"{report.gate_rate / 1e9:.2f} billion per second"),
         ("arithmetic peak", peak),
         (
+            "arithmetic units",
+            f"{report.vectors_per_cycle:.1f} vectors of {report.vector} per cycle of one core, "
+            f"{report.clock / 1e9:.1f} GHz",
+        ),
+        (
             "arithmetic limit",
             f"{1000 * report.limit:.3f} ms per step: {100 * report.share_of_peak:.0f} % of the "
             "peak reached",

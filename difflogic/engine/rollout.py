@@ -321,13 +321,12 @@ class Engine:
 
 def workspace(program: Program, channels: int, dtype: npt.DTypeLike) -> k.Workspace:
     """Allocate one worker's buffers: a tile of values, one of gradients, and little else."""
-    itemsize = np.dtype(dtype).itemsize
     rows = max(program.forward_rows, program.backward_rows)
     return k.Workspace(
         values=aligned((rows * k.MAX_LANES,), dtype),
         gradients=aligned((program.gradient_rows * k.MAX_LANES,), dtype),
         kept=aligned((channels * k.MAX_LANES,), dtype),
-        scratch=aligned((28 * k.LINE // itemsize,), dtype),
+        scratch=aligned((k.SCRATCH,), dtype),
     )
 
 

@@ -23,6 +23,7 @@ import llvmlite
 import numba
 
 from difflogic.code_cache import CodeCache
+from difflogic.jit.processor import target
 
 LOG = logging.getLogger(__name__)
 
@@ -139,11 +140,8 @@ def _kind(types: str) -> str:
 @cache
 def _compiler() -> str:
     """Return what the code depends on besides the sources: the compiler and the processor."""
-    from numba.core.registry import cpu_target
-
-    processor = cpu_target.target_context.codegen().magic_tuple()
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    return f"{python} {numba.__version__} {llvmlite.__version__} {processor}"
+    return f"{python} {numba.__version__} {llvmlite.__version__} {target()}"
 
 
 def _hash(text: str) -> str:

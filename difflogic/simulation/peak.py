@@ -9,21 +9,19 @@ the machine executes. A circuit's gates can be joined where the processor has te
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable, Sequence
 from functools import cache, reduce
 from typing import Any
 
 from llvmlite import ir
 
+from difflogic.measuring import fastest_rate
 from difflogic.simulation import native
 from difflogic.simulation.builder import Builder
 
 CHAINS = 12
 ROUNDS_UNROLLED = 4
 SCALAR_OPS = 32
-SECONDS = 0.05
-"""Of one measurement."""
 
 
 @cache
@@ -77,32 +75,16 @@ def logic_rate(workers: int = 1) -> float:
     logic = _kernels()[0]
     bits = 64 * native.vector_words() * CHAINS * ROUNDS_UNROLLED
     if workers == 1:
-        return bits * _rate(lambda rounds: logic(rounds, 1))
+        return bits * fastest_rate(lambda rounds: logic(rounds, 1))
     from difflogic.engine.workers import Workers
 
     with Workers(workers) as team:
-        return workers * bits * _rate(lambda rounds: team.run(logic, [(rounds, 1)] * workers))
+        return (
+            workers * bits * fastest_rate(lambda rounds: team.run(logic, [(rounds, 1)] * workers))
+        )
 
 
 def clock_rate() -> float:
     """Measure the clock of one core, in cycles per second."""
     clock = _kernels()[1]
-    return SCALAR_OPS * _rate(lambda rounds: clock(rounds, 3))
-
-
-def _rate(run: Callable[[int], object]) -> float:
-    """Return rounds per second of the fastest of three measurements."""
-    rounds = 1000
-    while True:
-        started = time.perf_counter()
-        run(rounds)
-        elapsed = time.perf_counter() - started
-        if elapsed >= SECONDS:
-            break
-        rounds *= 2 if elapsed <= 0 else max(2, round(SECONDS / elapsed))
-    best = elapsed
-    for _ in range(2):
-        started = time.perf_counter()
-        run(rounds)
-        best = min(best, time.perf_counter() - started)
-    return rounds / best
+    return SCALAR_OPS * fastest_rate(lambda rounds: clock(rounds, 3))

@@ -221,36 +221,34 @@ class TestNumbers:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_fma_rate_is_a_rate(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[int] = []
+    calls: list[tuple] = []
 
     class Fake:
-        def __init__(self, count: int) -> None:
-            self.count = count
-
         def run(self, kernel: Any, arguments: list[tuple]) -> None:
-            calls.append(arguments[0][0])
-            assert len(arguments) == self.count
+            assert len(arguments) == threads
+            calls.extend(arguments)
 
     @contextmanager
     def workers(count: int) -> Iterator[Fake]:
-        yield Fake(count)
+        assert count == threads
+        yield Fake()
 
-    clock = iter([0.0, 0.01, 1.0, 1.1])  # too short, then long enough
+    def fastest_rate(run: Any) -> float:
+        run(500)
+        return 1e6
+
     monkeypatch.setattr(benchmark, "Workers", workers)
     monkeypatch.setattr(benchmark, "fma_peak", lambda rounds, seed: None)
-    monkeypatch.setattr(benchmark.time, "perf_counter", lambda: next(clock))
-    lanes = benchmark.k.CHAINS * benchmark.k.LINE // 4
-    assert benchmark.fma_rate(threads, seconds=0.1) == pytest.approx(
-        threads * 100_000 * lanes / 0.1
-    )
-    assert calls == [10_000, 100_000]
+    monkeypatch.setattr(benchmark, "fastest_rate", fastest_rate)
+    assert benchmark.fma_rate(threads) == threads * benchmark.fma_per_round() * 1e6
+    assert calls == [(500, 0.5)] * threads
 
 
 def test_phases_that_took_no_time_have_no_speedup() -> None:
     assert set(PhaseTimer().seconds) == set(PHASES)
     ours = Path("parallel", 2, [1.0], {"reduce": [0.5], "hard": [0.0]})
     theirs = Path("oracle", 1, [3.0], {"reduce": [0.0], "hard": [1.0]})
-    report = Report(tiny(), ours, theirs, None, 1, 1.0, 2.0, 1, 1, None, 0.0)
+    report = Report(tiny(), ours, theirs, None, 1, 1.0, 2.0, 1, 1, None, 1.0, 16, 0.0)
     assert report.speedup == 3.0
     assert report.phase_speedup("reduce") is None
     assert report.phase_speedup("hard") is None

@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-LINE = 64
-"""Bytes per vector: one cache line, one AVX-512 register, two of AVX2, four of NEON."""
+from difflogic.jit.processor import Registers
+
 LANES = (16, 32, 64)
 """Lanes that a tile can have; the vector loops are unrolled for each."""
 MAX_LANES = max(LANES)
+SCRATCH = 28 * LANES[0]
+"""Numbers in a worker's scratch: the four sums of a star's seven gates, a vector each."""
 
 # Columns of an instruction (program.py). A star is seven gates, see STAR_GATES there.
 A, B, OUT, WIDTH, PARAM, GRAD_A, GRAD_B, GRAD_OUT, FLAGS = range(9)
@@ -124,8 +126,12 @@ class Workspace(NamedTuple):
     values: np.ndarray  # rows · MAX_LANES
     gradients: np.ndarray  # gradient rows · MAX_LANES
     kept: np.ndarray  # channels · MAX_LANES
-    scratch: np.ndarray  # 28 vectors
+    scratch: np.ndarray  # SCRATCH
 
 
-CHAINS = 20
-"""Independent chains of fused multiply-adds: enough to hide their latency on two ports."""
+def chains_of(registers: Registers) -> int:
+    """Return how many chains of fused multiply-adds fit the registers, and hide their latency.
+
+    Two units with a latency of 4 take 8 of them, four units 16; one register holds the factor.
+    """
+    return 3 * registers.number // 4

@@ -44,6 +44,8 @@ def made_up(config: Config | None = None, **changes: Any) -> Report:
             agreement=Agreement("soft losses and logits", 0.0, 0.0),
             gate_lanes=50_000_000,
             peak_one_core=100e9,
+            clock=3.125e9,
+            vector=16,
             peak_all_workers=190e9,
             bytes_per_worker=960_000,
             bytes_shared=1_580_000,
@@ -194,6 +196,7 @@ class TestShown:
             "arithmetic peak": (
                 "100 billion fused multiply-adds per second on one core, 190 on 2 workers"
             ),
+            "arithmetic units": "2.0 vectors of 16 per cycle of one core, 3.1 GHz",
             "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
             "buffers": "0.96 MB per worker, 1.58 MB shared",
             "process": "202 MB at most",

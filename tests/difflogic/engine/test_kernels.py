@@ -11,9 +11,10 @@ from difflogic.engine.kernels.llvm.processor import X86
 from difflogic.engine.kernels.peak import fma_peak
 from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
 from difflogic.engine.kernels.shares import reduce_sums
-from difflogic.engine.kernels.structures import CHAINS
+from difflogic.engine.kernels.structures import chains_of
 from difflogic.engine.kernels.teams import ABORTED, ARRIVED, STOLEN, TICKETS, barrier, take
 from difflogic.jit import JIT
+from difflogic.jit.processor import registers
 from difflogic.memory import aligned
 
 
@@ -131,7 +132,7 @@ def test_peak_runs_chains():
         assert fma_peak(3, 0.5) == 1.5  # a stand-in without meaning
         return
     # After r rounds of c -> c·x + x with x = 0.5, from c = 0.5 + chain.
-    chains = 0.5 + np.arange(CHAINS)
+    chains = 0.5 + np.arange(chains_of(registers()))
     for rounds in range(4):
         assert fma_peak(rounds, np.float32(0.5)) == pytest.approx(chains.sum())
         chains = chains * 0.5 + 0.5

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from difflogic import machine
 from difflogic.engine import oracle, rollout
-from difflogic.engine.kernels.structures import LANES, LINE, MAX_LANES
+from difflogic.engine.kernels.structures import LANES, MAX_LANES, SCRATCH
 from difflogic.engine.kernels.teams import ABORTED
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import (
@@ -346,7 +346,7 @@ def test_memory_of_a_worker_does_not_depend_on_the_steps():
     few, many = (Engine(netlist, grid, steps, 2) for steps in (2, 20))
     assert few.bytes_per_worker == many.bytes_per_worker
     rows = few.program.backward_rows + few.program.gradient_rows
-    assert few.bytes_per_worker < (rows + netlist.channels + 10) * MAX_LANES * 4 + 28 * LINE
+    assert few.bytes_per_worker < (rows + netlist.channels + 10) * MAX_LANES * 4 + 4 * SCRATCH
     grids = 18 * 2 * netlist.channels * 4
     assert many.bytes_shared - few.bytes_shared >= grids * 256
     with_masks = Engine(netlist, grid, 2, 2)

@@ -11,7 +11,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from difflogic.engine.kernels.llvm.rows import I32, I64, Emitter
-from difflogic.engine.kernels.structures import CHAINS
+from difflogic.engine.kernels.structures import LANES, chains_of
+from difflogic.jit.processor import registers
 
 
 @intrinsic
@@ -62,16 +63,16 @@ def _control_register(builder: Any, instruction: str, pointer: Any) -> None:
 
 @intrinsic
 def fma_chains(typing_context: Any, count: Any, seed: Any) -> Any:
-    """Run `count` rounds of CHAINS independent fused multiply-adds on full vectors."""
+    """Run `count` rounds of as many independent fused multiply-adds as `fma_per_round` says."""
     signature = types.float32(types.int64, types.float32)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        v = Emitter(context, builder, types.float32, 16)
+        v = Emitter(context, builder, types.float32, LANES[0])
         seed_pointer = cgutils.alloca_once_value(builder, args[1])
         x = v.splat(seed_pointer, 0)
         chains = [
-            cgutils.alloca_once_value(builder, builder.fadd(x, ir.Constant(v.type, [k] * 16)))
-            for k in range(CHAINS)
+            cgutils.alloca_once_value(builder, builder.fadd(x, ir.Constant(v.type, [k] * v.width)))
+            for k in range(chains_of(registers()))
         ]
         with cgutils.for_range(builder, args[0], intp=I64):
             for chain in chains:

@@ -13,18 +13,21 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from difflogic.engine.kernels.structures import LINE
+from difflogic.jit.processor import registers
 
 I32, I64 = ir.IntType(32), ir.IntType(64)
 
 
 class Emitter:
-    """Emits rows of a tile as vectors of one cache line. `rows` share one lane count."""
+    """Emits rows of a tile, each of `lanes` values, as vectors that fill a register."""
 
     def __init__(self, context: Any, builder: Any, dtype: Any, lanes: int) -> None:
         self.builder = builder
         bits = dtype.bitwidth
-        self.width = LINE * 8 // bits
+        # At least four: sums are folded to four numbers.
+        self.width = max(4, registers().width * 8 // bits)
+        self._alignment = self.width * bits // 8
+        self._element = bits // 8
         self.vectors = lanes // self.width
         self.lanes = lanes
         self.type = ir.VectorType(context.get_value_type(dtype), self.width)
@@ -44,11 +47,11 @@ class Emitter:
 
     def load(self, pointer: Any) -> Any:
         value = self.builder.load(pointer)
-        value.align = LINE
+        value.align = self._alignment
         return value
 
     def store(self, value: Any, pointer: Any) -> None:
-        self.builder.store(value, pointer).align = LINE
+        self.builder.store(value, pointer).align = self._alignment
 
     def splat(self, base: Any, offset: int) -> Any:
         """Load one element and repeat it over the vector."""
@@ -125,8 +128,8 @@ class Emitter:
             )
         target = builder.bitcast(slot, folded.type.as_pointer())
         before = builder.load(target)
-        before.align = LINE // self.width
-        builder.store(builder.fadd(before, folded), target).align = LINE // self.width
+        before.align = self._element
+        builder.store(builder.fadd(before, folded), target).align = self._element
 
 
 def data_of(context: Any, builder: Any, array_type: Any, value: Any) -> Any:

@@ -1,0 +1,46 @@
+"""The processor that kernels are compiled for: its vector registers, as the compiler knows them.
+
+NUMBA_CPU_NAME and NUMBA_CPU_FEATURES make the compiler take it for another one.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+
+class Registers(NamedTuple):
+    """The widest vector registers."""
+
+    width: int
+    """Bytes of one."""
+    number: int
+
+
+AVX512, AVX, NEON, SSE = Registers(64, 32), Registers(32, 16), Registers(16, 32), Registers(16, 16)
+
+
+@cache
+def target() -> tuple[str, str, str]:
+    """Return triple, processor and features that numba compiles for."""
+    from numba.core.registry import cpu_target
+
+    triple, name, features = cpu_target.target_context.codegen().magic_tuple()
+    return triple, name, features
+
+
+@cache
+def registers() -> Registers:
+    """Return the vector registers of the processor that kernels are compiled for."""
+    triple, _, features = target()
+    return registers_of(triple, features)
+
+
+def registers_of(triple: str, features: str) -> Registers:
+    """Return the registers of a triple of LLVM's with features such as "+sse2,+avx2,-avx512f"."""
+    if triple.startswith(("aarch64", "arm64")):
+        return NEON
+    found = features.split(",")
+    if "+avx512f" in found:
+        return AVX512
+    return AVX if "+avx" in found else SSE
