@@ -17,9 +17,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import llvmlite
@@ -150,21 +152,22 @@ def _lower_aside(module: Any, pause: Callable[[], None]) -> bytes:
         "code = _lower_text(sys.stdin.buffer.read().decode())\n"
         "sys.stdout.buffer.write(code)"
     )
-    with subprocess.Popen(
-        [sys.executable, "-I", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:  # fmt: skip
-        try:
-            content: bytes | None = str(module).encode()
-            while True:
-                pause()
-                try:
-                    code, _ = process.communicate(content, timeout=_TICK_SECONDS)
-                    break
-                except subprocess.TimeoutExpired:
-                    content = None
-        finally:
-            process.kill()
+    with TemporaryFile() as text:
+        # As a file: `communicate` does not go on writing to a pipe after its time is up.
+        text.write(str(module).encode())
+        text.seek(0)
+        with subprocess.Popen(
+            [sys.executable, "-I", "-c", program], stdin=text, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as process:  # fmt: skip
+            try:
+                while True:
+                    pause()
+                    with suppress(subprocess.TimeoutExpired):
+                        code, _ = process.communicate(timeout=_TICK_SECONDS)
+                        break
+            finally:
+                process.kill()
     pause()
     if process.returncode:
         raise TrainingError(

@@ -109,8 +109,10 @@ def alone(monkeypatch):
     monkeypatch.setattr(native, "HERE_GATES", 0)
 
 
-def test_another_process_compiles_the_same(alone, directory):
-    circuit = random_circuit(3, 200, np.random.default_rng(2))
+def test_another_process_compiles_the_same(alone, directory, monkeypatch):
+    # Its text is far longer than a pipe holds, and takes longer than a look at the clock.
+    circuit = random_circuit(16, 3000, np.random.default_rng(2))
+    monkeypatch.setattr(native, "_TICK_SECONDS", 0.001)
     aside = native.compile_code(circuit, native.vector_words())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(native, "HERE_GATES", 10**6)
