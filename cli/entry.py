@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from cli import interrupt
+
+
+def _import_nothing_from_here() -> None:
+    """Take the working directory off the path, where `python -m cli` has put it for nothing.
+
+    Else a json.py that lies there would run, also in worker processes, which take the path over.
+    """
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    here = sys.path[0] if sys.path else home
+    if not sys.flags.safe_path and os.path.abspath(here) == os.getcwd() != home:
+        del sys.path[0]
 
 
 def main() -> None:
     """Run the command that the process was started with, and exit."""
     interrupt.install()
+    _import_nothing_from_here()
     from cli.app import main
 
     main()

@@ -56,6 +56,16 @@ def sweep(
         str | None,
         typer.Option(metavar="ADDRESS", help="Of the Dask cluster, as tcp://127.0.0.1:8786."),
     ] = None,
+    scheduler_timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1,
+            max=1e6,
+            metavar="SECONDS",
+            help="That the Dask cluster may take to answer, and to have a worker.",
+            show_default="60",
+        ),
+    ] = None,
     directory: Annotated[
         Path | None,
         typer.Option(
@@ -82,6 +92,7 @@ def sweep(
         found = run(
             config, seeds, grid=grid or (), recipe=recipe, directory=directory, jobs=jobs,
             overrides=[*(overrides or []), *given], backend=backend, scheduler=scheduler,
+            scheduler_timeout=scheduler_timeout,
             progress=shown.update, should_stop=lambda: shown.interruption.requested, say=shown.say,
             compile_for=compile_for, allow_code=allow_code or config is not None,
         )  # fmt: skip

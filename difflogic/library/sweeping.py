@@ -80,6 +80,7 @@ def sweep(
     jobs: int | None = None,
     backend: str = "loky",
     scheduler: str | None = None,
+    scheduler_timeout: float | None = None,
     progress: Callable[[SweepProgress], None] = lambda progress: None,
     should_stop: ShouldStop = never,
     say: Say = unheard,
@@ -91,10 +92,11 @@ def sweep(
     `seeds` are numbers, or a text such as "0-15". `grid` lists values to try, as
     ``section.key=v1,v2``. Without a `config` the earlier sweep of `directory` goes on, with other
     seeds, too. `jobs` runs go on at a time, on processes here (loky), on a Dask cluster or one
-    after the other (sequential). `progress` is called several times a second; where `should_stop`
-    says yes the runs save, and nothing is raised. `compile_for` compiles what a configuration
-    needs before the first run. `allow_code` runs the code of a task that is not the program's own,
-    of the configuration or of the earlier sweep.
+    after the other (sequential); a Dask scheduler has `scheduler_timeout` seconds to answer.
+    `progress` is called several times a second; where `should_stop` says yes the runs save, and
+    nothing is raised. `compile_for` compiles what a configuration needs before the first run.
+    `allow_code` runs the code of a task that is not the program's own, of the configuration or of
+    the earlier sweep.
 
     Call it from the main thread, below ``if __name__ == "__main__":`` as for all that starts
     processes. Raises ConfigError, RunDirectoryError, and ClusterError where no cluster answers.
@@ -102,7 +104,7 @@ def sweep(
     place = None if directory is None else SweepDirectory(Path(directory))
     asked = Asked("", tuple(overrides), tuple(grid), recipe)
     question = _ask(config, seeds, asked, place, allow_code)
-    workers = _backend(question, backend, jobs, scheduler)
+    workers = _backend(question, backend, jobs, scheduler, scheduler_timeout)
     if place is None:
         name = f"sweep-{question.experiment}"
         place = SweepDirectory(RunDirectory.create(name=name).path)
@@ -146,7 +148,9 @@ def _ask(
     return question
 
 
-def _backend(question: Question, name: str, jobs: int | None, scheduler: str | None) -> Backend:
+def _backend(
+    question: Question, name: str, jobs: int | None, scheduler: str | None, timeout: float | None
+) -> Backend:
     if name not in BACKENDS:
         raise ConfigError(f'no backend "{name}": known: {", ".join(BACKENDS)}')
     if scheduler is not None and name != "dask":
@@ -156,11 +160,11 @@ def _backend(question: Question, name: str, jobs: int | None, scheduler: str | N
     if jobs is not None and jobs < 1:
         raise ConfigError(f"{jobs} runs at a time: give at least 1")
     if name == "dask":
-        from difflogic.sweeps.cluster import DaskBackend
+        from difflogic.sweeps.cluster import TIMEOUT, DaskBackend
 
         precisions = {variant.config.training.precision for variant in question.variants}
         if scheduler is not None:
-            return DaskBackend(scheduler, jobs, precisions)
+            return DaskBackend(scheduler, jobs, precisions, timeout or TIMEOUT)
         return DaskBackend(None, jobs or default_jobs(question), precisions)
     return LocalBackend(1 if name == "sequential" else jobs or default_jobs(question))
 
@@ -209,8 +213,8 @@ class _Sweep:
         self._show(execution, None)
         for row in execution.work(TICK_SECONDS):
             self._show(execution, row)
-            for message in execution.losses[told:]:
-                self.say(f"warning: {message}; its runs go on in new ones")
+            for message in execution.notices[told:]:
+                self.say(f"warning: {message}")
                 told += 1
             now = time.monotonic()
             if not stopping and self.should_stop():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from difflogic.errors import TrainingError
 from difflogic.sweeps.work import Control, Job, Outcome, run
+
+SAFE_PATH = "PYTHONSAFEPATH"
 
 
 class WorkersLostError(TrainingError):
@@ -19,6 +22,9 @@ class Backend(Protocol):
 
     compiles_here: bool
     """Whether the runs find in this machine's cache what was compiled before."""
+
+    warnings: list[str]
+    """What a person should know of it, once it is prepared."""
 
     @property
     def slots(self) -> int | None:
@@ -55,6 +61,24 @@ def shield_workers() -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
+@contextlib.contextmanager
+def safe_path() -> Iterator[None]:
+    """Let processes that start meanwhile import nothing from the working directory.
+
+    Python would: `-c` and `-m`, by which worker processes begin, put it first, so that a json.py
+    that lies there runs.
+    """
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(SAFE_PATH, None)
+        else:
+            os.environ[SAFE_PATH] = before
+
+
 class LocalBackend:
     """Processes of this machine (loky), one run in each; this process itself if `jobs` is 1."""
 
@@ -62,6 +86,7 @@ class LocalBackend:
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
+        self.warnings: list[str] = []
 
     @property
     def slots(self) -> int:

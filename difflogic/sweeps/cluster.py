@@ -7,6 +7,7 @@ the scheduler can run anything on all of them. `dct` itself opens no port beyond
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -18,9 +19,12 @@ from difflogic.errors import ConfigError, TrainingError
 from difflogic.sweeps.backends import WorkersLostError
 from difflogic.sweeps.work import Control, Job, Outcome, run
 
-CONNECT_SECONDS = 5.0
-WORKER_SECONDS = 30.0
-"""How long a scheduler may take to have a worker; one that is starting needs a few seconds."""
+TIMEOUT = 60.0
+"""Seconds that a scheduler may take to answer, and to have a worker."""
+
+START_SCHEDULER = "dask scheduler --host 127.0.0.1 --dashboard-address 127.0.0.1:0"
+START_WORKER = "dask worker {} --host 127.0.0.1 --dashboard-address 127.0.0.1:0 --nthreads 1"
+"""What binds loopback only: Dask binds all addresses of a machine unless it is told otherwise."""
 
 COMPILE_SECONDS = 600.0
 
@@ -46,7 +50,13 @@ class DaskBackend:
     which also puts workers to use that join later.
     """
 
-    def __init__(self, scheduler: str | None, jobs: int | None, precisions: Iterable[str]) -> None:
+    def __init__(
+        self,
+        scheduler: str | None,
+        jobs: int | None,
+        precisions: Iterable[str],
+        timeout: float = TIMEOUT,
+    ) -> None:
         """`precisions` are those that kernels have to be compiled for. Raises ClusterError."""
         require_distributed()
         if scheduler is not None and not _ADDRESS.fullmatch(scheduler):
@@ -56,10 +66,12 @@ class DaskBackend:
         self.compiles_here = scheduler is None
         self._scheduler = scheduler
         self._jobs = jobs
+        self._timeout = timeout
         self._precisions = sorted(set(precisions))
         self._cluster: Any = None
         self._client: Any = None
         self._event: Any = None
+        self.warnings: list[str] = []
 
     @property
     def slots(self) -> int | None:
@@ -75,12 +87,14 @@ class DaskBackend:
         if self._scheduler is None:
             self._cluster = distributed.LocalCluster(
                 n_workers=self._jobs, threads_per_worker=1, processes=True, host="127.0.0.1",
-                dashboard_address=None, memory_limit=0, silence_logs=logging.CRITICAL,
+                dashboard_address="127.0.0.1:0", worker_dashboard_address="127.0.0.1:0",
+                memory_limit=0, silence_logs=logging.CRITICAL,
             )  # fmt: skip
         address = self._scheduler or self._cluster.scheduler_address
-        self._client = _connect(address)
+        self._client = _connect(address, self._timeout)
         self._wait_for_workers(address)
         if self._scheduler is not None:
+            self._warn_of_open_ports(address)
             self._require_same_version(address)
             self._compile()
         name = f"dct-sweep-{control.path.rpartition('-')[2]}"
@@ -120,13 +134,23 @@ class DaskBackend:
             if self._cluster is not None:
                 self._cluster.close(timeout=1 if at_once else 10)
 
+    def _warn_of_open_ports(self, address: str) -> None:
+        """Say so if what anybody may use to run anything is reached over a network without TLS."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        exposed = [each for each in (address, *workers) if is_exposed(each)]
+        if exposed:
+            self.warnings.append(
+                f"{exposed[0]} is reached without TLS beyond this machine: whoever reaches it can "
+                "run anything there and on the other machines; docs/sweeps.md shows how to use TLS"
+            )
+
     def _wait_for_workers(self, address: str) -> None:
         try:
-            self._client.wait_for_workers(1, timeout=WORKER_SECONDS)
+            self._client.wait_for_workers(1, timeout=self._timeout)
         except TimeoutError:
             raise ClusterError(
                 f"the scheduler at {address} has no workers: start some with "
-                f"dask worker {address} --nthreads 1"
+                f"{START_WORKER.format(address)} (docs/sweeps.md says how on other machines)"
             ) from None
 
     def _require_same_version(self, address: str) -> None:
@@ -172,16 +196,33 @@ def require_distributed() -> None:
         ) from None
 
 
-def _connect(address: str) -> Any:
+def _connect(address: str, timeout: float) -> Any:
     import distributed
 
+    class Client(distributed.Client):
+        def __del__(self) -> None:
+            with contextlib.suppress(Exception):  # of a client that was refused in the making
+                super().__del__()
+
     try:
-        return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        return Client(address, timeout=timeout, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise ClusterError(
             f"no scheduler answers at {address} ({_first_line(error)}): start one with "
-            "dask scheduler, and name it as --scheduler tcp://127.0.0.1:8786"
+            f"{START_SCHEDULER}, and name it as --scheduler tcp://127.0.0.1:8786"
         ) from None
+
+
+def is_exposed(address: str) -> bool:
+    """Whether an address such as tcp://10.0.0.1:8786 is reached over a network, and without TLS."""
+    protocol, _, rest = address.rpartition("://")
+    host = rest.rpartition(":")[0].strip("[]").partition("%")[0]
+    if protocol in ("tls", "wss", "inproc") or host.lower() == "localhost":
+        return False
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name, which may mean anything
+        return True
 
 
 def _first_line(error: BaseException) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from difflogic.machine import cpu_count
-from difflogic.sweeps.backends import Backend, WorkersLostError, shield_workers
+from difflogic.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
 from difflogic.sweeps.directory import Found, SweepDirectory
 from difflogic.sweeps.question import Question, Variant, with_seed
 from difflogic.sweeps.results import Row, make_row
@@ -46,8 +46,8 @@ class Execution:
                 self.warnings.append(self._mend(found, variant, seed))
         self.kept = len(self._rows)
         """Runs that had ended before."""
-        self.losses: list[str] = []
-        """What was said when workers were lost and their runs begun again."""
+        self.notices: list[str] = []
+        """What a person should know, as it comes up."""
         self._control = directory.path.absolute() / f"{CONTROL}{secrets.token_hex(8)}"
         self._stopping = threading.Event()
         self._queue: queue.Queue[Outcome | BaseException | None] = queue.Queue()
@@ -137,12 +137,13 @@ class Execution:
             yield row
 
     def _work(self) -> None:
-        shield_workers()
         try:
-            try:
-                self._do_all()
-            finally:
-                self._backend.close(at_once=False)
+            with safe_path():
+                shield_workers()
+                try:
+                    self._do_all()
+                finally:
+                    self._backend.close(at_once=False)
         except BaseException as error:
             self._queue.put(None if self._stopping.is_set() else error)
         else:
@@ -150,6 +151,7 @@ class Execution:
 
     def _do_all(self) -> None:
         control = self._backend.prepare(Control(str(self._control), parent=os.getpid()))
+        self.notices += self._backend.warnings
         pending = {
             index: self._job(index, control)
             for index in range(len(self._runs))
@@ -166,7 +168,7 @@ class Execution:
                 losses = losses + 1 if len(pending) == before else 1
                 if losses >= MAX_LOSSES:
                     raise
-                self.losses.append(str(error))
+                self.notices.append(f"{error}; its runs go on in new ones")
                 time.sleep(0.1)
 
     def _job(self, index: int, control: Control) -> Job:

@@ -164,7 +164,7 @@ def test_an_unreachable_scheduler(
     pytest.importorskip("distributed")
     from difflogic.sweeps import cluster
 
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(cluster, "TIMEOUT", 0.5)
     address = "tcp://127.0.0.1:9"
     done = dct(*question, "--seeds=0", "--backend=dask", f"--scheduler={address}", "--dir=there")
     assert done.exit_code == 2

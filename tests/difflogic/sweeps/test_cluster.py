@@ -162,7 +162,7 @@ def test_a_cluster_of_its_own(tmp_path):
 
 
 def test_no_scheduler_answers(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr(cluster, "TIMEOUT", 1.0)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
@@ -176,7 +176,7 @@ def test_no_scheduler_answers(tmp_path, monkeypatch):
 
 
 def test_a_scheduler_without_workers(tmp_path, dask, monkeypatch):
-    monkeypatch.setattr(cluster, "WORKER_SECONDS", 0.5)
+    monkeypatch.setattr(cluster, "TIMEOUT", 0.5)
     backend = DaskBackend(dask.address, None, ["float32"])
     with (
         Execution(SweepDirectory(tmp_path), question(), backend) as execution,
