@@ -28,7 +28,8 @@ Bits = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 
 # Over bits, the coefficients modulo 2 are the op's algebraic normal form.
-_FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint64(0))
+FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint64(0))
+"""Shape (16, 4): each op's algebraic normal form, as words of zeros or ones."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class HardSimulator:
         self.netlist, self.grid, self.batch = netlist, grid, batch
         self._bits = batch * grid.cells
         self._words = -(-self._bits // (64 * k.WORDS)) * k.WORDS
-        self._cells = self._find_neighbors()
-        shape = (2, netlist.channels, self._words + 2 * self._cells.pad)
+        self.cells = self._find_neighbors()
+        shape = (2, netlist.channels, self._words + 2 * self.cells.pad)
         self._states = np.zeros(shape, dtype=np.uint64)
         self._gates = np.empty((netlist.gates, k.HARD_FIELDS), dtype=np.int32)
         self._origin = np.empty(netlist.gates, dtype=np.int32)
@@ -137,12 +138,17 @@ class HardSimulator:
         )  # fmt: skip
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Of a packed state: channels, and words, `cells.pad` of them before and after."""
+        return self._states.shape[1:]
+
+    @property
     def state(self) -> Words:
         """The states of all samples as packed bits (C, words): where `run` begins and ends.
 
         Bits beyond the last sample mean nothing.
         """
-        pad = self._cells.pad
+        pad = self.cells.pad
         return self._states[0, :, pad : pad + self._words]
 
     def run(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
@@ -160,7 +166,7 @@ class HardSimulator:
             if done + first:
                 pause("rollout of the hard circuit", done + first, total or script.steps)
             kernels.hard_rollout(
-                self._code, self._cells, _FORMS, script.packed, first,
+                self._code, self.cells, FORMS, script.packed, first,
                 min(first + per_call, script.steps), self._states, self._tile[:rows], wrong,
             )  # fmt: skip
         if script.steps % 2:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.engine.candidates import Candidates
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
+from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
 from difflogic.firing import firing
 from difflogic.netlist import Netlist
@@ -67,6 +69,14 @@ class Trial:
         """Gates of the last circuit that the counted channels ever depend on."""
         return self._blocks[0].simulator.active_gates
 
+    def candidates(self, workers: Workers) -> Candidates | None:
+        """Return what judges changes of one gate quickly; None where all at once is too much."""
+        if len(self._blocks) > 1 or len(list(self._blocks[0].scripts)) > 1:
+            return None
+        block = self._blocks[0]
+        (script,) = block.scripts
+        return Candidates(block.simulator, block.starts, script, workers)
+
     def __call__(self, ops: Ops) -> Counts:
         """Return the wrong bits of each start, shape (counted steps, starts).
 
@@ -74,6 +84,46 @@ class Trial:
         """
         found = [block.count(ops, self.scene.channels) for block in self._blocks]
         return np.concatenate(found, axis=1)
+
+
+class Changes:
+    """Judges changes of single gates of one circuit in a trial, by as many workers as there are.
+
+    The numbers are those of the trial itself, whose counts it adds up.
+    """
+
+    def __init__(self, trial: Trial, workers: Workers) -> None:
+        """`workers` are entered already."""
+        self._trial = trial
+        self._candidates = trial.candidates(workers)
+        self._fits = False
+
+    def differ_from(self, ops: Ops) -> None:
+        """Take the circuit with `ops` (parameters,) for the one that changes are made to."""
+        self._ops = ops.copy()
+        self._fits = self._candidates is not None and self._candidates.differ_from(ops)
+
+    def judge(
+        self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the wrong bits and the active gates with `ops[i]` for gate `gates[i]`, for each i.
+
+        A number of wrong bits above `limit` only says that there are more than that; the gates,
+        those that the counted channels ever depend on, are not told then. After the first with at
+        most `stop` wrong bits nothing is told.
+        """
+        if self._fits and self._candidates is not None:
+            return self._candidates.judge(gates, ops, limit, stop)
+        wrong: list[int] = []
+        active: list[int] = []
+        for gate, op in zip(gates, ops, strict=True):
+            changed = self._ops.copy()
+            changed[gate] = op
+            wrong.append(int(self._trial(changed).sum()))
+            active.append(self._trial.active_gates)
+            if wrong[-1] <= stop:
+                break
+        return np.array(wrong), np.array(active)
 
 
 def count_wrong(netlist: Netlist, ops: Ops, scene: Scene, starts: int) -> Counts:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.engine.rollout import Sharing
+from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.netlist import Netlist
@@ -34,6 +35,7 @@ class BestCircuit:
         """`logits` (16, parameters) only give shape and type. Call `begin` before all else."""
         self._config, self._sharing = config, sharing
         self._settings, self._seed = config.finishing, config.training.seed
+        self._workers = Workers(sharing.workers)
         self._sensitivity: GradientSensitivity | None = None
         self._since = 0
         self._logits = np.zeros_like(logits)
@@ -52,15 +54,17 @@ class BestCircuit:
         self._sensitivity = GradientSensitivity(
             netlist, plan, steps, self._logits.dtype, self._sharing
         )
-        self._finisher = Finisher(netlist, plan, self._settings, self._sensitivity)
+        self._finisher = Finisher(netlist, plan, self._settings, self._sensitivity, self._workers)
 
     def __enter__(self) -> BestCircuit:
         if self._sensitivity is not None:
             self._sensitivity.__enter__()
+            self._workers.__enter__()
         return self
 
     def __exit__(self, *raised: Any) -> None:
         if self._sensitivity is not None:
+            self._workers.__exit__(*raised)
             self._sensitivity.__exit__(*raised)
 
     @property

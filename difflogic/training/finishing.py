@@ -10,7 +10,7 @@ them, until none is found among many fresh ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from difflogic.config.models import FinishingConfig
 from difflogic.engine.hard import live_parameters
+from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
-from difflogic.evaluation.trial import Ops, Trial
+from difflogic.evaluation.trial import Changes, Ops, Trial
 from difflogic.gates import OPS
 from difflogic.netlist import Netlist
 
@@ -55,6 +56,9 @@ active gate makes every candidate slower."""
 
 PATIENCE = 4
 """Shortlists in a row without any improvement that end a search with many wrong cells."""
+
+AHEAD, MOST_AHEAD = 8, 64
+"""Candidates that are judged side by side: the fewest, after a change, and the most."""
 
 GRADIENT_COST = 40
 """Candidates that take about as long as a gradient: what one counts for in the budget."""
@@ -92,11 +96,15 @@ class Finisher:
     """Searches near trained circuits of one netlist for exact ones."""
 
     def __init__(
-        self, netlist: Netlist, plan: Plan, settings: FinishingConfig, sensitivity: Sensitivity
-    ) -> None:
-        """`plan` says what exact means, and where start states come from."""
+        self, netlist: Netlist, plan: Plan, settings: FinishingConfig, sensitivity: Sensitivity,
+        workers: Workers,
+    ) -> None:  # fmt: skip
+        """`plan` says what exact means, and where start states come from.
+
+        The `workers`, who judge candidates side by side, are entered already.
+        """
         self._netlist, self._plan, self._settings = netlist, plan, settings
-        self._sensitivity = sensitivity
+        self._sensitivity, self._workers = sensitivity, workers
         # Only what decides is looked at.
         self._scene = replace(plan.scene, at=plan.decisive)
         # One start, or all there are: nothing is left to look for.
@@ -128,7 +136,10 @@ class Finisher:
         The budget is that of [finishing] candidates; with 0 it only verifies.
         """
         samples = tuple(range(self._plan.starts if self._complete else self._settings.starts))
-        search = _Search(self._netlist, logits, self._sensitivity, rng, self._settings.candidates)
+        search = _Search(
+            self._netlist, logits, self._sensitivity, self._workers, rng,
+            self._settings.candidates,
+        )  # fmt: skip
         search.face(self._trial(samples))
         before = search.wrong
         while True:
@@ -164,18 +175,15 @@ class _Search:
         netlist: Netlist,
         logits: npt.NDArray,
         sensitivity: Sensitivity,
+        workers: Workers,
         rng: np.random.Generator,
         budget: int,
     ) -> None:
         self.ops: Ops = logits.argmax(axis=0).astype(np.uint8)
         self.wrong = 0
         self.candidates = 0
-        self._netlist, self._sensitivity, self._rng, self._budget = (
-            netlist,
-            sensitivity,
-            rng,
-            budget,
-        )
+        self._netlist, self._sensitivity, self._workers = netlist, sensitivity, workers
+        self._rng, self._budget = rng, budget
         self._gap = (logits.max(axis=0) - logits).T
         self._most_gates = 0.0
 
@@ -186,7 +194,8 @@ class _Search:
 
     def face(self, trial: Trial) -> None:
         """Go on with these start states."""
-        self._trial = trial
+        self._trial, self._changes = trial, Changes(trial, self._workers)
+        self._stale = True
         self.wrong = int(trial(self.ops).sum())
         self._most_gates = self._most_gates or MORE_GATES * trial.active_gates
 
@@ -212,37 +221,61 @@ class _Search:
             self._sensitivity(self.ops, tuple(self._trial.samples[place] for place in failing))
         )
         self.candidates += GRADIENT_COST
-        improvements = 0
-        for gate, op in self._shortlist(change):
-            before = self.wrong
-            self._try(gate, op, SIDEWAYS)
-            improvements += self.wrong < before
-            if not self.wrong or improvements == IMPROVEMENTS or self.is_over:
-                return
+        self._try(list(self._shortlist(change)), SIDEWAYS, IMPROVEMENTS)
 
     def _drift(self) -> None:
         """Try random changes of live gates."""
         live = np.flatnonzero(self._live())
         gates = self._rng.choice(live, DRIFT)
         ops = self._rng.integers(0, OPS, DRIFT)
-        for gate, op in zip(gates.tolist(), ops.tolist(), strict=True):
-            self._try(gate, op, 1.0)
-            if not self.wrong or self.is_over:
-                return
+        self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, DRIFT)
 
-    def _try(self, gate: int, op: int, sideways: float) -> None:
-        """Change a gate if fewer cells are wrong then, and by chance if as many are."""
-        old = self.ops[gate]
-        if op == old:
-            return
-        self.ops[gate] = op
-        self.candidates += 1
-        wrong = int(self._trial(self.ops).sum())
-        as_good = wrong == self.wrong and self._trial.active_gates <= self._most_gates
-        if wrong < self.wrong or (as_good and self._rng.random() < sideways):
-            self.wrong = wrong
-        else:
-            self.ops[gate] = old
+    def _try(self, changes: list[tuple[int, int]], sideways: float, improvements: int) -> None:
+        """Make each change in turn that leaves fewer cells wrong, and by chance if as many.
+
+        Ends after so many `improvements`, and when nothing is wrong or the budget is spent. Some
+        changes are judged ahead, side by side; what one that is kept makes of those after it is
+        judged anew. So the result does not depend on how many are.
+        """
+        place, ahead = 0, AHEAD
+        while place < len(changes):
+            some = changes[place : place + max(1, min(ahead, self._budget - self.candidates))]
+            gates, ops = zip(*some, strict=True)
+            kept = False
+            judged = self._judge(gates, ops, self.wrong - (sideways < 1.0))
+            for gate, op, wrong, active in zip(gates, ops, *judged, strict=False):
+                place += 1
+                if op != self.ops[gate]:
+                    self.candidates += 1
+                    improvements -= wrong < self.wrong
+                    kept = self._keep(gate, op, int(wrong), int(active), sideways)
+                if not (self.wrong and improvements) or self.is_over:
+                    return
+                if kept:
+                    break
+            ahead = AHEAD if kept else min(2 * ahead, MOST_AHEAD)
+
+    def _judge(
+        self, gates: Sequence[int], ops: Sequence[int], stop: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return how many cells are wrong, and gates active, with each change.
+
+        Where more are wrong than now, that is all that the numbers say. They end with the first
+        of at most `stop` wrong cells, which is about to be kept.
+        """
+        if self._stale:
+            self._changes.differ_from(self.ops)
+            self._stale = False
+        return self._changes.judge(gates, ops, self.wrong, stop)
+
+    def _keep(self, gate: int, op: int, wrong: int, active: int, sideways: float) -> bool:
+        """Change a gate if that leaves fewer cells wrong, and by chance if as many."""
+        if wrong > self.wrong:
+            return False
+        if wrong == self.wrong and (active > self._most_gates or self._rng.random() >= sideways):
+            return False
+        self.ops[gate], self.wrong, self._stale = op, wrong, True
+        return True
 
     def _live(self) -> npt.NDArray[np.bool_]:
         return live_parameters(self._netlist, self.ops, self._trial.scene.channels)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from difflogic import gates
-from difflogic.engine import oracle
+from difflogic.engine import candidates, oracle
 from difflogic.engine.rollout import SEQUENTIAL, Sharing
+from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
-from difflogic.evaluation.trial import Trial
+from difflogic.evaluation.trial import Changes, Trial
 from difflogic.gates import Op
 from difflogic.grid import CENTER, neighbors
 from difflogic.jit import JIT
@@ -52,10 +53,13 @@ def sure(ops, rng=None, spread=1.0):
 def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, **settings):
     settings = config.finishing.model_copy(update={"candidates": 20_000, **settings})
     plan = Plan.of(config, finishing.ROUND, STREAMS)
-    with GradientSensitivity(
-        netlist, plan, config.automaton.steps, "float32", sharing
-    ) as sensitivity:
-        finisher = Finisher(netlist, plan, settings, sensitivity)
+    with (
+        GradientSensitivity(
+            netlist, plan, config.automaton.steps, "float32", sharing
+        ) as sensitivity,
+        Workers(sharing.workers) as workers,
+    ):
+        finisher = Finisher(netlist, plan, settings, sensitivity, workers)
         return finisher, finisher.finish(logits, np.random.default_rng(seed))
 
 
@@ -149,7 +153,7 @@ def test_the_second_most_probable_op_is_tried_early(gate):
         return change
 
     settings = life().finishing.model_copy(update={"candidates": 100})
-    finisher = Finisher(netlist, plan, settings, nothing)
+    finisher = Finisher(netlist, plan, settings, nothing, Workers(1))
     found = finisher.finish(logits, np.random.default_rng(0))
     assert found.exact
     np.testing.assert_array_equal(found.ops, right)
@@ -279,20 +283,37 @@ def test_the_budget_is_kept(budget, monkeypatch):
     netlist, right = game_of_life()
     rng = np.random.default_rng(5)
     ops = rng.integers(0, 16, len(right)).astype(np.uint8)
-    tried, gradients = [], []
-    call, predict = Trial.__call__, GradientSensitivity.__call__
+    tried = []
+    judge = Changes.judge
     monkeypatch.setattr(
-        Trial, "__call__", lambda self, ops: tried.append(ops.copy()) or call(self, ops)
+        Changes, "judge", lambda self, *asked: tried.append(len(asked[0])) or judge(self, *asked)
     )
-    monkeypatch.setattr(
-        GradientSensitivity, "__call__", lambda *given: gradients.append(1) or predict(*given)
-    )
+    monkeypatch.setattr(finishing, "MOST_AHEAD", 1)
+    monkeypatch.setattr(finishing, "AHEAD", 1)
     _, found = finish(netlist, life(), sure(ops, rng), candidates=budget)
     assert not found.exact
     assert found.wrong <= found.wrong_before
-    # Other circuits than the first and those that it went on from, once per gradient.
     assert budget <= found.candidates <= budget + finishing.GRADIENT_COST
-    assert len(tried) - 3 - len(gradients) <= budget
+    assert set(tried) <= {1}
+    assert len(tried) <= budget
+
+
+@compiled
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("fits", [True, False])
+def test_what_is_judged_ahead_changes_nothing(seed, fits, monkeypatch):
+    """Side by side or one by one, followed from the base or simulated anew."""
+    netlist, right = game_of_life()
+    rng = np.random.default_rng(seed)
+    logits = sure(damaged(right, 6, rng), rng)
+    _, expected = finish(netlist, life(), logits, candidates=1500)
+    monkeypatch.setattr(finishing, "MOST_AHEAD", 1)
+    monkeypatch.setattr(finishing, "AHEAD", 1)
+    if not fits:
+        monkeypatch.setattr(candidates, "MOST_BYTES", 0)
+    _, found = finish(netlist, life(), logits, candidates=1500)
+    assert found.ops.tolist() == expected.ops.tolist()
+    assert replace(found, ops=None) == replace(expected, ops=None)
 
 
 def test_without_a_budget_nothing_is_searched():

@@ -1,0 +1,124 @@
+"""Candidates are judged as if each circuit were simulated on its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.engine import candidates as candidates_module
+from difflogic.engine.candidates import Candidates
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.layout import Grid
+from difflogic.engine.workers import Workers
+from difflogic.gates import OPS, Op
+from difflogic.netlist import Architecture, flatten, wire
+
+ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
+
+
+def some_ops(netlist, rng, passing):
+    """Ops of which about a share passes an input on, as in trained circuits."""
+    ops = rng.integers(0, OPS, netlist.parameters).astype(np.uint8)
+    return np.where(
+        rng.random(netlist.parameters) < passing, rng.choice([Op.A, Op.B], netlist.parameters), ops
+    ).astype(np.uint8)
+
+
+class Case:
+    """A batch, a script of what happens to it, and a base."""
+
+    def __init__(self, seed, boundary, masks, damage, passing):
+        rng = np.random.default_rng(seed)
+        self.netlist = flatten(wire(ARCHITECTURE, rng))
+        height, width = rng.integers(1, 9, 2).tolist()
+        batch, steps = int(rng.integers(1, 7)), int(rng.integers(1, 6))
+        self.channels = sorted(rng.choice(3, int(rng.integers(1, 3)), replace=False).tolist())
+        self.simulator = HardSimulator(self.netlist, Grid(height, width, boundary), batch)
+
+        def bits(*shape):
+            return rng.integers(0, 2, (batch, *shape, height, width), dtype=np.uint8)
+
+        at = sorted(set(rng.integers(1, steps + 1, 2).tolist()))
+        self.script = self.simulator.script(
+            steps, bits(steps) if masks else None, bits(steps) if damage else None, at,
+            bits(len(self.channels)), self.channels, rng.integers(0, 2, (height, width)),
+        )  # fmt: skip
+        self.starts = self.simulator.pack_states(bits(3))
+        self.ops = some_ops(self.netlist, rng, passing)
+
+    def alone(self, ops):
+        """Simulate one circuit, alone: its wrong bits, and its gates that matter."""
+        self.simulator.load(ops, self.channels)
+        self.simulator.state[:] = self.starts
+        return int(self.simulator.run(self.script).sum()), self.simulator.active_gates
+
+    def changed(self, parameter, op):
+        ops = self.ops.copy()
+        ops[parameter] = op
+        return ops
+
+
+@given(
+    seed=st.integers(0, 2**32), boundary=st.sampled_from(["zero", "periodic"]),
+    masks=st.booleans(), damage=st.booleans(), passing=st.sampled_from([0.0, 0.5, 0.9]),
+)  # fmt: skip
+@settings(max_examples=40)
+def test_every_change_counts_as_if_it_were_alone(seed, boundary, masks, damage, passing):
+    case = Case(seed, boundary, masks, damage, passing)
+    pairs = [(p, op) for p in range(case.netlist.parameters) for op in range(OPS)]
+    rng = np.random.default_rng(seed)
+    pairs = [pairs[i] for i in rng.choice(len(pairs), 40, replace=False)]
+    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
+    assert candidates.differ_from(case.ops)
+    for limit in (10**9, case.alone(case.ops)[0]):
+        found = candidates.judge(*zip(*pairs, strict=True), limit)
+        for (parameter, op), *judged in zip(pairs, *found, strict=True):
+            alone = case.alone(case.changed(parameter, op))
+            assert tuple(judged) == alone or (judged[0] > limit and alone[0] > limit)
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_workers_find_what_one_finds(workers):
+    case = Case(11, "periodic", True, False, 0.7)
+    pairs = [(p, op) for p in range(case.netlist.parameters) for op in (0, 6, 9)]
+    found = []
+    for count in (1, workers):
+        with Workers(count) as team:
+            candidates = Candidates(case.simulator, case.starts, case.script, team)
+            candidates.differ_from(case.ops)
+            found.append(candidates.judge(*zip(*pairs, strict=True), 10**9))
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_nothing_before_the_first_that_will_do_is_passed_over(workers):
+    case = Case(11, "periodic", True, False, 0.7)
+    pairs = [(p, op) for p in range(case.netlist.parameters) for op in (0, 6, 9)]
+    with Workers(workers) as team:
+        candidates = Candidates(case.simulator, case.starts, case.script, team)
+        candidates.differ_from(case.ops)
+        every, _ = candidates.judge(*zip(*pairs, strict=True), 10**9)
+        for stop in sorted(set(every.tolist())):
+            some, _ = candidates.judge(*zip(*pairs, strict=True), 10**9, stop)
+            first = np.flatnonzero(every <= stop)[0]
+            np.testing.assert_array_equal(some, every[: first + 1])
+
+
+def test_a_new_base_forgets_the_old_one():
+    case = Case(5, "zero", False, True, 0.9)
+    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
+    for parameter in range(case.netlist.parameters):
+        candidates.differ_from(case.ops)
+        changed = case.changed(parameter, Op.XOR)
+        (wrong,), (gates,) = candidates.judge([parameter], [Op.XOR], 10**9)
+        assert (wrong, gates) == case.alone(changed)
+        case.ops = changed
+
+
+def test_a_base_that_does_not_fit_says_so(monkeypatch):
+    case = Case(5, "zero", False, True, 0.9)
+    monkeypatch.setattr(candidates_module, "MOST_BYTES", 1000)
+    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
+    assert not candidates.differ_from(case.ops)
