@@ -25,6 +25,13 @@ def convergence(
             show_default="that of training",
         ),
     ] = None,
+    all_sizes: Annotated[
+        bool,
+        typer.Option(
+            "--all-sizes",
+            help="Certify square grids of 4 to 128 cells a side, and all larger grids at once.",
+        ),
+    ] = False,
     task: Annotated[
         str | None,
         typer.Option(
@@ -60,7 +67,9 @@ def convergence(
     if to is not None and len(grids) > 1:
         raise ConfigError("-o saves the certificate of one grid: give --size once, or not at all")
     with watched(at_once=True) as progress:
-        found = certify(source, grids, task=task, time_limit=time_limit, progress=progress)
+        found = certify(
+            source, grids, task=task, all_sizes=all_sizes, time_limit=time_limit, progress=progress
+        )
     if to is not None and found.assurance is not None:
         raise ConfigError(f"-o does not apply: {found.assurance.text}, and not by sets of values")
     saved = to is not None and found.proved
@@ -72,6 +81,8 @@ def convergence(
         typer.echo(found.assurance.text)
     else:
         convergence_report.show(found.findings, found.source.automaton.circuit.gates)
+        if all_sizes:
+            convergence_report.show_sizes(found.squares, found.theorem)
     if saved and not as_json:
         note(f"saved {to}")
     elif to is not None and not saved:

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
     from difflogic.library.certifying import Certified
     from difflogic.logic.convergence import Finding
+    from difflogic.logic.convergence.sizes import Size, Theorem
 
 MOST_ROWS, MOST_COLUMNS = 64, 128
 """Of a picture, whose rest is left out."""
+
+ABREAST = 16
+"""Sides in a row of the table."""
 
 SIGNS = ".#?"
 WRONG = "xX"
@@ -56,6 +60,34 @@ def _meaning(findings: Sequence[Finding]) -> list[str]:
     if any(not found.any_schedule for found in proved):
         lines += ["Proved otherwise: from every start, where all cells fire at every step."]
     return lines
+
+
+def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
+    """Print from which step squares are certified, and what holds of all larger grids."""
+    typer.echo("\nsquare grids, certified by sets from step (- is not certified):")
+    table = output.new_table("side", *(f"+{n}" for n in range(ABREAST)))
+    of_side = {size.height: size.from_step for size in squares}
+    for first in range(0, max(of_side, default=0) + 1, ABREAST):
+        steps = [of_side.get(first + n, "") for n in range(ABREAST)]
+        table.add_row(str(first), *("-" if step is None else str(step) for step in steps))
+    output.show_table(table)
+    typer.echo()
+    if theorem is None:
+        typer.echo("All larger grids: no proof goes through; each size has to be asked for.")
+        return
+    period = theorem.period
+    typer.echo(
+        f"All larger grids: proved where height and width are one of these, or more by multiples "
+        f"of {period},\nfrom the step named on, which grows as said with each {period} rows and "
+        f"each {period} columns:"
+    )
+    table = output.new_table("height", "width", "from step", "rows", "columns")
+    for base in theorem.bases.values():
+        table.add_row(
+            str(base.height), str(base.width), str(base.from_step(base.height, base.width)),
+            f"+{abs(base.rows.delay)}", f"+{abs(base.columns.delay)}",
+        )  # fmt: skip
+    output.show_table(table)
 
 
 def _pictures(found: Finding) -> list[str]:
@@ -107,6 +139,17 @@ def show_json(found: Certified, certificate: str | None) -> None:
         "source": found.source.name, "proved": found.proved, "certificate": certificate,
         "findings": [as_dict(finding) for finding in found.findings],
         "assurance": found.assurance and found.assurance.as_dict(),
+        "squares": [{"side": size.height, "from_step": size.from_step} for size in found.squares],
+        "larger": found.theorem and {
+            "period": found.theorem.period,
+            "bases": [
+                {"height": base.height, "width": base.width,
+                 "from_step": base.from_step(base.height, base.width),
+                 "steps_per_rows": abs(base.rows.delay),
+                 "steps_per_columns": abs(base.columns.delay)}
+                for base in found.theorem.bases.values()
+            ],
+        },
     })  # fmt: skip
 
 

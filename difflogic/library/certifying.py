@@ -24,16 +24,24 @@ from difflogic.logic.convergence import (
     resting_picture,
 )  # fmt: skip
 from difflogic.logic.convergence.folding import live_part
+from difflogic.logic.convergence.sizes import Size, Sizes, Theorem
+from difflogic.logic.deadline import Deadline
 from difflogic.tasks import Task, make_task
 
 GRIDS = "grids decided:"
 """What progress calls this."""
+
+SQUARES = "square grids:"
+"""And this."""
 
 SECONDS = 60.0
 """For one grid, unless there is a time limit."""
 
 MOST_SIDE = 256
 """Rows and columns of a grid: with more the sets of all steps outgrow a usual memory."""
+
+SIDES = range(4, 129)
+"""Of the square grids that are looked at where all sizes are asked for."""
 
 Targets = Callable[[int, int], Bits]
 """From rows and columns to what the visible channels are to show."""
@@ -48,6 +56,10 @@ class Certified:
     """One for each grid; none if the task does not ask every start to end in one target."""
     assurance: Assurance | None = None
     """For such a task, what is known of it."""
+    squares: tuple[Size, ...] = ()
+    """If all sizes were asked for: square grids of SIDES, as far as the time sufficed."""
+    theorem: Theorem | None = None
+    """If all sizes were asked for: what is proved of all larger grids, if anything is."""
 
     @property
     def proved(self) -> bool:
@@ -73,6 +85,7 @@ def certify(
     sizes: Sequence[tuple[int, int]] = (),
     *,
     task: str | None = None,
+    all_sizes: bool = False,
     time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
@@ -81,8 +94,10 @@ def certify(
 
     `sizes` are rows and columns, by default those of training. A run or a model says itself what
     its target is; for a circuit's own file `task` names the experiment, and without one the target
-    is what a start of zeros ends in. `time_limit` is in seconds, for each grid. Raises what `load`
-    raises, ConfigError for a task or sizes that do not fit, CircuitError without a target.
+    is what a start of zeros ends in. With `all_sizes`, square grids of SIDES are certified too, and
+    all larger grids where that goes through. `time_limit` is in seconds, for each grid, and once
+    for all sizes. Raises what `load` raises, ConfigError for a task or sizes that do not fit,
+    CircuitError without a target.
     """
     loaded, watched = load(source), Watched(progress, should_stop)
     asked = _task_of(loaded, task)
@@ -91,7 +106,7 @@ def certify(
         if not all(1 <= side <= MOST_SIDE for side in size):
             raise ConfigError(f"{size[0]}×{size[1]}: sides must be from 1 to {MOST_SIDE}")
     if asked is not None and asked.lasting_target is None:
-        if sizes:
+        if sizes or all_sizes:
             raise ConfigError(
                 f"the task {asked.name} does not ask every start to end in one target: only then "
                 "sizes can be certified"
@@ -115,7 +130,26 @@ def certify(
                         GRIDS, place, len(grids), method
                     ),
                 )  # fmt: skip
-    return Certified(loaded, tuple(findings))
+    if not all_sizes:
+        return Certified(loaded, tuple(findings))
+    squares, theorem = _all_sizes(small, targets, seconds, watched)
+    return Certified(loaded, tuple(findings), squares=squares, theorem=theorem)
+
+
+def _all_sizes(
+    automaton: Automaton, targets: Targets, seconds: float, watched: Watched
+) -> tuple[tuple[Size, ...], Theorem | None]:
+    """Certify squares, and look for the theorem about all larger grids."""
+    if automaton.boundary != "zero":
+        raise ConfigError("all sizes: only beyond a zero boundary a grid has places to tell apart")
+    deadline = Deadline.after(seconds)
+    found = Sizes(automaton.circuit, automaton.visible, targets)
+    squares = []
+    for size in found.table(SIDES, deadline):
+        squares.append(size)
+        watched.update(SQUARES, len(squares), len(SIDES))
+    watched.update(SQUARES, len(squares), len(SIDES), "all larger grids")
+    return tuple(squares), found.theorem(deadline)
 
 
 def _task_of(loaded: Loaded, name: str | None) -> Task | None:

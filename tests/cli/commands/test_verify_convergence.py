@@ -15,6 +15,7 @@ from difflogic.config import load_config
 from difflogic.formats.read_circuit import read_circuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
+from difflogic.library import certifying
 from difflogic.logic.convergence import deciding
 from difflogic.model import Model
 from tests.difflogic.logic.circuits import automaton_of, circuit_of
@@ -180,3 +181,29 @@ def test_a_picture_has_an_end() -> None:
 def test_signs() -> None:
     assert picture(np.array([[0, 1, 2, 0, 1]]), np.array([[0, 1, 1, 1, 0]])) == [".#?xX"]
     assert read_circuit(path("checkerboard-seed-1")).circuit.gates == 3
+
+
+class TestAllSizes:
+    def test_a_table_and_the_theorem(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(certifying, "SIDES", range(4, 33))
+        arguments = ("verify", "convergence", SEED_1, "--task", "checkerboard", "--all-sizes")
+        result = dct(*arguments)
+        assert result.exit_code == 0
+        assert "All larger grids: proved" in result.stdout
+        found = dct(*arguments, "--json").json
+        assert {size["side"]: size["from_step"] for size in found["squares"]}[16] == 18
+        assert found["larger"]["period"] == 4
+        assert {(base["height"], base["width"]) for base in found["larger"]["bases"]} > {(12, 12)}
+
+    def test_where_it_does_not_go_through(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(certifying, "SIDES", range(4, 10))
+        result = dct("verify", "convergence", ASYNCHRONOUS, "--task", "checkerboard-async",
+                     "--all-sizes", "--time-limit", "2")  # fmt: skip
+        assert "no proof goes through" in result.stdout
+
+    def test_on_a_torus(self, dct: Dct, tmp_path: Path) -> None:
+        file = tmp_path / "ones.json"
+        file.write_text(write_circuit(automaton_of(circuit_of([(Op.TRUE, 0, 0)], [9]))))
+        result = dct("verify", "convergence", str(file), "--all-sizes")
+        assert result.exit_code == 2
+        assert "zero boundary" in result.stderr
