@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 from difflogic import __version__
+
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+"""Where Linux tells the caches of the first processor."""
 
 _CGROUP = Path("/sys/fs/cgroup")
 """Where Linux tells what a container may use: of version 2, or of version 1 below cpu."""
@@ -36,6 +41,20 @@ def cpu_name() -> str:
 def cpu() -> dict[str, str | int]:
     """Return the processor's name, and how many this process may use."""
     return {"name": cpu_name(), "count": cpu_count()}
+
+
+@cache
+def cache_bytes(level: int) -> int | None:
+    """Return the size of one core's data cache of a level; None where the system does not tell."""
+    for folder in sorted(_CACHES.glob("index*")):
+        try:
+            found = [(folder / name).read_text().strip() for name in ("level", "type", "size")]
+        except OSError:
+            continue
+        kilobytes = re.fullmatch(r"([0-9]{1,9})K", found[2])
+        if found[0] == str(level) and found[1] in ("Data", "Unified") and kilobytes:
+            return 1024 * int(kilobytes[1])
+    return None
 
 
 def physical_memory() -> int | None:

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from difflogic import machine
 from difflogic.engine.kernels import structures as k
 from difflogic.grid import OFFSETS, OUTSIDE, Boundary, neighbors
+from difflogic.jit.processor import registers
 
-L2_BYTES = 1 << 20
-"""A tile's values should stay below this: half of the second-level cache of common machines."""
+USUAL_L2 = 1 << 20
+"""Bytes of the second-level cache, where the system does not tell."""
 
 SLOTS = 32
 """Chunks per group at most: each has a slot of four numbers per gate."""
@@ -41,19 +43,23 @@ def samples_per_group(grid: Grid) -> int:
 
 
 def automatic_lanes(grid: Grid, rows: int, itemsize: int) -> int:
-    """Choose the lanes of a tile from its number of rows and the grid.
+    """Choose the lanes of a tile from its rows of values and gradients, the grid and the processor.
 
-    64 lanes spread the fixed work per gate best (measured on the full checkerboard: 32 take 10 %
-    longer, 16 take 50 %), but a tile should not overflow the cache, and a grid needs tiles enough
-    to share.
+    More lanes spread the fixed work per gate, until four vectors of each row no longer fit the
+    registers: 64 lanes for AVX-512, 32 for others (measured: docs/performance.md). A tile should
+    not overflow the second-level cache, and a grid needs tiles enough to share.
     """
     cells = grid.cells * samples_per_group(grid)
-    for lanes in (64, 32):
-        fits = rows * lanes * itemsize <= L2_BYTES
+    cache = machine.cache_bytes(2) or USUAL_L2
+    most = min(k.MAX_LANES, max(32, 4 * registers().width // np.dtype(np.float32).itemsize))
+    for lanes in (lanes for lanes in (64, 32) if lanes <= most):
+        # Something else needs a place, too: the letter G's 64 lanes fill 92 % of 2 MB, and 32 are
+        # faster by 4 %.
+        fits = rows * lanes * itemsize <= 7 * cache // 8
         shares_evenly = cells % (2 * lanes) == 0 or cells >= 8 * lanes or cells <= lanes
         if fits and shares_evenly:
             return lanes
-    return 32 if rows * 32 * itemsize <= 2 * L2_BYTES else 16
+    return 32 if rows * 32 * itemsize <= 2 * cache else 16
 
 
 def make_layout(grid: Grid, lanes: int, chunk: int | None) -> k.Layout:

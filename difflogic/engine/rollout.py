@@ -82,7 +82,7 @@ class Engine:
         self.netlist, self.grid = netlist, grid
         self.steps, self.batch, self.dtype = steps, batch, np.dtype(dtype)
         self.program: Program = compile_program(netlist)
-        rows = self.program.backward_rows
+        rows = self.program.backward_rows + self.program.gradient_rows
         lanes = sharing.lanes or automatic_lanes(grid, rows, self.dtype.itemsize)
         self._samples = samples_per_group(grid)
         self._groups = -(-batch // self._samples)

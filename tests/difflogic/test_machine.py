@@ -106,3 +106,27 @@ def test_physical_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert memory > 2**20
     monkeypatch.delattr(os, "sysconf")
     assert machine.physical_memory() is None
+
+
+@pytest.fixture
+def caches(tmp_path, monkeypatch):
+    """Caches that a test writes."""
+    monkeypatch.setattr(machine, "_CACHES", tmp_path)
+    machine.cache_bytes.cache_clear()
+    yield tmp_path
+    machine.cache_bytes.cache_clear()
+
+
+def test_caches_by_level(caches):
+    for index, (level, kind, size) in enumerate(
+        [(1, "Data", "32K"), (1, "Instruction", "64K"), (2, "Unified", "512K"), (3, "Unified", "x")]
+    ):
+        (caches / f"index{index}").mkdir()
+        for name, value in (("level", level), ("type", kind), ("size", size)):
+            (caches / f"index{index}" / name).write_text(f"{value}\n")
+    (caches / "index9").mkdir()
+    assert [machine.cache_bytes(level) for level in (1, 2, 3, 4)] == [32768, 524288, None, None]
+
+
+def test_caches_that_the_system_does_not_tell(caches):
+    assert machine.cache_bytes(2) is None

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.engine import layout
 from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import (
     SLOTS,
@@ -13,6 +14,7 @@ from difflogic.engine.layout import (
     stride,
 )
 from difflogic.grid import OUTSIDE, neighbors
+from difflogic.jit.processor import AVX, AVX512, NEON, SSE
 
 grids = st.builds(
     Grid, st.integers(1, 25), st.integers(1, 25), st.sampled_from(["zero", "periodic"])
@@ -86,15 +88,26 @@ def test_chunks_are_bounded():
 
 
 @pytest.mark.parametrize(
-    ("size", "rows", "itemsize", "lanes"),
+    ("size", "rows", "itemsize", "processor", "cache", "lanes"),
     [
-        ((16, 16), 3000, 4, 64),  # the checkerboard
-        ((16, 16), 3000, 8, 32),  # in float64 a tile of 64 lanes would leave the cache
-        ((16, 16), 9000, 8, 16),
-        ((8, 8), 100, 4, 64),
-        ((8, 10), 100, 4, 32),  # 80 cells: two and a half tiles of 32, not one and a quarter
-        ((100, 99), 100, 4, 64),
+        ((16, 16), 3731, 4, AVX512, 2048, 64),  # the checkerboard
+        ((16, 16), 3731, 4, AVX512, 1024, 32),
+        ((16, 16), 3731, 4, AVX, 2048, 32),
+        ((16, 16), 3731, 4, AVX, 512, 32),
+        ((16, 16), 3731, 4, NEON, None, 32),
+        ((16, 16), 3731, 4, SSE, 256, 32),
+        ((16, 16), 7235, 4, AVX512, 2048, 32),  # the letter G
+        ((20, 20), 9987, 4, AVX512, 2048, 32),  # the lizard
+        ((20, 20), 9987, 4, AVX, 512, 16),
+        ((16, 16), 3731, 8, AVX512, 2048, 32),  # in float64 a tile would leave the cache
+        ((16, 16), 9000, 8, AVX512, 512, 16),
+        ((8, 8), 100, 4, AVX512, 2048, 64),
+        ((8, 10), 100, 4, AVX512, 2048, 32),  # 80 cells: two and a half tiles of 32
+        ((100, 99), 100, 4, AVX512, 2048, 64),
     ],
 )
-def test_automatic_lanes(size, rows, itemsize, lanes):
+def test_automatic_lanes(size, rows, itemsize, processor, cache, lanes, monkeypatch):
+    monkeypatch.setattr(layout, "registers", lambda: processor)
+    bytes_of = {2: cache and 1024 * cache}
+    monkeypatch.setattr(layout.machine, "cache_bytes", bytes_of.get)
     assert automatic_lanes(Grid(*size, "zero"), rows, itemsize) == lanes

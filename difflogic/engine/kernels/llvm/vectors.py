@@ -263,7 +263,7 @@ def stars_backward(
             for i in n:
                 v.store(to_center[i], v.pointer(grad_center, offsets[i]))
 
-        v.blocks(row, STAR_WIDTH, block, step=4)
+        v.blocks(row, STAR_WIDTH, block, step=2)
         for gate in range(7):
             v.fold_sums(acc[gate], slot_of(v, sums, params[gate]))
 
