@@ -7,9 +7,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from difflogic.evaluation.assurance import Assurance
 from difflogic.evaluation.gates import PASSING
 from difflogic.gates import SYMBOLS, Op
 from difflogic.logic.automaton import Automaton
+from difflogic.logic.convergence import Verdict
 from difflogic.logic.inspection.equations import equations
 from difflogic.reports import charts
 from difflogic.reports.repeating import command
@@ -105,6 +107,20 @@ def _curves(history: History | None, exact: float | None, published: int | None)
         marks["published: learned"] = float(published)
     drawn = [charts.Line("soft loss", soft), charts.Line("hard loss", hard)]
     return charts.lines(drawn, "epoch", marks)
+
+
+def assurance(found: Assurance | None) -> dict[str, str] | None:
+    """Return what is proved, or disproved, as a sentence with a word before it; None if nothing."""
+    if found is None or found.verdict is Verdict.open:
+        return None
+    kind = "proved" if found.proved else "refuted"
+    more = ""
+    if found.any_schedule and found.proved:
+        more = (
+            " That holds under any order in which cells fire, counted in rounds in which every "
+            "cell fires, and again after the last of any damage."
+        )
+    return {"kind": kind, "text": f"{found.text[0].upper()}{found.text[1:]}.{more}"}
 
 
 def tests(results: Mapping[str, Any] | None) -> dict[str, Any] | None:

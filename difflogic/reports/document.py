@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from difflogic import __version__
+from difflogic.evaluation.assurance import Assurance
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.gates import READS, Op
 from difflogic.logic.automaton import Automaton
@@ -31,10 +32,16 @@ _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./\w+\.js\";\n", re.M)
 _EXPORT = re.compile(r"^export (?=(?:const|let|function|class) )", re.M)
 
 
-def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -> str:
+def build(
+    source: Source,
+    small: Automaton,
+    results: Mapping[str, Any] | None,
+    assurance: Assurance | None = None,
+) -> str:
     """Return the page of a source whose circuit is simplified to `small`.
 
-    `results` are those of `evaluation.evaluate`, or None for a circuit that cannot be evaluated.
+    `results` are those of `evaluation.evaluate`, or None for a circuit that cannot be evaluated;
+    `assurance` is what is proved of it beyond samples.
     """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -67,7 +74,8 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         lead=introduction.lead, invitation=introduction.invitation, wrong=introduction.wrong,
         facts=contents.head_facts(source, small), steps=trained.steps,
         equations=shown, more_equations=more, training=contents.training(source),
-        tests=contents.tests(results), gates=contents.gates(results),
+        tests=contents.tests(results), assurance=contents.assurance(assurance),
+        gates=contents.gates(results),
         **_circuit_words(trained, small, before is not None),
     )  # fmt: skip
 

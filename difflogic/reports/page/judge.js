@@ -88,35 +88,42 @@ export class Judge {
     });
     return wrong;
   }
-
-  isWrong(y, x) {
-    return (this.wrong[y * 2 * this.geometry.words + (x >>> 5)] >>> (x & 31)) & 1;
-  }
 }
 
-/** The next state of 32 cells by a rule of birth and survival, their neighbours added bit by bit. */
+/** The next state of 32 cells by a rule of birth and survival: neighbours are added bit by bit. */
 function lifeWord(grid, channel, y, word, { born, survive }) {
   const g = grid.geometry;
-  let ones = 0, twos = 0, fours = 0, eights = 0;
-  let alive = 0;
-  for (let dy = -1; dy <= 1; dy++) {
-    const at = grid.start(g.rowAt(y + dy), channel) + word;
-    const here = grid.words[at];
-    const left = (here << 1) | (grid.words[at - 1] >>> 31);
-    const right = (here >>> 1) | (grid.words[at + 1] << 31);
-    if (dy === 0) alive = here;
-    for (const seen of dy === 0 ? [left, right] : [left, here, right]) {
-      const carry = ones & seen;
-      const carried = twos & carry;
-      eights |= fours & carried;
-      fours ^= carried;
-      twos ^= carry;
-      ones ^= seen;
-    }
+  const { words } = grid;
+  const above = grid.start(g.rowAt(y - 1), channel) + word;
+  const here = grid.start(y, channel) + word;
+  const below = grid.start(g.rowAt(y + 1), channel) + word;
+  const nw = westOf(words, above), n = words[above], ne = eastOf(words, above);
+  const w = westOf(words, here), alive = words[here], e = eastOf(words, here);
+  const sw = westOf(words, below), south = words[below], se = eastOf(words, below);
+  // Of each row the ones and the twos of its sum, then of all rows together.
+  const a0 = nw ^ n ^ ne, a1 = (nw & n) | (nw & ne) | (n & ne);
+  const b0 = w ^ e, b1 = w & e;
+  const c0 = sw ^ south ^ se, c1 = (sw & south) | (sw & se) | (south & se);
+  const ones = a0 ^ b0 ^ c0, carry = (a0 & b0) | (a0 & c0) | (b0 & c0);
+  const left = a1 ^ b1, right = c1 ^ carry;
+  const twos = left ^ right;
+  const x = a1 & b1, z = c1 & carry, v = left & right;
+  const fours = x ^ z ^ v, eights = (x & z) | (x & v) | (z & v);
+  let next = 0;
+  for (let number = 0; number <= 8; number++) {
+    const counted =
+      (number & 1 ? ones : ~ones) & (number & 2 ? twos : ~twos) &
+      (number & 4 ? fours : ~fours) & (number & 8 ? eights : ~eights);
+    if (born.includes(number)) next |= ~alive & counted;
+    if (survive.includes(number)) next |= alive & counted;
   }
-  const counted = (number) =>
-    (number & 1 ? ones : ~ones) & (number & 2 ? twos : ~twos) &
-    (number & 4 ? fours : ~fours) & (number & 8 ? eights : ~eights);
-  const any = (numbers) => numbers.reduce((found, number) => found | counted(number), 0);
-  return (alive & any(survive)) | (~alive & any(born));
+  return next;
+}
+
+function westOf(words, at) {
+  return (words[at] << 1) | (words[at - 1] >>> 31);
+}
+
+function eastOf(words, at) {
+  return (words[at] >>> 1) | (words[at + 1] << 31);
 }

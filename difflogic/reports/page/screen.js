@@ -27,24 +27,39 @@ export class Screen {
   /** Draw `channels`, by their places; cells that `judge` finds wrong in a colour of their own. */
   draw(grid, channels, judge) {
     const palette = this.palette(channels.length);
-    const half = palette.length / 2;
     const { height, width } = grid.geometry;
-    const counted = channels.length > 3;
-    let pixel = 0;
+    const rowWords = 2 * grid.geometry.words;
     for (let y = 0; y < height; y++) {
       const starts = channels.map((channel) => grid.start(y, channel));
-      for (let x = 0; x < width; x++) {
-        const word = x >>> 5, shift = x & 31;
-        let index = 0;
-        for (let place = 0; place < starts.length; place++) {
-          const bit = (grid.words[starts[place] + word] >>> shift) & 1;
-          index += counted ? bit : bit << place;
-        }
-        if (judge && judge.isWrong(y, x)) index += half;
-        this.pixels[pixel++] = palette[index];
+      for (let x = 0; x < width; x += 32) {
+        const wrong = judge ? judge.wrong[y * rowWords + (x >>> 5)] : 0;
+        this.drawWord(grid.words, starts, x, Math.min(32, width - x), y * width + x, wrong, palette);
       }
     }
     this.context.putImageData(this.image, 0, 0);
+  }
+
+  /** Draw up to 32 cells, which stand in one word of each channel. */
+  drawWord(words, starts, x, cells, pixel, wrong, palette) {
+    const { pixels } = this;
+    const half = palette.length / 2;
+    const counted = starts.length > 3;
+    const at = x >>> 5;
+    if (starts.length === 1) {
+      const word = words[starts[0] + at];
+      for (let bit = 0; bit < cells; bit++) {
+        pixels[pixel + bit] = palette[((word >>> bit) & 1) + ((wrong >>> bit) & 1) * half];
+      }
+      return;
+    }
+    for (let bit = 0; bit < cells; bit++) {
+      let index = ((wrong >>> bit) & 1) * half;
+      for (let place = 0; place < starts.length; place++) {
+        const value = (words[starts[place] + at] >>> bit) & 1;
+        index += counted ? value : value << place;
+      }
+      pixels[pixel + bit] = palette[index];
+    }
   }
 
   /** A colour for each value of the channels, and then for each of those where it is wrong. */
