@@ -7,14 +7,12 @@ from pathlib import Path
 
 from difflogic import reports
 from difflogic.errors import ConfigError
-from difflogic.evaluation.assurance import assure_automaton
 from difflogic.files import check_output, write_whole
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.measuring import evaluate
 from difflogic.library.simplifying import small_form
 from difflogic.library.watching import ShouldStop, Watch, never, unwatched
 from difflogic.logic.automaton import Automaton
-from difflogic.tasks import make_task
 from difflogic.training.run_directory import saved_model
 
 SUFFIXES = (".html", ".htm")
@@ -73,11 +71,8 @@ def report(
     results = None
     if tested:
         results = evaluate(loaded, progress=progress, should_stop=should_stop).results
-    assurance = None
-    if loaded.model is not None and tests:
-        assurance = assure_automaton(loaded.automaton, make_task(loaded.model.config))
     found = reports.Source(loaded.automaton, loaded.model, history, summary)
-    page = reports.build(found, small, results, assurance)
+    page = reports.build(found, small, results)
     if file is not None:
         content = page.encode()
         write_whole(Path(file), lambda out: out.write(content))

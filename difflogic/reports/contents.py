@@ -7,7 +7,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from difflogic.evaluation.assurance import Assurance
 from difflogic.evaluation.gates import PASSING
 from difflogic.gates import SYMBOLS, Op
 from difflogic.logic.automaton import Automaton
@@ -109,18 +108,19 @@ def _curves(history: History | None, exact: float | None, published: int | None)
     return charts.lines(drawn, "epoch", marks)
 
 
-def assurance(found: Assurance | None) -> dict[str, str] | None:
-    """Return what is proved, or disproved, as a sentence with a word before it; None if nothing."""
-    if found is None or found.verdict is Verdict.open:
+def assurance(results: Mapping[str, Any] | None) -> dict[str, str] | None:
+    """Return what is proved, or refuted, as a sentence and its kind; None if nothing is."""
+    found = results["assurance"] if results is not None else None
+    if found is None or found["verdict"] == Verdict.open.value:
         return None
-    kind = "proved" if found.proved else "refuted"
     more = ""
-    if found.any_schedule and found.proved:
+    if found["any_schedule"] and found["verdict"] == Verdict.proved.value:
         more = (
             " That holds under any order in which cells fire, counted in rounds in which every "
             "cell fires, and again after the last of any damage."
         )
-    return {"kind": kind, "text": f"{found.text[0].upper()}{found.text[1:]}.{more}"}
+    text = found["text"]
+    return {"kind": found["verdict"], "text": f"{text[0].upper()}{text[1:]}.{more}"}
 
 
 def tests(results: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from difflogic import __version__
-from difflogic.evaluation.assurance import Assurance
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.gates import READS, Op
 from difflogic.logic.automaton import Automaton
@@ -32,16 +31,10 @@ _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./\w+\.js\";\n", re.M)
 _EXPORT = re.compile(r"^export (?=(?:const|let|function|class) )", re.M)
 
 
-def build(
-    source: Source,
-    small: Automaton,
-    results: Mapping[str, Any] | None,
-    assurance: Assurance | None = None,
-) -> str:
+def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -> str:
     """Return the page of a source whose circuit is simplified to `small`.
 
-    `results` are those of `evaluation.evaluate`, or None for a circuit that cannot be evaluated;
-    `assurance` is what is proved of it beyond samples.
+    `results` are those of `evaluation.evaluate`, or None for a circuit that cannot be evaluated.
     """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -74,7 +67,7 @@ def build(
         lead=introduction.lead, invitation=introduction.invitation, wrong=introduction.wrong,
         facts=contents.head_facts(source, small), steps=trained.steps,
         equations=shown, more_equations=more, training=contents.training(source),
-        tests=contents.tests(results), assurance=contents.assurance(assurance),
+        tests=contents.tests(results), assurance=contents.assurance(results),
         gates=contents.gates(results),
         **_circuit_words(trained, small, before is not None),
     )  # fmt: skip
