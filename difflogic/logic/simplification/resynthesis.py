@@ -31,7 +31,7 @@ def starts(tables: Sequence[int], inputs: int) -> Iterator[Start]:
     """Build circuits for the truth tables of outputs, which double in size with every input."""
     for davio in (False, True):
         xag = Xag(inputs)
-        expand = _Expansion(xag, [xag.input(row) for row in range(inputs)], davio)
+        expand = Expansion(xag, [xag.input(row) for row in range(inputs)], davio)
         name = "expanded, Davio" if davio else "expanded, Shannon"
         yield Start(name, xag, [expand(table) for table in tables])
     groups = [group for group in exchangeable(tables, inputs) if len(group) >= FEWEST_TO_COUNT]
@@ -74,7 +74,7 @@ def _may_exchange(table: int, first: int, second: int, inputs: int) -> bool:
     return cofactors(zero, second, inputs)[1] == cofactors(one, second, inputs)[0]
 
 
-class _Expansion:
+class Expansion:
     """Builds a table by expanding it over one input after the other, from the last.
 
     What was built before, inverted or not, is used again. With `davio`, f = f0 ⊕ x·(f0 ⊕ f1)
@@ -133,7 +133,7 @@ def _counted(
         for digit, literal in enumerate(count):
             literals.append(literal)
             weights.append([-1 - digit, *group])
-    expand = _Expansion(xag, literals, davio=False)
+    expand = Expansion(xag, literals, davio=False)
     return xag, [expand(_over_counts(table, inputs, weights)) for table in tables]
 
 
