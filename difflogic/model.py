@@ -16,6 +16,7 @@ import numpy.typing as npt
 from difflogic import gates
 from difflogic.archive import NpzReader, write_npz
 from difflogic.config import Config, config_from_dict
+from difflogic.config.effects import effective
 from difflogic.config.problems import shorten
 from difflogic.errors import ConfigError, ModelFileError
 from difflogic.files import write_whole
@@ -81,13 +82,16 @@ class Model:
     def save(self, path: str | Path) -> None:
         """Write the model to `path`, whole or not at all; equal models give equal bytes.
 
+        Settings that change no bit of a result are left out, so that files do not tell how they
+        were computed.
+
         Raises RunDirectoryError if the file cannot be written, and ModelFileError if a logit
         is not finite, since such a file could not be loaded.
         """
         path = Path(path)
         if not np.isfinite(self.logits).all():
             raise ModelFileError(f"{path}: not saved: a logit is NaN or infinite")
-        header = {"format": FORMAT, "version": VERSION, "config": self.config.to_dict()}
+        header = {"format": FORMAT, "version": VERSION, "config": effective(self.config)}
         arrays = {
             "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
             "logits": self.logits,

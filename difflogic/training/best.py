@@ -9,14 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.engine.rollout import Sharing
-from difflogic.engine.workers import Workers
-from difflogic.evaluation.exactness import Plan
-from difflogic.evaluation.scene import Streams
-from difflogic.netlist import Netlist
 from difflogic.streams import Purpose, stream
-from difflogic.training.finishing import ROUND, Finished, Finisher
-from difflogic.training.sensitivity import GradientSensitivity
+from difflogic.training.finishing import Finished, Finisher
 
 Array = npt.NDArray[Any]
 
@@ -25,47 +19,20 @@ NONE = -1
 
 
 class BestCircuit:
-    """Checks, and finishes, the circuit in training now and then. Use it in a `with`.
+    """Checks, and finishes, the circuit in training now and then, and keeps the best.
 
-    Its start states are drawn from streams of their own: neither those that training draws, nor
-    those of the final scores.
+    The searches' start states are drawn from streams of their own: neither those that training
+    draws, nor those of the final scores.
     """
 
-    def __init__(self, config: Config, logits: Array, sharing: Sharing) -> None:
-        """`logits` (16, parameters) only give shape and type. Call `begin` before all else."""
-        self._config, self._sharing = config, sharing
-        self._settings, self._seed = config.finishing, config.training.seed
-        self._workers = Workers(sharing.workers)
-        self._sensitivity: GradientSensitivity | None = None
-        self._since = 0
+    def __init__(self, config: Config, logits: Array) -> None:
+        """`logits` (16, parameters) only give shape and type."""
+        self._config = config
+        self._finishing, self._seed = config.finishing, config.training.seed
         self._logits = np.zeros_like(logits)
         self._wrong = NONE
         self._epoch = NONE
         self._exact_epoch = NONE
-
-    def begin(self, netlist: Netlist, epoch: int) -> None:
-        """Look at circuits of `netlist` after `epoch`; what was the best before is kept."""
-        self._since = epoch
-        if not self._settings.every:
-            return
-        streams = Streams(self._seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
-        plan = Plan.of(self._config, ROUND, streams)
-        steps = self._config.automaton.steps
-        self._sensitivity = GradientSensitivity(
-            netlist, plan, steps, self._logits.dtype, self._sharing
-        )
-        self._finisher = Finisher(netlist, plan, self._settings, self._sensitivity, self._workers)
-
-    def __enter__(self) -> BestCircuit:
-        if self._sensitivity is not None:
-            self._sensitivity.__enter__()
-            self._workers.__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        if self._sensitivity is not None:
-            self._workers.__exit__(*raised)
-            self._sensitivity.__exit__(*raised)
 
     @property
     def logits(self) -> Array | None:
@@ -84,36 +51,39 @@ class BestCircuit:
 
     def is_due(self, epoch: int) -> bool:
         """Whether to `look` after so many epochs."""
-        settings = self._settings
-        if not settings.every:
+        finishing = self._finishing
+        if not finishing.every:
             return False
         if epoch == self._config.training.epochs:  # or the last circuit would never be judged
             return True
-        return epoch >= settings.from_epoch and epoch % settings.every == 0
+        return epoch >= finishing.from_epoch and epoch % finishing.every == 0
 
-    def look(self, logits: Array, epoch: int) -> Finished:
+    def look(self, finisher: Finisher, logits: Array, epoch: int, since: int) -> Finished:
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.
 
-        Changes `logits` in place if the search is to be adopted.
+        `finisher` is that of its wiring, which circuits of after epoch `since` have. Changes
+        `logits` in place if the search is to be adopted.
         """
-        found, finished = self._search(logits, epoch, 0)
+        found, finished = self._search(finisher, logits, epoch, 0)
         self._keep(found, finished, epoch)
         last = epoch == self._config.training.epochs
         # Not at the end: a run that is extended goes on as if it had never stopped there.
-        if self._settings.adopt and not last and 2 * found.wrong <= found.wrong_before:
+        if self._finishing.adopt and not last and 2 * found.wrong <= found.wrong_before:
             logits[:] = finished
-        if self._since < self._epoch < epoch and self._exact_epoch == NONE:
+        if since < self._epoch < epoch and self._exact_epoch == NONE:
             # An earlier circuit was better, so a search goes on from there, too. (Not from one
             # of another wiring.)
-            again, finished = self._search(self._logits, epoch, 1)
+            again, finished = self._search(finisher, self._logits, epoch, 1)
             self._keep(again, finished, epoch)
             found = again if self._epoch == epoch else found
         return found
 
-    def _search(self, logits: Array, epoch: int, number: int) -> tuple[Finished, Array]:
+    def _search(
+        self, finisher: Finisher, logits: Array, epoch: int, number: int
+    ) -> tuple[Finished, Array]:
         """Return what a search from `logits` found, and logits that harden to it."""
         rng = stream(self._seed, Purpose.SEARCH, epoch, number)
-        found = self._finisher.finish(logits, rng)
+        found = finisher.finish(logits, rng)
         finished = logits.copy()
         prefer(finished, found.ops)
         return found, finished

@@ -6,13 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config
+from difflogic.config.effects import FREE
 from difflogic.errors import RunDirectoryError
-
-FREE = {
-    "parallel": ("workers", "parallel_batch", "parallel_cells", "max_parallel_samples"),
-    "checkpoint": ("every_seconds", "every_epochs"),
-}
-"""Settings that change no bit of a run's results."""
 
 NOTES = {"task.sha256": " (the file with the task's code has changed)"}
 """What a changed setting means, where its name does not say it."""

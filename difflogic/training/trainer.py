@@ -14,25 +14,24 @@ import numpy.typing as npt
 from difflogic.config import Config
 from difflogic.engine.compilation import is_cached
 from difflogic.engine.hard import HardSimulator, live_parameters
-from difflogic.engine.layout import Grid, samples_per_group
+from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine, Sharing
 from difflogic.errors import TrainingError
-from difflogic.evaluation.scene import grid_of
 from difflogic.machine import cpu_count
 from difflogic.model import Model
 from difflogic.tasks import make_task
+from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit
 from difflogic.training.finishing import Finished
 from difflogic.training.levers import (
     Hardening,
     attempt_at,
     attempt_before,
-    first_epoch,
     rate_share,
 )
 from difflogic.training.optimizer import AdamW, SoftGates
 from difflogic.training.phases import PhaseTimer
-from difflogic.training.sampling import draw_epoch, draw_loss_steps, longest_rollout
+from difflogic.training.sampling import draw_epoch, draw_loss_steps
 
 Array = npt.NDArray[Any]
 
@@ -77,51 +76,41 @@ class Trainer:
         self._optimizer = AdamW(self._logits, training)
         self._sharing = sharing_of(config)
         self.workers = self._sharing.workers
-        self._wave = samples_in_flight(config, grid_of(config))
         self._hardening = Hardening(config, self._logits.shape[1])
-        self._best = BestCircuit(config, self._logits, self._sharing)
-        self._entered = False
-        self._stack = ExitStack()
-        self._begin(0)
+        self._best = BestCircuit(config, self._logits)
+        self._attempt = Attempt(config, 0, self._first, self._sharing)
+        self._threads: ExitStack | None = None
 
-    def _begin(self, attempt: int) -> None:
-        """Set up what runs the circuit of an attempt."""
-        config, grid = self.config, grid_of(self.config)
-        self._attempt, self._start = attempt, self._model_of(attempt)
-        netlist = self._start.netlist
-        self._stack.close()
-        self.engine = Engine(
-            netlist, grid, longest_rollout(config), self._wave, config.training.precision,
-            self._sharing,
-        )  # fmt: skip
-        self._hard = HardSimulator(netlist, grid, config.training.batch)
-        self._best.begin(netlist, first_epoch(config.training, attempt))
-        if self._entered:
-            self._enter()
+    def __enter__(self) -> Trainer:
+        self._threads = ExitStack()
+        self._threads.enter_context(self._attempt)
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            threads.__exit__(*raised)
+
+    def _go_to_attempt(self, number: int) -> None:
+        """Take another wiring, and what runs its circuit; the logits stay as they are."""
+        self._attempt = Attempt(self.config, number, self._model_of(number), self._sharing)
+        if self._threads is not None:
+            self._threads.close()
+            self._threads.enter_context(self._attempt)
 
     def _model_of(self, attempt: int) -> Model:
         """Return the untrained model of an attempt."""
         return self._first if attempt == 0 else Model.create(self.config, attempt)
 
-    def _enter(self) -> None:
-        with ExitStack() as stack:
-            stack.enter_context(self.engine)
-            stack.enter_context(self._best)
-            self._stack = stack.pop_all()
-
-    def __enter__(self) -> Trainer:
-        self._enter()
-        self._entered = True
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._entered = False
-        self._stack.__exit__(*raised)
+    @property
+    def engine(self) -> Engine:
+        """What trains the present attempt's circuit."""
+        return self._attempt.engine
 
     @property
     def model(self) -> Model:
         """The model as it is now; a copy, which further steps leave alone."""
-        return replace(self._start, logits=np.ascontiguousarray(self._logits.T))
+        return replace(self._attempt.start, logits=np.ascontiguousarray(self._logits.T))
 
     @property
     def result(self) -> Model:
@@ -131,7 +120,8 @@ class Trainer:
             return self.model
         attempt = attempt_before(self.config.training, epoch)
         # Wired already, if it is the present one: a run is saved every few seconds.
-        start = self._start if attempt == self._attempt else self._model_of(attempt)
+        present = self._attempt
+        start = present.start if attempt == present.number else self._model_of(attempt)
         return replace(start, logits=np.ascontiguousarray(logits.T))
 
     @property
@@ -161,8 +151,8 @@ class Trainer:
         """Go back to where `state` was taken, bit for bit."""
         self.epoch = int(state["epoch"])
         attempt = attempt_before(self.config.training, self.epoch)
-        if attempt != self._attempt:
-            self._begin(attempt)
+        if attempt != self._attempt.number:
+            self._go_to_attempt(attempt)
         self._logits[:] = state["logits"]
         self._optimizer.restore(state)
         self._best.restore(state)
@@ -200,6 +190,7 @@ class Trainer:
         """Train for one epoch. Raises TrainingError if the loss or a gradient is not finite."""
         phase = self.phases
         self._start_over_if_due()
+        attempt = self._attempt
         with phase("sample"):
             starts, targets, masks = draw_epoch(self._task, self.config, self.epoch)
             loss_steps = draw_loss_steps(self.config, self.epoch)
@@ -208,17 +199,17 @@ class Trainer:
         gradients = np.zeros_like(coefficients)
         losses: list[float] = []
         # In waves, to bound memory; usually one. Slots are added in the same order either way.
-        for first in range(0, len(starts), self._wave):
-            wave = slice(first, first + self._wave)
+        for first in range(0, len(starts), attempt.wave):
+            wave = slice(first, first + attempt.wave)
             # Forward, loss and backward are one parallel call, which tells their seconds.
-            wave_losses, seconds = self.engine.run_training(
+            wave_losses, seconds = attempt.engine.run_training(
                 coefficients, starts[wave], targets[wave], self._channels,
                 None if masks is None else masks[wave], loss_steps,
             )  # fmt: skip
             losses.extend(wave_losses)
             phase.add(seconds)
             with phase("reduce"):
-                self.engine.reduce(gradients)
+                attempt.engine.reduce(gradients)
         soft_loss = self._finite(sum(losses), gradients)
         with phase("hard"):
             scores = self._evaluate_hard(starts, targets, masks)
@@ -226,17 +217,19 @@ class Trainer:
             self._update(gradients)
         self.epoch += 1
         finished = None
-        if self._best.is_due(self.epoch):
+        if attempt.finisher is not None and self._best.is_due(self.epoch):
             with phase("finish"):
-                finished = self._best.look(self._logits, self.epoch)
+                finished = self._best.look(
+                    attempt.finisher, self._logits, self.epoch, attempt.first_epoch
+                )
         return StepResult(self.epoch, soft_loss, *scores, finished)
 
     def _start_over_if_due(self) -> None:
         """Begin another attempt, with another wiring, every so many epochs."""
         attempt = attempt_at(self.config.training, self.epoch)
-        if attempt != self._attempt:
-            self._begin(attempt)
-            self._logits[:] = self._start.logits.T
+        if attempt != self._attempt.number:
+            self._go_to_attempt(attempt)
+            self._logits[:] = self._attempt.start.logits.T
             self._optimizer.forget()
 
     def _soften(self) -> Array:
@@ -269,9 +262,10 @@ class Trainer:
         """Return hard loss, accuracy and the first sample's grid, on the soft loss's own batch."""
         if self.epoch % self.config.evaluation.hard_every:
             return None, None, None
-        self._hard.load(self._soft.ops)
+        hard = self._attempt.hard
+        hard.load(self._soft.ops)
         steps = self.config.automaton.steps
-        states = self._hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
+        states = hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
         shown = states[:, self._channels]
         errors = (shown - targets) ** 2
         wrong = (errors > 0.25).sum()
@@ -291,15 +285,3 @@ def sharing_of(config: Config) -> Sharing:
         lanes=None if parallel.lanes == "auto" else parallel.lanes,
         chunk=None if parallel.chunk == "auto" else parallel.chunk,
     )
-
-
-def samples_in_flight(config: Config, grid: Grid) -> int:
-    """Samples that are rolled out before the first one's backward pass.
-
-    A whole number of groups (see engine/layout.py), so that gate sums meet in the same order.
-    """
-    most, batch = config.parallel.max_parallel_samples, config.training.batch
-    if most == "auto" or most >= batch:
-        return batch
-    per_group = samples_per_group(grid)
-    return min(batch, -(-most // per_group) * per_group)

@@ -8,7 +8,6 @@ from hypothesis.extra import numpy as arrays
 
 from difflogic import gates
 from difflogic.engine import oracle
-from difflogic.engine.rollout import SEQUENTIAL
 from difflogic.evaluation import held_out
 from difflogic.jit import JIT
 from difflogic.model import Model
@@ -61,9 +60,8 @@ def test_the_ops_of_choice_trade_logits():
 class Found:
     """A search that finds what it is told to."""
 
-    def __init__(self, best, *results):
+    def __init__(self, *results):
         self.results = iter(results)
-        best._finisher = self
 
     def finish(self, logits, rng):
         return next(self.results)
@@ -80,11 +78,7 @@ def best_circuit(*overrides):
     config = tiny("finishing.every=5", *overrides)
     logits = np.zeros((gates.OPS, 42), np.float32)
     logits[3] = 1.0
-    with Trainer(config) as trainer:
-        netlist = trainer.engine.netlist
-    best = BestCircuit(config, logits, SEQUENTIAL)
-    best.begin(netlist, 0)
-    return best, logits
+    return BestCircuit(config, logits), logits
 
 
 @pytest.mark.parametrize(
@@ -117,11 +111,9 @@ def test_the_best_circuit_is_kept():
         ([(8, 0, True)], 7, 0),  # the first exact one stays
         ([(9, 3, False)], 7, 3),
     ]
-    searches = Found(
-        best, *(result(op, exact, fresh=f) for found, *_ in looks for op, f, exact in found)
-    )
+    searches = Found(*(result(op, exact, fresh=f) for found, *_ in looks for op, f, exact in found))
     for epoch, (_, kept, told) in enumerate(looks, 1):
-        found = best.look(logits, epoch)
+        found = best.look(searches, logits, epoch, 0)
         assert found.wrong_fresh == told
         assert (best.logits.argmax(axis=0) == kept).all()
         assert best.exact_epoch == (None if epoch < 5 else 5)
@@ -138,18 +130,17 @@ def test_the_best_circuit_is_kept():
 )  # fmt: skip
 def test_what_halves_the_errors_is_adopted(adopt, before, wrong, adopted):
     best, logits = best_circuit(f"finishing.adopt={str(adopt).lower()}")
-    Found(best, result(9, before=before, wrong=wrong))
-    best.look(logits, 5)
+    best.look(Found(result(9, before=before, wrong=wrong)), logits, 5, 0)
     assert (logits.argmax(axis=0) == (9 if adopted else 3)).all()
 
 
 def test_what_is_kept_comes_back():
     best, logits = best_circuit()
     empty = best.state()
-    Found(best, result(9, fresh=7), result(5, exact=True, fresh=0))
-    best.look(logits, 4)
+    searches = Found(result(9, fresh=7), result(5, exact=True, fresh=0))
+    best.look(searches, logits, 4, 0)
     state = best.state()
-    best.look(logits, 8)
+    best.look(searches, logits, 8, 0)
     assert best.exact_epoch == 8
     other, _ = best_circuit()
     assert {name: value.shape for name, value in other.state().items()} == {
@@ -165,8 +156,7 @@ def test_what_is_kept_comes_back():
     other.restore(empty)
     assert other.logits is None
     # What was taken does not change any more.
-    Found(other, result(2, fresh=1))
-    other.look(logits, 9)
+    other.look(Found(result(2, fresh=1)), logits, 9, 0)
     assert not empty["best_logits"].any()
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 from difflogic.config import load_config
+from difflogic.config.effects import FREE
 from difflogic.errors import RunDirectoryError
-from difflogic.training.compatibility import FREE, differing, for_this_stretch, refuse_changes
+from difflogic.training.compatibility import differing, for_this_stretch, refuse_changes
 
 STORED = load_config("checkerboard-small")
 

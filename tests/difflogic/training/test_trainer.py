@@ -9,8 +9,9 @@ from difflogic.errors import TrainingError
 from difflogic.firing import draw_masks
 from difflogic.model import Model
 from difflogic.tasks import Task, draw_batch, make_task
+from difflogic.training.attempt import samples_in_flight
 from difflogic.training.phases import PHASES
-from difflogic.training.trainer import Trainer, samples_in_flight, sharing_of
+from difflogic.training.trainer import Trainer, sharing_of
 from tests.difflogic.training.tiny import tiny
 
 
