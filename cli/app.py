@@ -163,6 +163,9 @@ class Config(LazyGroup):
         "show": Entry(
             "cli.commands.config", "show", "Print a resolved configuration with comments."
         ),
+        "docs": Entry(
+            "cli.commands.config", "docs", "Print the page that lists every key, in Markdown."
+        ),
     }
 
 

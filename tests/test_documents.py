@@ -1,9 +1,4 @@
-"""What the documents show must be so: code runs, commands exist, links lead somewhere.
-
-    python -m tests.test_documents
-
-writes the table of keys in docs/configuration.md anew, from the models.
-"""
+"""What the documents show must be so: code runs, commands exist, links lead somewhere."""
 
 from __future__ import annotations
 
@@ -17,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from difflogic.config import load_config, schema
+from difflogic.config import document
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "runs" / "README.md"])
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-CONFIGURATION = ROOT / "docs" / "configuration.md"
 COMMAND = re.compile(r"^(?:    |> )?dct (.*?)(?:  +#.*)?$")
 """A line that is a command: indented, or in a fenced block; what follows # is a remark."""
 
@@ -58,28 +52,6 @@ def commands() -> list[Shown]:
 COMMANDS = commands()
 
 
-def config_table() -> list[str]:
-    """The rows of the table of keys."""
-    values = load_config("checkerboard").to_dict()
-    rows = []
-    for section in ("", *schema.sections()):
-        for key in schema.keys(section):
-            name = f"{section}.{key}" if section else key
-            value = (values[section] if section else values).get(key, "–")
-            shown = str(value).lower() if isinstance(value, bool) else value
-            meaning = f"{schema.meaning(section, key)} ({schema.accepted(section, key)})"
-            rows.append(f"| `{name}` | {shown} | {meaning} |")
-    return rows
-
-
-def with_config_table(text: str) -> str:
-    """Return the page's text with a table of keys that is up to date."""
-    before, head, after = text.partition("| key | full checkerboard | meaning |\n|---|---|---|\n")
-    assert head, "docs/configuration.md has no table of keys"
-    _, blank, rest = after.partition("\n\n")
-    return before + head + "\n".join(config_table()) + blank + rest
-
-
 def test_python_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.S)
@@ -88,9 +60,9 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "checkerboard.npz").exists()
 
 
-def test_the_table_of_keys_is_up_to_date():
-    text = CONFIGURATION.read_text(encoding="utf-8")
-    assert with_config_table(text) == text, "run: python -m tests.test_documents"
+def test_the_page_of_all_keys_is_up_to_date():
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert page == document(), "run: dct config docs > docs/configuration.md"
 
 
 def test_the_readme_is_short():
@@ -173,8 +145,3 @@ def test_the_way_for_newcomers_runs_as_written(page, leaves, tmp_path):
         assert done.returncode == 0, f"{command}: {done.stderr}"
         assert "Traceback" not in done.stderr
     assert not [name for name in leaves if not (tmp_path / name).exists()]
-
-
-if __name__ == "__main__":
-    text = CONFIGURATION.read_text(encoding="utf-8")
-    CONFIGURATION.write_text(with_config_table(text), encoding="utf-8")

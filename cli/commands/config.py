@@ -1,4 +1,4 @@
-"""`dct config show`: the resolved configuration, with comments."""
+"""`dct config`: the resolved configuration with comments, and the page that lists every key."""
 
 from __future__ import annotations
 
@@ -62,6 +62,13 @@ def show(
         source(config, small, "CONFIG"), overrides or [], recipe, allow_code=True
     )
     typer.echo(describe(settings), nl=False)
+
+
+def docs() -> None:
+    """Print docs/configuration.md, the page that lists every key, as it is made from the models."""
+    from difflogic.config import document
+
+    typer.echo(document(), nl=False)
 
 
 def source(config: str | None, small: bool, name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from cli.errors import FAILURE
+from cli.options.parsing import whole_number
 from cli.options.run_options import ALLOW_CODE
 from cli.terminal import display, output, report
 from cli.terminal.warming import announce_hard
@@ -37,8 +38,7 @@ def evaluate(
     starts: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            max=65536,
+            parser=whole_number(1, 65536),
             metavar="N",
             help="Start states of each test.",
             show_default="64; 16 on large grids, 8 for robustness",
@@ -47,8 +47,7 @@ def evaluate(
     seed: Annotated[
         int | None,
         typer.Option(
-            min=0,
-            max=2**63 - 1,
+            parser=whole_number(0, 2**63 - 1),
             metavar="N",
             help="Names the streams that starts, masks and damage are drawn from.",
             show_default="the training's",

@@ -11,6 +11,7 @@ import typer
 from cli.commands import config as config_command
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
+from cli.options.parsing import whole_number
 from cli.options.run_options import ALLOW_CODE
 from cli.terminal.sweep_display import choose
 from cli.terminal.sweep_report import report
@@ -42,11 +43,14 @@ def sweep(
     overrides: Annotated[list[str] | None, config_command.SET] = None,
     recipe: Annotated[str | None, config_command.RECIPE] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Training steps of each run.")
+        int | None,
+        typer.Option(parser=whole_number(1), metavar="N", help="Training steps of each run."),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, max=4096, metavar="N", help="Runs at a time [default: all cores]."),
+        typer.Option(
+            parser=whole_number(1, 4096), metavar="N", help="Runs at a time [default: all cores]."
+        ),
     ] = None,
     backend: Annotated[
         Literal["loky", "dask", "sequential"],

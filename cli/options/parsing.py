@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -12,6 +12,21 @@ if TYPE_CHECKING:
 MOST_SIDE = 10**9 - 1
 MOST_WORKERS = 1024
 MOST_CHANNELS = 2**16
+
+
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return a parser of options for numbers in digits alone: Python's own takes 1_000 and +5."""
+
+    def parse(text: str) -> int:
+        import typer
+
+        number = int(text) if re.fullmatch(r"-?[0-9]{1,40}", text) else None
+        if number is None or number < least or (most is not None and number > most):
+            end = "up" if most is None else f"to {most}"
+            raise typer.BadParameter(f'"{text}" is no whole number from {least} {end}')
+        return number
+
+    return parse
 
 
 def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]:

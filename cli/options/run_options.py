@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from cli.commands import config as config_command
+from cli.options.parsing import whole_number
 
 if TYPE_CHECKING:
     from difflogic.config import Override
@@ -27,10 +28,14 @@ class RunOptions:
     """What can be said about a run of any experiment. None is what was not given."""
 
     epochs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Training steps.", show_default=False)
+        int | None,
+        typer.Option(
+            parser=whole_number(1), metavar="N", help="Training steps.", show_default=False
+        ),
     ] = None
     seed: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Names all random streams.")
+        int | None,
+        typer.Option(parser=whole_number(0), metavar="N", help="Names all random streams."),
     ] = None
     workers: Annotated[str | None, config_command.WORKERS] = None
     recipe: Annotated[str | None, config_command.RECIPE] = None

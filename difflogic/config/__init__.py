@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflogic.config.describe import describe
+from difflogic.config.document import document
 from difflogic.config.loading import (
     Override,
     config_from_dict,
@@ -31,6 +32,7 @@ __all__ = [
     "UpdateConfig",
     "config_from_dict",
     "describe",
+    "document",
     "load_config",
     "picture_directory",
     "shipped_configs",

@@ -10,15 +10,17 @@ MAX_KEY_PARTS = 8
 """Parts of a dotted key or of a section's name. A configuration has two; the parser's memory grows
 with the square of their number."""
 
+# Linear in the length of any text: no quantifier gives back what it took, and a text without an end
+# lasts to the end of its line or of the file.
 _TEXT_OR_COMMENT = re.compile(
-    r'"""(?:\\.|[^\\])*?"""'
-    r"|'''.*?'''"
-    r'|"(?:\\.|[^"\\\n])*"'
-    r"|'[^'\n]*'"
-    r"|#[^\n]*",
+    r'"""(?:\\.|[^\\"]|"(?!""))*+(?:"{3,5}|\\?\Z)'
+    r"|'''(?:[^']|'(?!''))*+(?:'{3,5}|\Z)"
+    r'|"(?:\\[^\n]|[^"\\\n])*+"?'
+    r"|'[^'\n]*+'?"
+    r"|#[^\n]*+",
     flags=re.DOTALL,
 )
-_DEEP_KEY = re.compile(rf"(?:[\w-]+[ \t]*\.[ \t]*){{{MAX_KEY_PARTS}}}")
+_DEEP_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}")
 
 
 def parse_toml(text: str) -> dict[str, Any]:

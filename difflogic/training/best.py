@@ -52,11 +52,10 @@ class BestCircuit:
     def is_due(self, epoch: int) -> bool:
         """Whether to `look` after so many epochs."""
         finishing = self._finishing
-        if not finishing.every:
+        if not finishing.every or epoch < finishing.from_epoch:
             return False
-        if epoch == self._config.training.epochs:  # or the last circuit would never be judged
-            return True
-        return epoch >= finishing.from_epoch and epoch % finishing.every == 0
+        # At the end, too, or the last circuit would never be judged.
+        return epoch == self._config.training.epochs or epoch % finishing.every == 0
 
     def look(self, finisher: Finisher, logits: Array, epoch: int, since: int) -> Finished:
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.

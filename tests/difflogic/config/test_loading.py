@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import (
+    Override,
     config_from_dict,
     describe,
     load_config,
@@ -422,6 +423,27 @@ def test_all_problems_are_listed_with_their_place(write):
     ]
 
 
+def test_a_bad_override_behind_another_of_the_same_key_is_reported():
+    overrides = ["training.epochs=nan", Override("training.epochs=5", "--epochs 5")]
+    said = "[training] epochs must be an integer from 1 to 1000000000, not the float nan"
+    assert error(overrides=overrides) == f"--set training.epochs=nan: {said}"
+    # What disagrees with others, or would have, is no more asked for.
+    good = load_config("checkerboard", ["task.square=17", "task.square=4"])
+    assert good.task.square == 4
+
+
+def test_messages_quote_what_was_typed():
+    given = [
+        Override("name=quiet"),
+        Override("automaton.channels=7", "--channels 7"),
+        Override("training.seed=-1", "--seed -1"),
+    ]
+    assert error(overrides=given).startswith("--seed -1: [training] seed must be an integer")
+    message = error(overrides=given[:2])
+    assert "checkerboard.toml, --channels 7: [update] gates: the last layer" in message
+    assert "--set" not in message
+
+
 def test_a_bad_override_of_a_good_file_is_refused():
     assert "nonsense" in error(overrides=["nonsense"])
 
@@ -484,6 +506,19 @@ def test_a_byte_order_mark_is_harmless(write):
 
 def test_an_endless_file_is_refused():
     assert "no plain file" in error("/dev/zero")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    assert "no plain file" in error(tmp_path / "pipe.toml")
+
+
+def test_deeply_dotted_keys_are_refused_before_they_are_parsed(write):
+    path = write(".".join("a" * 100_000) + " = 1")
+    assert error(path) == f"{path}: no valid TOML: a key of more than 8 parts (at line 1)"
+    value = "{" + ".".join("a" * 20_000) + " = 1}"
+    assert "the value is no valid TOML" in error(overrides=[f"update.gates={value}"])
 
 
 def test_missing_file(tmp_path):

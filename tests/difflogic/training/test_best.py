@@ -88,6 +88,7 @@ def best_circuit(*overrides):
         (["finishing.every=4"], [4, 8, 12, 16]),
         (["finishing.every=5", "finishing.from_epoch=7"], [10, 15]),
         (["finishing.every=5", "finishing.from_epoch=10"], [10, 15]),
+        (["finishing.every=5", "finishing.from_epoch=16"], []),
     ],
 )
 def test_epochs_that_are_due(overrides, due):

@@ -1,0 +1,82 @@
+"""The page that lists every key of a configuration, made from the models themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import PydanticUndefined
+
+from difflogic.config import schema
+from difflogic.config.models import Config
+from difflogic.config.schema import TASK, TOP_LEVEL
+from difflogic.sections import Section
+from difflogic.tasks import TASKS, OwnSection, TaskSection
+
+_HEAD = """# Configuration
+
+The files in `configs/` say what an experiment is and how it is learned, and are installed with the
+package; what they do not name is at its default. `--config FILE` takes another file, `--set
+section.key=value` replaces one value, and flags such as `--epochs` win over both. `dct config show`
+prints what comes out, with the meaning and range of every key, and can be used as a file itself.
+
+A file is TOML, of at most 1 MiB, its keys of at most 8 parts. Each wrong key or value is an error
+that names the file or the flag, the key, what is wrong and what would be right; all come at once.
+A key whose default is – has to be there; height and width may follow from a picture.
+
+`dct config docs` prints this page.
+"""
+
+_TASK = """Beside the keys of all tasks each has its own. A task that is not listed is
+[a class of your own](tasks.md), with keys of its own."""
+
+_AFTER = {
+    "parallel": """`lanes` and `chunk` set the order in which gradients are added up, and so their
+last bits; all other keys of this section do not change a bit.""",
+}
+
+
+def document() -> str:
+    """Return the page as Markdown."""
+    parts = [_HEAD, "## At the top", _table(TOP_LEVEL, Config, schema.keys(TOP_LEVEL))]
+    for name, model in schema.sections().items():
+        parts += [f"## [{name}]", model.__doc__ or "", _table(name, model, [*model.model_fields])]
+        if name == TASK:
+            parts += [_TASK, *_tasks()]
+        if name in _AFTER:
+            parts.append(_AFTER[name])
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _tasks() -> list[str]:
+    parts = []
+    for kind, task in TASKS.items():
+        parts += [f'### kind = "{kind}"', task.Section.__doc__ or "", _own_keys(task.Section)]
+    parts += ['### kind = "my_task.py:MyTask"', OwnSection.__doc__ or "", _own_keys(OwnSection)]
+    return parts
+
+
+def _own_keys(model: type[TaskSection]) -> str:
+    keys = [key for key in model.model_fields if key not in TaskSection.model_fields]
+    return _table(TASK, model, keys)
+
+
+def _table(section: str, model: type[Section], keys: list[str] | tuple[str, ...]) -> str:
+    rows = ["| key | default | accepted | meaning |", "|---|---|---|---|"]
+    for key in keys:
+        accepted = schema.accepted(section, key, model=model)
+        meaning = schema.meaning(section, key, model)
+        rows.append(f"| `{key}` | {_default(model, key)} | {accepted} | {meaning} |")
+    return "\n".join(rows)
+
+
+def _default(model: type[Section], key: str) -> str:
+    value: Any = model.model_fields[key].default
+    if value is PydanticUndefined:
+        return "–"
+    if value is None:
+        return "not set"
+    if isinstance(value, tuple):
+        value = list(value)
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{value}`" if value != "" else "none"
