@@ -22,6 +22,7 @@ from difflogic.evaluation.counts import Count
 from difflogic.evaluation.scene import Scene, Streams, scene_of
 from difflogic.evaluation.soup import soup
 from difflogic.evaluation.subject import CircuitTest, Subject, any_task
+from difflogic.evaluation.suspects import Suspects
 from difflogic.evaluation.trial import Ops, Trial, count_wrong
 from difflogic.model import Model
 from difflogic.netlist import Netlist
@@ -75,6 +76,8 @@ class Plan:
     """The steps after which no cell may be wrong."""
     what: str = "training grid"
     exhaustive: bool = False
+    suspects: Suspects | None = None
+    """If the task asks every start to end in one target: that, and starts that were found."""
 
     @classmethod
     def of(cls, config: Config, starts: int, streams: Streams) -> Plan:
@@ -90,7 +93,13 @@ class Plan:
     def sampled(cls, task: Task, starts: int, streams: Streams) -> Plan:
         """Return the plan for `starts` random starts, though all cases could be listed."""
         scene = scene_of(task, streams, later_steps(task.automaton.steps))
-        return cls(scene, 1 if is_deterministic(task) else starts, task.decisive_steps)
+        number = 1 if is_deterministic(task) else starts
+        target = task.lasting_target
+        if target is None:
+            return cls(scene, number, task.decisive_steps)
+        suspects = Suspects(scene.draw, target)
+        scene = replace(scene, draw=suspects.draw)
+        return cls(scene, number, task.decisive_steps, suspects=suspects)
 
     def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
         """Return the counts, from the wrong cells of each start (steps, starts)."""

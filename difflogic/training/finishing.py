@@ -5,7 +5,8 @@ the hard circuit's errors. The search tries other ops for one gate after the oth
 that the logits or the gradient call promising, and keeps what leaves fewer cells wrong. It is
 guided by counterexamples, as in inductive synthesis (Solar-Lezama et al. 2006): it begins with a
 few start states, and when these are solved, start states on which the circuit still fails join
-them, until none is found among many fresh ones.
+them, until none is found among many fresh ones. Where a certificate can prove a circuit right for
+every start, it has to: fresh ones are then tried only if it is late, or leaves the question open.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Changes, Ops, Trial
 from difflogic.gates import OPS
 from difflogic.netlist import Netlist
+from difflogic.training.judge import Judge, Judgement
 
 ROUND = 256
 """Fresh start states that are looked at together for counterexamples."""
@@ -81,7 +83,7 @@ class Finished:
     ops: Ops
     """Shape (parameters,)."""
     exact: bool
-    """Whether no cell was wrong on any of the start states, the fresh ones included."""
+    """Whether no cell was wrong on any start state, and that is proved where it can be."""
     wrong_before: int
     """Wrong cells of the circuit that the search began with, on the first start states."""
     wrong: int
@@ -109,6 +111,7 @@ class Finisher:
         self._scene = replace(plan.scene, at=plan.decisive)
         # One start, or all there are: nothing is left to look for.
         self._complete = plan.exhaustive or plan.starts == 1
+        self._judge = Judge(netlist, plan)
 
     @cached_property
     def _fresh(self) -> list[Trial]:
@@ -118,9 +121,13 @@ class Finisher:
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
         """Tell whether a circuit has no wrong cell, and give counterexamples, by their numbers.
 
-        Where there are too many start states to try all, fresh ones are tried. Where all can be,
-        the search has them already, and there are no counterexamples to give.
+        Where a certificate is possible, there has to be one. Where it does not tell that no cell is
+        wrong in time, fresh start states are tried. Where all can be, the search has them already,
+        and there are no counterexamples to give.
         """
+        judgement = self._judge(ops) if self._judge.can_prove else None
+        if judgement is not None and judgement.in_time:
+            return True, []
         for trial in self._fresh:
             wrong = trial(ops).sum(axis=0)
             if wrong.any():
@@ -128,13 +135,25 @@ class Finisher:
                     return False, []
                 worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
                 return False, [trial.samples[place] for place in worst if wrong[place]]
-        return True, []
+        if judgement is None or judgement.proved:
+            return True, []
+        return False, self._suspected(ops, judgement)
+
+    def _suspected(self, ops: Ops, judgement: Judgement) -> list[int]:
+        """Return counterexamples out of what a certificate leaves open, by their numbers."""
+        assert self._plan.suspects is not None
+        trial = self._trial(tuple(self._plan.suspects.add(judgement.doubtful_starts())))
+        wrong = trial(ops).sum(axis=0)
+        worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
+        return [trial.samples[place] for place in worst if wrong[place]]
 
     def finish(self, logits: npt.NDArray, rng: np.random.Generator) -> Finished:
         """Search from the most probable ops of `logits` (16, parameters).
 
         The budget is that of [finishing] candidates; with 0 it only verifies.
         """
+        if self._plan.suspects is not None:
+            self._plan.suspects.clear()
         samples = tuple(range(self._plan.starts if self._complete else self._settings.starts))
         search = _Search(
             self._netlist, logits, self._sensitivity, self._workers, rng,
@@ -145,7 +164,7 @@ class Finisher:
         while True:
             search.run()
             exact, failing = (False, []) if search.wrong else self.verify(search.ops)
-            if search.wrong or exact or search.is_over:
+            if search.wrong or exact or search.is_over or not failing:
                 fresh = 0 if exact else int(self._fresh[0](search.ops).sum())
                 return Finished(search.ops, exact, before, search.wrong, fresh, search.candidates)
             samples = (samples + tuple(failing))[-MOST_SAMPLES:]

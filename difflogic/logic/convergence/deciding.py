@@ -68,7 +68,7 @@ def by_sets(question: Question) -> Finding:
     states = () if from_step is None else tuple(run[: from_step + 1])
     return Finding(
         question, verdict, None if from_step is None else Method.sets, from_step,
-        _shown(question, run[-1]), states, seconds=time.perf_counter() - began,
+        _shown(question, run[-1]), run[-1], states, seconds=time.perf_counter() - began,
     )  # fmt: skip
 
 
@@ -248,7 +248,7 @@ class _Search:
             else _shown(self.question, self.within)
         )
         return Finding(
-            self.question, verdict, method, from_step, known, states, counterexample,
+            self.question, verdict, method, from_step, known, self.within, states, counterexample,
             seconds=time.perf_counter() - self.began,
         )  # fmt: skip
 

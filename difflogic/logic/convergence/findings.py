@@ -125,6 +125,8 @@ class Finding:
 
     Shape (visible channels, height, width).
     """
+    reach: Sets
+    """In which every state lies in the end, whatever the start; as far as was found out."""
     states: tuple[Any, ...] = ()
     """If proved by sets, those of every step from 0 to `from_step`."""
     counterexample: Counterexample | None = None

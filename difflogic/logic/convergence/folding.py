@@ -6,13 +6,17 @@ import numpy as np
 
 from difflogic.logic.automaton import Automaton, live_channels
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.xag import from_circuit, to_circuit
+from difflogic.logic.xag import FALSE, Xag, to_circuit
 
 
 def live_part(automaton: Automaton) -> Automaton:
     """Return an automaton without what the future of its visible channels does not depend on."""
-    live = np.flatnonzero(live_channels(automaton.circuit, automaton.visible)).tolist()
-    return automaton.with_circuit(_rebuilt(automaton.circuit, live))
+    return automaton.with_circuit(live_circuit(automaton.circuit, automaton.visible))
+
+
+def live_circuit(circuit: LogicCircuit, visible: tuple[int, ...]) -> LogicCircuit:
+    """Return the part of a circuit that the future of `visible` (labels) depends on."""
+    return _rebuilt(circuit, np.flatnonzero(live_channels(circuit, visible)).tolist())
 
 
 def fold(circuit: LogicCircuit) -> LogicCircuit:
@@ -25,6 +29,13 @@ def fold(circuit: LogicCircuit) -> LogicCircuit:
 
 
 def _rebuilt(circuit: LogicCircuit, channels: list[int]) -> LogicCircuit:
-    xag, outputs = from_circuit(circuit)
+    """Return the part of a circuit that computes these channels, folded."""
+    xag = Xag(circuit.inputs)
+    literals = [xag.input(row) for row in range(circuit.inputs)] + [FALSE] * circuit.gates
+    # Of a circuit as trained, hardly a gate in a hundred is needed.
+    for gate in np.flatnonzero(circuit.needed(channels)[circuit.inputs :]).tolist():
+        a, b = literals[circuit.a[gate]], literals[circuit.b[gate]]
+        literals[circuit.inputs + gate] = xag.apply(int(circuit.op[gate]), a, b)
     labels = tuple(circuit.labels[channel] for channel in channels)
-    return to_circuit(xag, [outputs[channel] for channel in channels], labels, channels)
+    outputs = [literals[circuit.outputs[channel]] for channel in channels]
+    return to_circuit(xag, outputs, labels, channels)

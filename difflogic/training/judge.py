@@ -1,0 +1,85 @@
+"""Whether a circuit that is right on samples is right for every start: by certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from difflogic.evaluation.assurance import MOST_BITS
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.trial import Ops
+from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.convergence import Bits, Finding, Question, Verdict, by_sets, decide_quickly
+from difflogic.logic.convergence.folding import live_circuit
+from difflogic.logic.convergence.planes import unpack
+from difflogic.netlist import Netlist
+
+DOUBTFUL = 64
+"""Starts that are drawn from what a certificate leaves open."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What a certificate says of a circuit."""
+
+    finding: Finding
+    channels: int
+    """Of the netlist; the certificate's circuit has lost those that nothing visible reads."""
+    decisive: int
+    """The first step at which no cell may be wrong."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether every start ends in the target and stays."""
+        return self.finding.verdict is Verdict.proved
+
+    @property
+    def in_time(self) -> bool:
+        """Whether that also proves every start right at the decisive steps."""
+        step, together = self.finding.from_step, self.finding.question.synchronous
+        return self.proved and together and step is not None and step <= self.decisive
+
+    def doubtful_starts(self) -> Bits:
+        """Return starts out of what every start leads to, shape (DOUBTFUL, C, height, width).
+
+        Always the same for the same circuit. If some start goes wrong for ever, some of these do.
+        """
+        question, reach = self.finding.question, self.finding.reach
+        least, most = (unpack(question.board, planes) for planes in reach)
+        rng = np.random.default_rng(0)
+        starts = np.zeros((DOUBTFUL, self.channels, *least.shape[1:]), np.uint8)
+        drawn = rng.integers(0, 2, (DOUBTFUL, *least.shape), dtype=np.uint8)
+        starts[:, list(question.circuit.labels)] = np.where(least == most, least, drawn)
+        return starts
+
+
+class Judge:
+    """Certifies circuits of one netlist, in milliseconds each, the same on any machine."""
+
+    def __init__(self, netlist: Netlist, plan: Plan) -> None:
+        self._netlist, self._plan = netlist, plan
+
+    @property
+    def can_prove(self) -> bool:
+        """Whether the task asks for what a certificate proves, on a grid that is not too large."""
+        bits = self._netlist.channels * self._plan.scene.grid.cells
+        return self._plan.suspects is not None and bits <= MOST_BITS
+
+    def __call__(self, ops: Ops) -> Judgement:
+        """Judge the circuit with `ops` (parameters,). Only where something can be proved."""
+        netlist, scene, suspects = self._netlist, self._plan.scene, self._plan.suspects
+        assert suspects is not None, "ask can_prove first"
+        circuit = LogicCircuit(
+            ops[netlist.param], netlist.a, netlist.b, netlist.outputs,
+            tuple(range(netlist.channels)),
+        )  # fmt: skip
+        visible = tuple(scene.channels)
+        asked = Question(
+            live_circuit(circuit, visible), visible, scene.grid.height, scene.grid.width,
+            scene.grid.boundary, suspects.target, scene.fire_rate == 1,
+        )  # fmt: skip
+        found = by_sets(asked)
+        if found.verdict is not Verdict.proved:
+            found = decide_quickly(asked)
+        return Judgement(found, netlist.channels, self._plan.decisive[0])
