@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.gates import Op
 from difflogic.grid import CENTER, OFFSETS
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.inverters import melt
 from difflogic.logic.sharing import kernels as k
 from difflogic.logic.sharing.circuit import SharedCircuit
 from difflogic.logic.sharing.kernels import Graph, Work
@@ -55,8 +55,7 @@ def from_circuit(circuit: LogicCircuit) -> Graph:
 def cleaned(graph: Graph, room: int = 0) -> Graph:
     """Return the planes that the outputs need, folded, each once, with room for some more."""
     new = new_graph(graph.inputs, len(graph.outputs), gates(graph) + room)
-    none = np.zeros((0, 1), np.uint64)
-    k.clean(graph, new, new_work(len(graph.op), none, none, seed=1))
+    k.clean(graph, new, _work_of_cleaning(len(graph.op)))
     return new
 
 
@@ -73,6 +72,19 @@ def next_states(graph: Graph, channels: Samples) -> Samples:
     return found
 
 
+def _work_of_cleaning(nodes: int) -> Work:
+    """Return the buffers that cleaning needs, and nothing for the others."""
+    none = np.zeros((1, 1), np.uint64)
+    return new_work(1, none, none, seed=1)._replace(
+        literal=np.zeros((nodes, 3), np.int32), stack=np.zeros(nodes, np.int32),
+        slots=_slots(nodes),
+    )  # fmt: skip
+
+
+def _slots(nodes: int) -> npt.NDArray[np.int32]:
+    return np.zeros(1 << int(4 * nodes).bit_length(), np.int32)
+
+
 def new_work(nodes: int, channels: Samples, wanted: Samples, seed: int) -> Work:
     """Return buffers for graphs of at most so many nodes, on samples of the channels' states.
 
@@ -84,16 +96,12 @@ def new_work(nodes: int, channels: Samples, wanted: Samples, seed: int) -> Work:
     values[1 : 1 + len(channels)] = channels
     return Work(
         values, wanted, np.zeros((nodes, 3), np.int32), np.zeros(nodes, np.int32),
-        np.zeros(1 << int(4 * nodes).bit_length(), np.int32), np.zeros(nodes, np.bool_),
+        _slots(nodes), np.zeros(nodes, np.bool_),
         np.zeros((nodes, 9), np.bool_), np.zeros((nodes, 9), np.bool_),
         np.zeros((nodes, 9, rows), np.uint64), np.zeros((most, 3), np.int32),
         np.zeros((most, rows), np.uint64), np.zeros((3, rows), np.uint64),
         np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1),
     )  # fmt: skip
-
-
-_WITH_A_INVERTED = np.array([(op & 3) << 2 | op >> 2 for op in Op], np.uint8)
-_WITH_B_INVERTED = np.array([(op & 5) << 1 | op >> 1 & 5 for op in Op], np.uint8)
 
 
 def to_shared(graph: Graph, labels: tuple[int, ...]) -> SharedCircuit:
@@ -103,31 +111,14 @@ def to_shared(graph: Graph, labels: tuple[int, ...]) -> SharedCircuit:
     upright; else it is a gate of its own, as a constant is.
     """
     first, size = 1 + graph.inputs, int(graph.size[0])
-    wanted, inverses = graph.outputs[:, 0] >> 1, (graph.outputs[:, 0] & 1).astype(np.bool_)
-    inverted = np.zeros(size, np.bool_)
-    inverted[wanted[inverses]] = True
-    inverted[wanted[~inverses]] = False
-    inverted[:first] = False
     a, b = graph.reads[:size, 0], graph.reads[:size, 3]
-    op = np.where(inverted[a], _WITH_A_INVERTED[graph.op[:size]], graph.op[:size])
-    op = np.where(inverted[b], _WITH_B_INVERTED[op], op)
-    op = np.where(inverted, len(Op) - 1 - op, op)[first:]
-    extra: dict[tuple[int, int], int] = {}
-    outputs = []
-    for literal in graph.outputs[:, 0].tolist():
-        node = literal >> 1
-        if (node and not literal & 1) or inverted[node]:
-            outputs.append(node - 1)
-            continue
-        gate = (int(Op.NOT_A), node - 1) if node else (int(Op.TRUE if literal else Op.FALSE), 0)
-        outputs.append(extra.setdefault(gate, size - 1 + len(extra)))
-    ends = np.array([*extra], np.int32).reshape(-1, 2)
-    none = np.zeros((len(ends), 2), np.int32)
-    a, b = (np.concatenate([wires[first:] - 1, ends[:, 1]]) for wires in (a, b))
+    op, besides, outputs = melt(graph.op[:size], a, b, first, graph.outputs[:, 0])
+    a, b = (np.concatenate([wires[first:], besides[:, 1]]) - 1 for wires in (a, b))
+    none = np.zeros((len(besides), 2), np.int32)
     a_offset, b_offset = (
         np.concatenate([graph.reads[first:size, at : at + 2], none]) for at in (1, 4)
     )
     return SharedCircuit(
-        np.concatenate([op, ends[:, 0].astype(np.uint8)]), a, b, a_offset, b_offset,
-        np.array(outputs, np.int32), graph.outputs[:, 1:].copy(), labels,
+        np.concatenate([op, besides[:, 0].astype(np.uint8)]), a, b, a_offset, b_offset,
+        outputs - 1, graph.outputs[:, 1:].copy(), labels,
     )  # fmt: skip

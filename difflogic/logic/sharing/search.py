@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.errors import CircuitError
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.deadline import NEVER, Deadline
 from difflogic.logic.proof import Limits, Proof, prove
@@ -24,6 +25,8 @@ DENSITIES = (0.5, 0.25, 0.75, 0.5)
 """Of ones among the states, a quarter of the torus each."""
 MOST_GATES = 160
 """Of a graph that is searched: the time of a move grows with the square of its gates."""
+MOST_UNFOLDED = 2**16
+"""Of any graph: it is unfolded to be proved."""
 CHUNK = 500
 """Moves per call of the kernel, which Ctrl-C cannot stop: some tenths of a second."""
 HOT, COLD = 2.0, 0.3
@@ -70,9 +73,15 @@ def share(
     Equal gates at neighbouring cells are one plane; small circuits are then searched, from the
     circuit as it is and from others that are built anew out of rows, columns and counts. A result
     that differs, by the proof's counterexample, is not returned: the search begins again with that
-    case among its samples, and in the end the circuit stays as it was hashed.
+    case among its samples, and in the end the circuit stays as it was hashed. Raises CircuitError
+    for a circuit of more than MOST_UNFOLDED gates.
     """
     start = graphs.from_circuit(circuit)
+    if graphs.gates(start) > MOST_UNFOLDED:
+        raise CircuitError(
+            f"the circuit has {graphs.gates(start)} gates that do something, and up to "
+            f"{MOST_UNFOLDED} are looked at for what cells share: simplify it first"
+        )
     hashed = graphs.to_shared(start, circuit.labels)
 
     def proof(found: SharedCircuit) -> Proof:

@@ -11,13 +11,10 @@ from difflogic.gates import Op
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.cases import words, words_of
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.inverters import melt
 from difflogic.logic.simplification.kernels.nets import clean, invert_a, invert_b
 from difflogic.logic.simplification.kernels.structures import VIRTUAL, Net, Work
 from difflogic.logic.xag import Kind, Xag
-
-_WITH_A_INVERTED = np.array([(op & 3) << 2 | op >> 2 for op in Op], np.uint8)
-_WITH_B_INVERTED = np.array([(op & 5) << 1 | op >> 1 & 5 for op in Op], np.uint8)
-"""The op that computes the same as each if an input is inverted."""
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
@@ -80,29 +77,10 @@ def to_circuit(net: Net, labels: Sequence[int]) -> LogicCircuit:
     """
     first = 1 + net.inputs
     op, a, b = (array[: net.size[0]] for array in (net.op, net.a, net.b))
-    wanted, inverses = net.outputs >> 1, (net.outputs & 1).astype(np.bool_)
-    # A gate that outputs only want inverted is computed inverted, and read so.
-    inverted = np.zeros(len(op), np.bool_)
-    inverted[wanted[inverses]] = True
-    inverted[wanted[~inverses]] = False
-    inverted[:first] = False
-    op = np.where(inverted[a], _WITH_A_INVERTED[op], op)
-    op = np.where(inverted[b], _WITH_B_INVERTED[op], op)
-    op = np.where(inverted, len(Op) - 1 - op, op)[first:]
-    # What else outputs want comes last: constants, and inverters.
-    extra: dict[tuple[int, int], int] = {}
-    rows = []
-    for literal in net.outputs.tolist():
-        node = literal >> 1
-        if (node and not literal & 1) or inverted[node]:
-            rows.append(node - 1)
-            continue
-        gate = (int(Op.NOT_A), node - 1) if node else (int(Op.TRUE if literal else Op.FALSE), 0)
-        rows.append(extra.setdefault(gate, net.inputs + len(op) + len(extra)))
-    ends = np.array([*extra], np.int32).reshape(-1, 2)
-    a, b = (np.concatenate([wires[first:] - 1, ends[:, 1]]) for wires in (a, b))
-    op = np.concatenate([op, ends[:, 0].astype(np.uint8)])
-    return LogicCircuit(op, a, b, np.array(rows, np.int32), tuple(labels))
+    op, besides, outputs = melt(op, a, b, first, net.outputs)
+    a, b = (np.concatenate([wires[first:], besides[:, 1]]) - 1 for wires in (a, b))
+    op = np.concatenate([op, besides[:, 0].astype(np.uint8)])
+    return LogicCircuit(op, a, b, outputs - 1, tuple(labels))
 
 
 def folded(circuit: LogicCircuit) -> LogicCircuit:

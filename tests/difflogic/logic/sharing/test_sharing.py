@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.errors import CircuitError
 from difflogic.gates import Op
 from difflogic.jit import JIT
 from difflogic.logic.circuit import LogicCircuit
@@ -143,6 +144,12 @@ class TestSearch:
         found = share(circuit)
         assert found.proved
         assert found.circuit.operations <= graphs.gates(graphs.from_circuit(circuit)) + 2
+
+    def test_what_is_too_large_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(search, "MOST_UNFOLDED", 2)
+        assert share(circuit_of([(Op.XOR, 0, 1), (Op.AND, 9, 4)], [10])).proved
+        with pytest.raises(CircuitError, match="has 3 gates that do something, and up to 2"):
+            share(circuit_of([(Op.XOR, 0, 1), (Op.AND, 9, 4), (Op.OR, 10, 5)], [11]))
 
 
 class TestStarts:
