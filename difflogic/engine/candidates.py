@@ -130,3 +130,13 @@ def _base(netlist: Netlist, ops: Ops, channels: Sequence[int]) -> tuple[Base, in
     needed = np.zeros(netlist.rows, np.bool_)
     needed_rows(*wiring, changeable, counted.copy(), needed)
     return make_base(*wiring, netlist.parameters, needed, counted)
+
+
+def warm_up(simulator: HardSimulator, ops: Ops) -> None:
+    """Compile or load the kernels that judge; they are the same for any size."""
+    nothing = np.zeros((simulator.batch, 1, simulator.grid.height, simulator.grid.width), np.uint8)
+    script = simulator.script(1, at=(1,), targets=nothing, channels=(0,))
+    starts = simulator.pack_states(np.repeat(nothing, simulator.netlist.channels, axis=1))
+    candidates = Candidates(simulator, starts, script, Workers(1))
+    if candidates.differ_from(ops):
+        candidates.judge([0], [0], 0)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.engine import candidates as candidates_module
-from difflogic.engine.candidates import Candidates
+from difflogic.engine.candidates import Candidates, warm_up
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.engine.workers import Workers
@@ -122,3 +122,10 @@ def test_a_base_that_does_not_fit_says_so(monkeypatch):
     monkeypatch.setattr(candidates_module, "MOST_BYTES", 1000)
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
     assert not candidates.differ_from(case.ops)
+
+
+def test_warming_up_judges_on_any_netlist():
+    case = Case(3, "zero", False, False, 0.5)
+    state = case.simulator.state.copy()
+    warm_up(case.simulator, case.ops)
+    np.testing.assert_array_equal(case.simulator.state, state)
