@@ -10,7 +10,7 @@ import typer
 
 from cli.errors import FAILURE
 from cli.options.parsing import whole_number
-from cli.options.run_options import ALLOW_CODE
+from cli.options.sources import ALLOW_CODE
 from cli.terminal import display, output, report
 from cli.terminal.warming import announce_hard
 from cli.watching import watched

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
-from cli.options.sources import EffortName, Source, TimeLimit
+from cli.options.sources import ALLOW_CODE, EffortName, Source, TimeLimit
 from cli.terminal import output
 from cli.terminal.warming import announce_hard
 from cli.watching import watched
@@ -26,6 +26,7 @@ def report(
     without_tests: Annotated[
         bool, typer.Option("--without-tests", help="Leave out what dct eval measures.")
     ] = False,
+    allow_code: Annotated[bool, ALLOW_CODE] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite FILE if it exists already.")
     ] = False,
@@ -48,7 +49,7 @@ def report(
     with watched() as progress:
         found = write(
             source, file, effort=effort.value, tests=not without_tests, force=force,
-            time_limit=time_limit, progress=progress,
+            time_limit=time_limit, progress=progress, allow_code=allow_code,
         )  # fmt: skip
     size = len(found.page.encode())
     if as_json:

@@ -12,7 +12,7 @@ from cli.commands import config as config_command
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
 from cli.options.parsing import whole_number
-from cli.options.run_options import ALLOW_CODE
+from cli.options.sources import ALLOW_CODE
 from cli.terminal.sweep_display import choose
 from cli.terminal.sweep_report import report
 from cli.terminal.warming import compile_for

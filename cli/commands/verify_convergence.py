@@ -9,7 +9,7 @@ import typer
 
 from cli.errors import FAILURE, note
 from cli.options.parsing import parse_size
-from cli.options.sources import Source, TimeLimit
+from cli.options.sources import ALLOW_CODE, Source, TimeLimit
 from cli.terminal import convergence_report
 from cli.watching import watched
 
@@ -45,6 +45,7 @@ def convergence(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Save the certificate there."),
     ] = None,
+    allow_code: Annotated[bool, ALLOW_CODE] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
     time_limit: TimeLimit = None,
     as_json: Annotated[
@@ -68,8 +69,9 @@ def convergence(
         raise ConfigError("-o saves the certificate of one grid: give --size once, or not at all")
     with watched(at_once=True) as progress:
         found = certify(
-            source, grids, task=task, all_sizes=all_sizes, time_limit=time_limit, progress=progress
-        )
+            source, grids, task=task, all_sizes=all_sizes, time_limit=time_limit,
+            progress=progress, allow_code=allow_code or task is not None,
+        )  # fmt: skip
     if to is not None and found.assurance is not None:
         raise ConfigError(f"-o does not apply: {found.assurance.text}, and not by sets of values")
     saved = to is not None and found.proved

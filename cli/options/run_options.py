@@ -12,15 +12,10 @@ import typer
 
 from cli.commands import config as config_command
 from cli.options.parsing import whole_number
+from cli.options.sources import ALLOW_CODE
 
 if TYPE_CHECKING:
     from difflogic.config import Override
-
-
-ALLOW_CODE = typer.Option(
-    "--allow-code",
-    help="Run the code of the task that a run or a model from elsewhere names: read it first.",
-)
 
 
 @dataclass(frozen=True)

@@ -34,3 +34,8 @@ TimeLimit = Annotated[
         show_default="60 for a proof",
     ),
 ]
+
+ALLOW_CODE = typer.Option(
+    "--allow-code",
+    help="Run the code of the task that a run or a model from elsewhere names: read it first.",
+)

@@ -89,6 +89,7 @@ def certify(
     time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
+    allow_code: bool = False,
 ) -> Certified:
     """Prove that every start ends in the target and stays, or find a state that does not.
 
@@ -96,11 +97,13 @@ def certify(
     its target is; for a circuit's own file `task` names the experiment, and without one the target
     is what a start of zeros ends in. With `all_sizes`, square grids of SIDES are certified too, and
     all larger grids where that goes through. `time_limit` is in seconds, for each grid, and once
-    for all sizes. Raises what `load` raises, ConfigError for a task or sizes that do not fit,
+    for all sizes. `allow_code` runs the code of a task that is not the program's own. Raises what
+    `load` raises, ConfigError for a task or sizes that do not fit,
     CircuitError without a target.
     """
-    loaded, watched = load(source), Watched(progress, should_stop)
-    asked = _task_of(loaded, task)
+    loaded = load(source, allow_code=allow_code)
+    watched = Watched(progress, should_stop)
+    asked = _task_of(loaded, task, allow_code)
     automaton = loaded.automaton
     for size in sizes:
         if not all(1 <= side <= MOST_SIDE for side in size):
@@ -152,7 +155,7 @@ def _all_sizes(
     return tuple(squares), found.theorem(deadline)
 
 
-def _task_of(loaded: Loaded, name: str | None) -> Task | None:
+def _task_of(loaded: Loaded, name: str | None, allow_code: bool) -> Task | None:
     """Return the task that a model, or an experiment's name, is about; None if unknown."""
     if loaded.model is not None:
         if name is not None:
@@ -160,7 +163,7 @@ def _task_of(loaded: Loaded, name: str | None) -> Task | None:
         return make_task(loaded.model.config)
     if name is None:
         return None
-    automaton, task = loaded.automaton, make_task(load_config(name))
+    automaton, task = loaded.automaton, make_task(load_config(name, allow_code=allow_code))
     labels = automaton.circuit.labels
     if task.loss_channels != automaton.visible or max(labels) >= task.channels:
         raise ConfigError(

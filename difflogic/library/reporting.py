@@ -13,6 +13,7 @@ from difflogic.library.measuring import evaluate
 from difflogic.library.simplifying import small_form
 from difflogic.library.watching import ShouldStop, Watch, never, unwatched
 from difflogic.logic.automaton import Automaton
+from difflogic.tasks import task_class
 from difflogic.training.run_directory import saved_model
 
 SUFFIXES = (".html", ".htm")
@@ -47,12 +48,14 @@ def report(
     time_limit: float | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
+    allow_code: bool = False,
 ) -> Reported:
     """Make a page in which a run, a model or a circuit runs, and which says how it was learned.
 
     It needs no server and no network. That of a run or a model is simplified and proved equal
     first, and measured unless `tests` is false; `time_limit` is as in `simplify`. An earlier file
-    is only replaced with `force`.
+    is only replaced with `force`. `allow_code` is that of `load`; the tests need it where a model's
+    task is not the program's own.
 
     Raises what `load` raises; ConfigError for a file that is no page; ProofError if the simplified
     circuit is not proved equal; RunDirectoryError if it cannot be written, or if the run's metrics
@@ -60,14 +63,16 @@ def report(
     """
     if file is not None:
         require_page(file, force)
-    loaded = load(source)
+    loaded = load(source, allow_code=allow_code)
+    tested = tests and loaded.trained
+    if tested:
+        task_class(loaded.require_model().config.task)  # at once, if its code may not run
     history, summary = None, None
     if loaded.trained and isinstance(source, str | Path) and not Path(source).is_file():
         history, summary = reports.read_training(saved_model(Path(source)).parent)
     small = small_form(
         loaded, effort, time_limit=time_limit, progress=progress, should_stop=should_stop
     )
-    tested = tests and loaded.trained
     results = None
     if tested:
         results = evaluate(loaded, progress=progress, should_stop=should_stop).results

@@ -46,10 +46,19 @@ def test_what_needs_the_circuit_alone_runs_no_code(dct: Dct, run: Path) -> None:
         ("verify", "circuit", "run", "--against", "small.json"),
         ("simulate", "run", "--steps", "2"),
         ("export", "run", "--format", "blif", "-o", "small.blif"),
+        ("report", "run", "-o", "page.html", "--without-tests"),
     ):
         result = dct(*command)
         assert result.exit_code == 0, result.stderr
         assert not has_run(run)
+
+
+@pytest.mark.parametrize("command", [("report", "-o", "page.html"), ("verify", "convergence")])
+def test_what_needs_the_task_asks_for_leave(dct: Dct, run: Path, command: tuple[str, ...]) -> None:
+    result = dct(*command, "run")
+    assert result.exit_code == 2
+    assert QUESTION in result.stderr
+    assert not has_run(run)
 
 
 def test_evaluation_asks_for_leave(dct: Dct, run: Path) -> None:
