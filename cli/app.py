@@ -13,10 +13,12 @@ from typer.core import TyperGroup
 
 from cli import interrupt
 from cli.errors import (
+    COMMAND_LINE_ERROR,
     FAILURE,
     discard_what_cannot_be_printed,
     explained,
     note,
+    printable,
     require_own_difflogic,
 )
 from cli.pausing import patient
@@ -127,6 +129,13 @@ class Root(LazyGroup):
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),
     }
+
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        try:
+            return super().make_context(*given, **more)
+        except COMMAND_LINE_ERROR as error:
+            error.message = printable(error.message)
+            raise
 
     def invoke(self, ctx: Any) -> Any:
         require_own_difflogic()

@@ -6,26 +6,43 @@ traceback of an error that is otherwise shown as one line.
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
 from cli import interrupt
+
+COMMAND_LINE_ERROR: Any = typer.BadParameter.__mro__[2]
+"""Base of what Typer says of a command line: click's, or that of the click within Typer."""
 
 FAILURE = 1
 USAGE = 2
 INTERRUPTED = 130
 
 
+def printable(text: str) -> str:
+    """Return a text whose control characters, but for line ends and tabs, are spelled out.
+
+    Names and keys may come from a file of somebody else's: raw, they could move a terminal's
+    cursor, change its title, or turn the order of signs around.
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
 def note(message: str) -> None:
     """Write a line to stderr, where everything but results goes; never fail over it."""
     try:
-        print(message, file=sys.stderr, flush=True)
+        print(printable(message), file=sys.stderr, flush=True)
     except OSError:
         # Nobody reads stderr any more; that is no reason to lose a run.
         return
@@ -71,21 +88,25 @@ def explained() -> Iterator[None]:
             _interrupted(interrupt.received())
         discard_what_cannot_be_printed()
         place = f"{error.filename}: " if error.filename else ""
-        _fail(f"{place}{error.strerror or error}", FAILURE)
+        remedy = ": allow more of them, with ulimit -n" if error.errno == errno.EMFILE else ""
+        _fail(f"{place}{error.strerror or error}{remedy}", FAILURE)
     except MemoryError:
         _fail(
             "out of memory: use fewer workers, a smaller batch, or a smaller grid",
             FAILURE,
         )
+    except COMMAND_LINE_ERROR as error:
+        error.message = printable(error.message)
+        raise
     except Exception as error:
         # An import, or a callback of the compiler's, can turn Ctrl-C into an error of its own.
         if interrupt.received():
             _interrupted(interrupt.received())
-        from difflogic.errors import DctError, TrainingError
+        from difflogic.errors import DctError, StorageError, TrainingError
 
         if not isinstance(error, DctError):
             raise
-        _fail(str(error), FAILURE if isinstance(error, TrainingError) else USAGE)
+        _fail(str(error), FAILURE if isinstance(error, TrainingError | StorageError) else USAGE)
 
 
 def _interrupted(code: int) -> NoReturn:

@@ -39,6 +39,10 @@ class StoppedError(DctError):
     """Work that ended before its end, because its caller said so."""
 
 
+class StorageError(RunDirectoryError):
+    """A disk that is full or fails, or too many open files: no fault of what was asked for."""
+
+
 class TrainingError(DctError):
     """A training run that cannot go on, such as one whose loss is no longer finite."""
 

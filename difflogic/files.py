@@ -10,13 +10,14 @@ import errno
 import hashlib
 import os
 import secrets
+import shlex
 import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from difflogic.errors import RunDirectoryError
+from difflogic.errors import RunDirectoryError, StorageError
 
 LEFTOVERS = ".dct-*.tmp"
 """Matches what a process was writing aside when it was killed."""
@@ -40,6 +41,10 @@ _REMEDIES = {
     errno.ENFILE: "close other programs, which hold too many files open",
 }
 
+
+_OF_THE_STORAGE = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE,
+)  # fmt: skip
 
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -123,6 +128,11 @@ def digest(path: Path) -> str:
         return found.hexdigest()
 
 
+def for_shell(path: str | Path) -> str:
+    """Return a path as a word of a command line that a user may copy."""
+    return shlex.quote(str(path))
+
+
 def reason(error: Exception) -> str:
     """Say why something cannot be read."""
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
@@ -197,4 +207,5 @@ def refused(path: Path, action: str, error: OSError) -> RunDirectoryError:
     """Return the error that says why `path` cannot be written or created, and what helps."""
     reason = error.strerror or str(error)
     remedy = _REMEDIES.get(error.errno or 0, "check the disk and the path, or write elsewhere")
-    return RunDirectoryError(f"{path}: cannot be {action}: {reason.lower()}: {remedy}")
+    kind = StorageError if error.errno in _OF_THE_STORAGE else RunDirectoryError
+    return kind(f"{path}: cannot be {action}: {reason.lower()}: {remedy}")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from cli.errors import printable
 from cli.terminal import display
+
+TRIAL_SHARE = 0.25
+"""Share of an experiment's epochs below which a run was meant to try things out."""
 
 PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing"}
 
@@ -15,7 +20,7 @@ def render(summary: Mapping[str, Any], directory: str) -> str:
     paragraphs = [
         _timing(summary["seconds"], summary["epochs"]),
         _scores(summary["scores"], summary["exact_epoch"]),
-        [f"run        {directory}", f"next       {_next_command(summary, directory)}"],
+        [f"run        {printable(directory)}", f"next       {_next_command(summary, directory)}"],
     ]
     return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs)
 
@@ -83,9 +88,25 @@ def _exactness(found: Mapping[str, Any]) -> list[str]:
 
 def _next_command(summary: Mapping[str, Any], directory: str) -> str:
     """Return what suits the run, and holds for any experiment."""
+    path = shlex.quote(directory)
     if summary["interrupted"]:
-        return f"dct train --resume {directory}   (goes on where it stopped)"
+        return f"dct train --resume {path}   (goes on where it stopped)"
     if summary["scores"]["held_out"]["exact"]:
-        return f"dct eval {directory}   (every test of the circuit; dct inspect shows it)"
+        return f"dct eval {path}   (every test of the circuit; dct inspect shows it)"
+    full = _full_experiment(summary)
+    if full is not None:
+        return f"dct train {full}   (the full experiment, for as long as it takes to learn)"
     seed = summary["seed"] + 1
-    return f"dct train {directory}/config.toml --seed {seed}   (one seed is not a result)"
+    config = shlex.quote(f"{directory}/config.toml")
+    return f"dct train {config} --seed {seed}   (one seed is not a result)"
+
+
+def _full_experiment(summary: Mapping[str, Any]) -> str | None:
+    """Return the shipped experiment that a run was a small or short form of; None if of none."""
+    from difflogic.config import load_config, shipped_configs
+
+    name = summary["experiment"].removesuffix("-small")
+    if name not in shipped_configs():
+        return None
+    short = summary["epochs_requested"] < TRIAL_SHARE * load_config(name).training.epochs
+    return name if short or name != summary["experiment"] else None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from cli.errors import FAILURE, note
+from cli.errors import FAILURE, note, printable
 
 if TYPE_CHECKING:
     from difflogic.sweeps.question import Question
@@ -32,7 +33,7 @@ def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_js
         what = "not finished" if code in (0, FAILURE) else "interrupted"
         note(
             f"{what}: {len(rows) - missing} of {len(rows)} runs have ended; go on with: "
-            f"dct sweep --dir {path}"
+            f"dct sweep --dir {shlex.quote(str(path))}"
         )
     if as_json:
         data = tables.to_data(question, rows)
@@ -47,4 +48,4 @@ def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_js
         # On a narrow terminal lines fold; else whole columns would vanish.
         column.min_width = max(map(len, [str(column.header), *texts]))
     show_table(table)
-    typer.echo(f"\nsweep      {path}   (table.csv, table.json, table.md)")
+    typer.echo(f"\nsweep      {printable(str(path))}   (table.csv, table.json, table.md)")

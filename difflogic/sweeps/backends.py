@@ -7,10 +7,13 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from difflogic.errors import TrainingError
+from difflogic.errors import StorageError, TrainingError
 from difflogic.sweeps.work import Control, Job, Outcome, run
 
 SAFE_PATH = "PYTHONSAFEPATH"
+
+FILES, FILES_PER_JOB = 32, 8
+"""Open files of the sweep itself, and of each process that it starts, with room to spare."""
 
 
 class WorkersLostError(TrainingError):
@@ -79,6 +82,25 @@ def safe_path() -> Iterator[None]:
             os.environ[SAFE_PATH] = before
 
 
+def _require_files(jobs: int) -> None:
+    """Raise StorageError if processes could not even be started: libraries do not say it well."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    needed = FILES + FILES_PER_JOB * jobs
+    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY or limit >= needed:
+        return
+    if most == resource.RLIM_INFINITY or most >= needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, most))
+        return
+    raise StorageError(
+        f"{jobs} runs at a time need {needed} open files, and {limit} are allowed: allow more with "
+        "ulimit -n, or do fewer at a time"
+    )
+
+
 class LocalBackend:
     """Processes of this machine (loky), one run in each; this process itself if `jobs` is 1."""
 
@@ -93,6 +115,8 @@ class LocalBackend:
         return self._jobs
 
     def prepare(self, control: Control) -> Control:
+        if self._jobs > 1:
+            _require_files(self._jobs)
         return control
 
     def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:

@@ -14,7 +14,7 @@ import tomli_w
 
 from difflogic.config import config_from_dict
 from difflogic.errors import ConfigError, RunDirectoryError
-from difflogic.files import read_inside, refused, require_directory, write_whole
+from difflogic.files import for_shell, read_inside, refused, require_directory, write_whole
 from difflogic.sweeps.question import Asked, Question, Variant, differences, lookup, with_seed
 from difflogic.sweeps.seeds import format_seeds, parse_seeds
 from difflogic.tasks import own, task_class
@@ -156,7 +156,7 @@ class SweepDirectory:
                 f"{self.path}: holds another sweep than the one asked for:\n  "
                 + "\n  ".join(found)
                 + "\nName another --dir for it, or go on with the sweep there: dct sweep --dir "
-                + str(self.path)
+                + for_shell(self.path)
             )
         return question.with_seeds(before.seeds)
 

@@ -13,6 +13,9 @@ from difflogic.sweeps.grid import combinations, parse_axes, variant_name
 from difflogic.sweeps.seeds import format_seeds
 from difflogic.training.compatibility import differing
 
+MOST_PROBLEMS = 10
+"""Wrong values of a grid that a message lists."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -99,8 +102,10 @@ def ask(asked: Asked, seeds: Sequence[int], *, allow_code: bool = False) -> Ques
     if problems:
         # A wrong value is wrong in every combination that it is part of.
         different = list(dict.fromkeys(problems))
+        shown, more = different[:MOST_PROBLEMS], len(different) - MOST_PROBLEMS
         head = f"{len(different)} problems in the grid:\n  " if len(different) > 1 else ""
-        raise ConfigError(head + "\n  ".join(different))
+        tail = f"\n  and {more} more" if more > 0 else ""
+        raise ConfigError(head + "\n  ".join(shown) + tail)
     _require_different(variants)
     return Question(asked, tuple(variants), tuple(seeds), tuple(axis.key for axis in axes))
 

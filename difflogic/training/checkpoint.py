@@ -65,6 +65,11 @@ class Checkpoint:
     """The trainer's."""
 
 
+def checkpoint_path(directory: Path, epoch: int) -> Path:
+    """Return where the checkpoint of an epoch is."""
+    return directory / f"checkpoint-{epoch}.npz"
+
+
 def checkpoints(directory: Path) -> list[Path]:
     """Return the checkpoints in `directory`, the latest epoch first."""
     found = [(int(match[1]), path) for path in directory.iterdir() if (match := _match(path))]
@@ -90,7 +95,7 @@ def write_checkpoint(
     header["sha256"] = _digest(header, state)
     arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
     arrays |= {_PREFIX + name: array for name, array in state.items()}
-    path = directory / f"checkpoint-{epoch}.npz"
+    path = checkpoint_path(directory, epoch)
     write_whole(path, lambda file: write_npz(file, arrays))
     _prune(directory, epoch)
     return path

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from difflogic.config import Config, config_from_dict
 from difflogic.errors import ConfigError, RunDirectoryError
+from difflogic.files import for_shell
 from difflogic.training.checkpoint import (
     Checkpoint,
     CheckpointError,
@@ -54,7 +55,7 @@ def find_resume_point(
     listed = "\n  ".join(problems or ["there is no checkpoint in it"])
     raise RunDirectoryError(
         f"{run.path}: cannot be resumed:\n  {listed}\nBegin the run again with: "
-        f"dct train {run.path / CONFIG}"
+        f"dct train {for_shell(run.path / CONFIG)}"
     )
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from errno import ENOENT
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, load_config
-from difflogic.errors import RunDirectoryError
+from difflogic.errors import ConfigError, RunDirectoryError
 from difflogic.files import (
     LEFTOVERS,
     digest,
+    for_shell,
     open_plain,
     read_inside,
     reason,
@@ -32,6 +34,11 @@ from difflogic.training.metrics import History, from_csv
 ROOT = "runs"
 LAST = "last"
 """Stands for the newest run under a root."""
+
+STAMP = "%Y%m%d-%H%M%S"
+"""What a run's name begins with: the local time."""
+
+_WRITTEN = re.compile(r"# written ([0-9T:.-]{19,26})Z")
 
 CONFIG = "config.toml"
 METRICS = "metrics.csv"
@@ -54,7 +61,11 @@ def find_run(name: str, root: str | Path = ROOT) -> Path:
     """
     if name != LAST:
         path = Path(name)
-        if not path.is_dir():
+        try:
+            is_there = path.is_dir()
+        except OSError as error:
+            raise refused(path, "used as run directory", error) from error
+        if not is_there:
             raise RunDirectoryError(f"{path}: no such run directory{_known_runs(root)}")
         if not (path / CONFIG).is_file():
             raise RunDirectoryError(f"{path}: holds no run, as it has no {CONFIG}")
@@ -88,11 +99,38 @@ def _known_runs(root: str | Path) -> str:
 
 def _runs(root: str | Path) -> list[Path]:
     """Return the runs under `root`, the one that was begun or extended last at the end."""
+    now = datetime.now(UTC)
     try:
-        found = [(path.stat().st_mtime_ns, path.parent) for path in Path(root).glob(f"*/{CONFIG}")]
+        found = [
+            (begun(path.parent, now), _changed(path, now), path.parent)
+            for path in Path(root).glob(f"*/{CONFIG}")
+        ]
     except OSError as error:
         raise refused(Path(root), "searched", error) from error
-    return [path for _, path in sorted(found)]
+    return [path for *_, path in sorted(found)]
+
+
+def begun(run: Path, now: datetime | None = None) -> datetime:
+    """Return when a run was begun or extended last, in UTC.
+
+    By what its config.toml says, else by its own name, else by the time of that file, unless that
+    is after `now`. Raises OSError.
+    """
+    with open_plain(run / CONFIG, follow=False) as file:
+        said = _WRITTEN.match(file.read(100).decode(errors="replace"))
+    with suppress(ValueError, OverflowError):
+        if said is not None:
+            return datetime.fromisoformat(said[1]).replace(tzinfo=UTC)
+        return datetime.strptime(run.name[:15], STAMP).astimezone(UTC)
+    return _changed(run / CONFIG, now or datetime.now(UTC))
+
+
+def _changed(path: Path, now: datetime) -> datetime:
+    try:
+        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (ValueError, OverflowError):  # a year that there is none
+        return now
+    return min(changed, now)
 
 
 @dataclass(frozen=True)
@@ -124,15 +162,15 @@ class RunDirectory:
                     f"that is new or empty{run._hint}"
                 )
             return run
-        stamp = (now or datetime.now()).strftime("%Y%m%d-%H%M%S")
+        stamp = (now or datetime.now()).strftime(STAMP)
         return cls(_make_new(Path(root), f"{stamp}-{name}"), made=True)
 
     @classmethod
     def at(cls, path: Path) -> RunDirectory:
         """Return the directory `path`, made if it is missing. Raises RunDirectoryError."""
         path = Path(path)
-        made = not path.exists()
         try:
+            made = not path.exists()
             path.mkdir(parents=True, exist_ok=True)
             any(path.iterdir())
         except FileExistsError:
@@ -152,18 +190,23 @@ class RunDirectory:
     def _hint(self) -> str:
         if not (self.path / CONFIG).is_file():
             return ""
-        return f" (the run that it holds goes on with --resume {self.path})"
+        return f" (the run that it holds goes on with --resume {for_shell(self.path)})"
 
     def write_config(self, config: Config) -> Path:
-        """Write the resolved configuration to config.toml, and beside it a task's own code."""
+        """Write the resolved configuration to config.toml, when that was, and a task's own code."""
         code = code_of(config.task)
         if code is not None:
             code.keep(self.path)
-        return self._write(CONFIG, config.to_toml())
+        now = datetime.now(UTC).isoformat(timespec="microseconds").removesuffix("+00:00")
+        return self._write(CONFIG, f"# written {now}Z by dct\n{config.to_toml()}")
 
     def read_config(self) -> Config | None:
         """Return the run's configuration, or None if it has none yet. Raises ConfigError."""
         path = self.path / CONFIG
+        if path.is_symlink():
+            raise ConfigError(
+                f"{path}: is a link, and none is followed there: put the file in its place"
+            )
         return load_config(path) if path.exists() else None
 
     def write_metrics(self, history: History) -> Path:

@@ -15,9 +15,10 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.errors import RunDirectoryError, TrainingError
+from difflogic.files import for_shell
 from difflogic.training import lock
 from difflogic.training import trainer as training
-from difflogic.training.checkpoint import write_checkpoint
+from difflogic.training.checkpoint import checkpoint_path, write_checkpoint
 from difflogic.training.compatibility import extended, for_this_stretch, refuse_changes
 from difflogic.training.lock import RunLock
 from difflogic.training.metrics import History, MetricsRow
@@ -207,9 +208,11 @@ class Session:
             stopped = f"{error}\nThe run stops after epoch {self.trainer.epoch}; "
             if self._checkpoint_epoch is None:
                 raise TrainingError(f"{stopped}nothing of it is saved.") from error
+            if not checkpoint_path(self.run.path, self._checkpoint_epoch).is_file():
+                raise TrainingError(f"{stopped}its checkpoints are gone, too.") from error
             raise TrainingError(
                 f"{stopped}its checkpoint of epoch {self._checkpoint_epoch} is good. When this is "
-                f"put right, go on with: dct train --resume {self.run.path}"
+                f"put right, go on with: dct train --resume {for_shell(self.run.path)}"
             ) from error
 
     def _settle(self) -> None:

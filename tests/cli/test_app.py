@@ -109,7 +109,8 @@ def test_the_other_difflogic_is_refused(tmp_path: Path, source: str) -> None:
     (package / "__init__.py").write_text(source)
 
     for arguments in (["config", "show"], ["--version"], ["train-checkerboard"]):
-        done = run_dct(*arguments, cwd=tmp_path)
+        path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
+        done = run_dct(*arguments, PYTHONPATH=path)
         assert done.returncode == 1
         assert done.stdout == ""
         assert "Another package of that name is on PyPI" in done.stderr

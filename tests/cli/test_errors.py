@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
-from cli.errors import explained, note
+from cli.errors import explained, note, printable
 from difflogic.errors import ConfigError, ModelFileError, RunDirectoryError, TrainingError
+from difflogic.files import refused
 
 
 @pytest.mark.parametrize(
@@ -69,3 +75,38 @@ def test_a_note_that_nobody_can_read_is_no_error(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(sys, "stderr", Closed())
     note("hello")
+
+
+def test_control_characters_are_spelled_out() -> None:
+    hostile = "\x1b[2J\x07\x9b31m\u202egnp.exe\r\x00"
+    assert printable(f"no key {hostile}\n\tlow ä ∨") == (
+        "no key \\x1b[2J\\x07\\x9b31m\\u202egnp.exe\\r\\x00\n\tlow ä ∨"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "checkerboard", "--set", "training.\x1b]0;owned\x07=1"],
+        ["train", "checkerboard", "--set", 'name="\x1b[31m"'],
+        ["eval", "absent\x1b[2J"],
+        ["train", "no\x1b[2J.toml"],
+        ["sweep", "checkerboard", "--seeds", "\x1b[2J"],
+        ["\x1b[2J"],
+        ["train", "--resume", "\x1b[2J"],
+        ["config", "show", "--\x1b[2J"],
+    ],
+)
+def test_no_command_lets_them_through(dct: Callable[..., Any], arguments: list[str]) -> None:
+    done = dct(*arguments)
+    assert done.exit_code == 2
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "\\x1b" in done.stderr
+
+
+@pytest.mark.parametrize("kind", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE])
+def test_a_full_disk_is_a_failure_before_and_during(kind: int) -> None:
+    error = refused(Path("config.toml"), "written", OSError(kind, os.strerror(kind)))
+    with pytest.raises(typer.Exit) as ended, explained():
+        raise error
+    assert ended.value.exit_code == 1

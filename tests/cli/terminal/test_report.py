@@ -84,6 +84,9 @@ def test_where_the_run_is() -> None:
     ("changes", "command"),
     [
         ({}, "dct train runs/x/config.toml --seed 24 "),
+        ({"experiment": "checkerboard-small"}, "dct train checkerboard "),
+        ({"epochs_requested": 50}, "dct train checkerboard "),
+        ({"experiment": "of-my-own", "epochs_requested": 5}, "dct train runs/x/config.toml "),
         ({"held_out": {"exact": True}}, "dct eval runs/x "),
         ({"interrupted": True}, "dct train --resume runs/x "),
     ],

@@ -91,3 +91,13 @@ def test_a_seed_changes_nothing_else():
     expected = config.to_dict()
     del expected["training"]["seed"]
     assert changed == expected
+
+
+def test_a_grid_of_many_wrong_values_is_told_shortly():
+    wrong = "training.batch=" + ",".join(f"-{value}" for value in range(1, 500))
+    with pytest.raises(ConfigError) as caught:
+        question(wrong)
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith("499 problems in the grid")
+    assert len(lines) < 20
+    assert lines[-1] == "  and 489 more"

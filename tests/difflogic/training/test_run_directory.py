@@ -2,14 +2,14 @@ import csv
 import hashlib
 import json
 import os
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.errors import RunDirectoryError
+from difflogic.errors import ConfigError, RunDirectoryError
 from difflogic.model import Model
 from difflogic.training import run_directory
 from difflogic.training.metrics import History, MetricsRow
@@ -172,3 +172,58 @@ class TestSavedModel:
     def test_a_run_without_a_model(self, tmp_path):
         with pytest.raises(RunDirectoryError, match=r"holds no model\.npz: name the directory"):
             saved_model(tmp_path)
+
+
+class TestLast:
+    """The newest run is the one that says so, whatever the times of files are."""
+
+    def make(self, root, name, said=None, changed=None):
+        path = root / name
+        path.mkdir()
+        text = "" if said is None else f"# written {said}Z by dct\n"
+        (path / "config.toml").write_text(text + CONFIG.to_toml())
+        if changed is not None:
+            os.utime(path / "config.toml", (changed, changed))
+        return path
+
+    def test_a_file_that_is_dated_ahead_is_not_the_newest(self, tmp_path):
+        self.make(tmp_path, "old", "2026-01-01T00:00:00.000000", changed=2**33)
+        newest = self.make(tmp_path, "new", "2026-01-02T00:00:00.000000", changed=1)
+        assert run_directory.find_run("last", tmp_path) == newest
+
+    def test_a_run_of_before_is_dated_by_its_name(self, tmp_path):
+        self.make(tmp_path, "20240101-000000-a-seed1", changed=2**33)
+        newest = self.make(tmp_path, "20240102-000000-a-seed1", changed=1)
+        assert run_directory.find_run("last", tmp_path) == newest
+
+    def test_a_time_to_come_is_now(self, tmp_path):
+        self.make(tmp_path, "named-by-hand", changed=2**33)
+        assert run_directory.begun(tmp_path / "named-by-hand") <= datetime.now(UTC)
+
+    def test_what_a_run_writes_is_read_back(self, tmp_path):
+        before = datetime.now(UTC)
+        run = RunDirectory(tmp_path / "run", made=True)
+        run.path.mkdir()
+        run.write_config(CONFIG)
+        assert before <= run_directory.begun(run.path) <= datetime.now(UTC)
+        assert run.read_config() == CONFIG
+
+    @pytest.mark.parametrize("said", ["9999-99-99T99:99:99", "2026", "0000-00-00T00:00:00.1"])
+    def test_what_is_no_time_is_passed_over(self, tmp_path, said):
+        run = self.make(tmp_path, "run", said, changed=86400)
+        assert run_directory.begun(run) == datetime(1970, 1, 2, tzinfo=UTC)
+
+
+def test_a_name_that_is_too_long_gets_a_remedy(tmp_path):
+    for act in (RunDirectory.at, lambda path: run_directory.find_run(str(path))):
+        with pytest.raises(RunDirectoryError, match=r"name too long: choose a shorter name"):
+            act(tmp_path / ("x" * 300))
+
+
+def test_a_configuration_that_is_a_link_is_not_read(tmp_path):
+    (tmp_path / "elsewhere.toml").write_text(CONFIG.to_toml())
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "config.toml").symlink_to(tmp_path / "elsewhere.toml")
+    with pytest.raises(ConfigError, match="is a link"):
+        RunDirectory(run).read_config()
