@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,7 +18,7 @@ from cli.terminal.warming import warm_up
 
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
-    from difflogic.training.run_directory import RunDirectory
+    from difflogic.library.training import Trained
     from difflogic.training.session import Session
     from difflogic.training.trainer import StepResult
 
@@ -41,81 +41,45 @@ class Experiment:
 
 def run_experiment(experiment: Experiment, options: RunOptions) -> None:
     """Train, show and print; exits 130 or 143 if interrupted, after saving."""
-    settings, run = _prepare(experiment, options)
-    summary, exit_code = _train(settings, run, options.quiet)
-    _print_results(summary, run, options.as_json)
-    if exit_code:
-        raise typer.Exit(exit_code)
+    from difflogic.library.training import train  # takes its time: before there is anything
+
+    settings = resolved(experiment, options)
+    with Shown(options.quiet) as shown:
+        found = train(
+            settings, directory=options.run_dir, new=True, resume=options.resume,
+            begin=shown.begin,
+            progress=shown.add, should_stop=lambda: shown.interruption.requested, say=note,
+        )  # fmt: skip
+    _print_results(found, options.as_json)
+    if shown.interruption.exit_code:
+        raise typer.Exit(shown.interruption.exit_code)
 
 
-def _prepare(experiment: Experiment, options: RunOptions) -> tuple[Config, RunDirectory]:
-    from difflogic.config import Override, load_config, shipped_configs
+def resolved(experiment: Experiment, options: RunOptions) -> Config:
+    """Return the configuration that a command is to train, checked before anything is made."""
+    from difflogic.config import Override, shipped_configs
     from difflogic.errors import ConfigError
-    from difflogic.training import session  # noqa: F401 - takes its time: before there is anything
-    from difflogic.training.run_directory import CONFIG, RunDirectory, find_run, run_name
+    from difflogic.library.training import resolve
+    from difflogic.tasks import require_task
 
+    source, overrides = experiment.config, [*experiment.overrides, *options.all_overrides]
     if options.resume is None:
-        source = experiment.config or experiment.default
+        source = source or experiment.default
         if source is None:
             raise ConfigError(
                 "name a configuration, one of "
                 f"{', '.join(shipped_configs())}, or a TOML file; or a run with --resume"
             )
-        name = [] if experiment.name is None else [Override(f"name={experiment.name}")]
-        settings = _load(source, [*name, *experiment.overrides], experiment, options, True)
-        return settings, RunDirectory.create(name=run_name(settings), requested=options.run_dir)
-    if options.run_dir is not None:
+        if experiment.name is not None:
+            overrides = [Override(f"name={experiment.name}"), *overrides]
+    elif options.run_dir is not None:
         raise ConfigError("--resume names the run's directory already: leave --run-dir out")
-    path = find_run(options.resume)
-    # What was not given is as it is in the run, whose name and length no file changes.
-    stored = load_config(path / CONFIG)
-    kept = [
-        Override(f"name={stored.name}"),
-        Override(f"training.epochs={stored.training.epochs}"),
-    ]
-    overrides = [*kept, *experiment.overrides]
-    if experiment.config is not None:
-        return _load(experiment.config, overrides, experiment, options, True), RunDirectory(path)
     # A run's directory may come from elsewhere: the code in it runs only if someone says so.
-    own = path / CONFIG
-    return _load(own, overrides, experiment, options, options.allow_code), RunDirectory(path)
-
-
-def _load(
-    source: str | Path,
-    overrides: Sequence[Override],
-    experiment: Experiment,
-    options: RunOptions,
-    allow_code: bool,
-) -> Config:
-    from difflogic.config import load_config
-    from difflogic.tasks import require_task, task_class
-    from difflogic.training.compatibility import without_foreign_results
-
-    overrides = [*overrides, *options.all_overrides]
-    settings = load_config(source, overrides, options.recipe, allow_code=allow_code)
-    task_class(settings.task)  # before anything is made, if its code may not run
+    trusted = source is not None or options.allow_code
+    settings = resolve(source, overrides, options.recipe, resume=options.resume, allow_code=trusted)
     if experiment.kind is not None:
         require_task(settings, experiment.kind, settings.name)
-    return without_foreign_results(settings, load_config(source, allow_code=allow_code))
-
-
-def _train(settings: Config, run: RunDirectory, quiet: bool) -> tuple[dict[str, Any], int]:
-    """Train, save, and return the summary and the exit code."""
-    from difflogic.training.session import Session
-
-    with Session(settings, run, note) as session:
-        if session.summary is not None:
-            _say_finished(session)
-            return session.summary, 0
-        if not quiet:
-            _preview(session.config)
-        with Undo(session.abandon):
-            warm_up(session.trainer, quiet)
-        after = "this step, or this search" if settings.finishing.every else "this step"
-        with Interruption(after, patience=None) as interruption, Shown(session, quiet) as shown:
-            summary = session.train(lambda: interruption.requested, shown.add)
-        return summary, interruption.exit_code
+    return settings
 
 
 def _preview(config: Config) -> None:
@@ -127,45 +91,53 @@ def _preview(config: Config) -> None:
         show_preview(preview)
 
 
-def _say_finished(session: Session) -> None:
-    assert session.summary is not None
-    asked, epochs = session.config.training.epochs, session.summary["epochs"]
-    remedy = f"--epochs above {asked} extends it"
-    if epochs < asked:
-        remedy = "it met its goal before the last epoch"
-    note(f"{session.run.path}: finished already, after {epochs} epochs: {remedy}")
-
-
 class Shown:
-    """Shows a session on stderr, as it goes on. Use it in a `with`."""
+    """Shows a run on stderr, as it goes on. Use it in a `with`.
 
-    def __init__(self, session: Session, quiet: bool) -> None:
-        trainer = session.trainer
-        config = trainer.config
-        title = (
-            f"{config.name} · seed {config.training.seed} · {trainer.workers} "
-            f"worker{'' if trainer.workers == 1 else 's'}"
-        )
-        self.progress = display.Progress(config.training.epochs, config.task.loss_channels)
-        if session.resumed and not quiet:
-            note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
-        for row in session.history:
-            self.progress.recall(row)
-        self._display = display.choose(title, quiet)
+    Once training begins Ctrl-C is a request, as there are results to save.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        self.interruption = Interruption(None)
+        self._quiet = quiet
+        self._stack = ExitStack()
 
     def __enter__(self) -> Shown:
         return self
 
-    def __exit__(self, *raised: object) -> None:
-        self._display.close(self.progress)
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.__exit__(*raised)
+
+    def begin(self, session: Session) -> None:
+        """Show what is to be learned, compile, and go on from what the run has already."""
+        trainer = session.trainer
+        config = trainer.config
+        if not self._quiet:
+            _preview(session.config)
+        with Undo(session.abandon):
+            warm_up(trainer, self._quiet)
+        after = "this step, or this search" if config.finishing.every else "this step"
+        self.interruption = self._stack.enter_context(Interruption(after, patience=None))
+        self._progress = display.Progress(config.training.epochs, config.task.loss_channels)
+        if session.resumed and not self._quiet:
+            note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
+        for row in session.history:
+            self._progress.recall(row)
+        title = (
+            f"{config.name} · seed {config.training.seed} · {trainer.workers} "
+            f"worker{'' if trainer.workers == 1 else 's'}"
+        )
+        self._display = display.choose(title, self._quiet)
+        self._stack.callback(lambda: self._display.close(self._progress))
 
     def add(self, result: StepResult) -> None:
         """Show what a step found, if it is time to."""
-        self.progress.add(result)
-        self._display.update(self.progress)
+        self._progress.add(result)
+        self._display.update(self._progress)
 
 
-def _print_results(summary: dict[str, Any], run: RunDirectory, as_json: bool) -> None:
+def _print_results(found: Trained, as_json: bool) -> None:
+    summary, run = dict(found.summary), found
     if summary["interrupted"]:
         note(
             f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "

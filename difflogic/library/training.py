@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from difflogic.config import Config, load_config
+from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.errors import ConfigError
 from difflogic.library.loading import Loaded, load
 from difflogic.library.watching import Say, ShouldStop, never, unheard
-from difflogic.training import session
-from difflogic.training.run_directory import RunDirectory, run_name
+from difflogic.tasks import task_class
+from difflogic.training.compatibility import without_foreign_results
+from difflogic.training.run_directory import CONFIG, RunDirectory, find_run, run_name
+from difflogic.training.session import Session
 from difflogic.training.trainer import StepResult
 
 
@@ -41,29 +43,53 @@ class Trained:
 
 
 def resolve(
-    config: Config | str | Path,
-    overrides: Sequence[str] = (),
+    config: Config | str | Path | None = None,
+    overrides: Sequence[str | Override] = (),
     recipe: str | None = None,
+    *,
+    resume: str | Path | None = None,
     allow_code: bool = False,
 ) -> Config:
     """Return a configuration: one that is given, a shipped one's by its name, or a file's.
 
     `overrides` are written as ``section.key=value``, and like a `recipe` change one that is named.
-    Raises ConfigError.
+    `resume` is a run that goes on, or "last": what is not given is as it is in the run, whose name
+    and length no file changes. What was published of an experiment is left out where the overrides
+    make it another one. `allow_code` runs the code of a task that is not the program's own. Raises
+    ConfigError, and RunDirectoryError if there is no such run.
     """
-    if not isinstance(config, Config):
-        return load_config(config, overrides, recipe, allow_code=allow_code)
-    if overrides or recipe is not None:
-        raise ConfigError("a configuration that is loaded already stays as it is: name it instead")
-    return config
+    if isinstance(config, Config):
+        if overrides or recipe is not None:
+            raise ConfigError("a configuration that is loaded already stays as it is: name it")
+        return config
+    source, kept = config, list(overrides)
+    if resume is not None:
+        path = find_run(str(resume)) / CONFIG
+        stored = load_config(path)
+        whole = [f"name={stored.name}", f"training.epochs={stored.training.epochs}"]
+        source, kept = source or path, [*map(Override, whole), *kept]
+    if source is None:
+        known = ", ".join(shipped_configs())
+        raise ConfigError(f"name a configuration, one of {known}, or a TOML file; or a run")
+    settings = load_config(source, kept, recipe, allow_code=allow_code)
+    task_class(settings.task)  # before anything is made, if its code may not run
+    return without_foreign_results(settings, load_config(source, allow_code=allow_code))
+
+
+def warm_up(run: Session) -> None:
+    """Compile the kernels, or load them."""
+    run.trainer.warm_up()
 
 
 def train(
-    config: Config | str | Path,
-    overrides: Sequence[str] = (),
+    config: Config | str | Path | None = None,
+    overrides: Sequence[str | Override] = (),
     recipe: str | None = None,
     *,
     directory: str | Path | None = None,
+    new: bool = False,
+    resume: str | Path | None = None,
+    begin: Callable[[Session], None] = warm_up,
     progress: Callable[[StepResult], None] | None = None,
     should_stop: ShouldStop = never,
     say: Say = unheard,
@@ -72,18 +98,48 @@ def train(
     """Train an experiment in a run directory until it is done, and save it.
 
     Without a `directory` there is a new one in runs/. One that holds an unfinished run of this
-    configuration goes on with it, and ends as if it had never been interrupted; a finished one is
-    returned as it is. `progress` hears each epoch's result. Where `should_stop` says yes, between
-    two epochs, all is saved and the run can go on another time: nothing is raised. `allow_code`
-    runs the code of the configuration's task, if that is not the program's own.
+    configuration goes on with it, and ends as if it had never been interrupted, unless it has to
+    be `new`; so does a run that `resume` names, or "last". A finished one is returned as it is;
+    more epochs extend it. `begin` is called with what stands ready, before the first epoch and not
+    for a finished run, and has to warm it up; `progress` hears each epoch's result. Where
+    `should_stop` says yes, between two epochs, all is saved and the run can go on another time:
+    nothing is raised. `allow_code` runs the code of the configuration's task, if that is not the
+    program's own.
 
     Raises ConfigError, RunDirectoryError for a directory that cannot be used, and TrainingError if
     training or saving cannot go on.
     """
-    settings = resolve(config, overrides, recipe, allow_code)
-    if directory is None:
-        path = RunDirectory.create(name=run_name(settings)).path
-    else:
-        path = Path(directory)
-    summary = session.execute(settings, path, should_stop=should_stop, on_step=progress, say=say)
-    return Trained(path, summary)
+    settings = resolve(config, overrides, recipe, resume=resume, allow_code=allow_code)
+    run = open_run(settings, directory, new, resume)
+    with Session(settings, run, say) as session:
+        if session.summary is None:
+            begin(session)
+            session.train(should_stop, progress)
+        else:
+            say(_finished(session))
+        assert session.summary is not None
+        return Trained(run.path, session.summary)
+
+
+def open_run(
+    config: Config, directory: str | Path | None, new: bool, resume: str | Path | None
+) -> RunDirectory:
+    """Return the directory of a run: one that is named, that of a run to resume, or a new one."""
+    if resume is not None:
+        if directory is not None:
+            raise ConfigError("a run that is resumed has its directory already: name no other")
+        return RunDirectory(find_run(str(resume)))
+    if directory is not None and not new:
+        return RunDirectory.at(Path(directory))
+    return RunDirectory.create(
+        name=run_name(config), requested=None if directory is None else Path(directory)
+    )
+
+
+def _finished(session: Session) -> str:
+    assert session.summary is not None
+    asked, epochs = session.config.training.epochs, session.summary["epochs"]
+    remedy = f"--epochs above {asked} extends it"
+    if epochs < asked:
+        remedy = "it met its goal before the last epoch"
+    return f"{session.run.path}: finished already, after {epochs} epochs: {remedy}"

@@ -441,16 +441,16 @@ class TestExperiments:
     @pytest.fixture
     def config_of(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         """Return the configuration that a command would train."""
-        from cli import running
+        from difflogic.library import training
 
         def run(*arguments: str) -> Any:
             found: list[Any] = []
 
-            def train(settings: Any, *_: Any) -> Any:
+            def train(settings: Any, **_: Any) -> Any:
                 found.append(settings)
                 raise KeyboardInterrupt
 
-            monkeypatch.setattr(running, "_train", train)
+            monkeypatch.setattr(training, "train", train)
             result = dct(*arguments)
             assert result.exit_code == 130, result.stderr
             return found[0]
