@@ -1,6 +1,6 @@
 # Two commands do everything on a machine with git, make and Python 3.11 or newer:
 #
-#   make demo   sets up .venv and trains a small checkerboard automaton
+#   make demo   sets up .venv, from Python's package index, and trains a small checkerboard automaton
 #   make test   sets up .venv with the development tools and runs every check
 #
 # On Debian and Ubuntu, `make tools` as root (with npm) installs what exported circuits are tried
@@ -10,7 +10,22 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+# What pip says goes to a file, and is shown where it fails: an index without a page for some package
+# makes it print a screen of warnings. A dot every few seconds says that it is at work.
+define install
+	@mkdir -p $(VENV)
+	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar off \
+		-c constraints.txt --editable $(1) >$(VENV)/pip.log 2>&1 & pip=$$!; \
+	trap "kill $$pip 2>/dev/null; echo; exit 130" INT TERM; \
+	while kill -0 $$pip 2>/dev/null; do printf . >&2; sleep 3; done; echo >&2; \
+	wait $$pip || { \
+		cat $(VENV)/pip.log; \
+		echo "error: pip failed, as shown above: it needs Python's package index, which pip.conf or"; \
+		echo "PIP_INDEX_URL may name, or packages that are there already"; \
+		exit 1; } >&2
+	@touch $@
+endef
 
 # Debian's packages, and one of npm's, whose place Node.js is told.
 TOOLS := berkeley-abc chromium chromium-driver g++ gcc golly graphviz iverilog yosys
@@ -62,14 +77,13 @@ $(BIN)/python:
 # The stamps say what is installed; a changed list of dependencies makes them stale. Sources are
 # used in place, so a changed source does not.
 $(VENV)/.installed: pyproject.toml constraints.txt $(BIN)/python
-	@echo "installing dct into $(VENV) …"
-	@$(PIP_INSTALL) --editable .
-	@touch $@
+	@echo "installing dct into $(VENV), with packages from Python's index: about two minutes …"
+	$(call install,.)
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt $(BIN)/python
-	@echo "installing dct and the development tools into $(VENV) …"
-	@$(PIP_INSTALL) --editable '.[dev]'
-	@touch $(VENV)/.installed $@
+	@echo "installing dct and the development tools into $(VENV), with packages from Python's index …"
+	$(call install,'.[dev]')
+	@touch $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) .tools build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

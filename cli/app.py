@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from cli import interrupt
 from cli.errors import (
@@ -43,6 +43,29 @@ class Entry:
     summary: str
 
 
+RENAMED = {"--run-dir": "--dir", "--jobs": "--workers"}
+"""Options by the names that they had: taken, and not shown."""
+
+
+class Command(TyperCommand):
+    """A command that takes its options' earlier names, and `--config FILE` for its CONFIG."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        own = {name for param in self.params for name in param.opts}
+        options = args[: args.index("--")] if "--" in args else args
+        present = [word for each in options for word in self._present(each, own)]
+        return super().parse_args(ctx, present + args[len(options) :])
+
+    def _present(self, word: str, own: set[str]) -> list[str]:
+        """Return what stands for a word of the command line today."""
+        name, equals, value = word.partition("=")
+        if name in own:
+            return [word]
+        if name == "--config" and "config" in own:
+            return [value] if equals else []
+        return [RENAMED[name] + equals + value] if RENAMED.get(name) in own else [word]
+
+
 class LazyGroup(TyperGroup):
     """A group that imports a command's module only when that command is asked for."""
 
@@ -58,7 +81,7 @@ class LazyGroup(TyperGroup):
         target = getattr(importlib.import_module(entry.module), entry.target)
         if not isinstance(target, typer.Typer):
             function, target = target, typer.Typer(**PLAIN)
-            target.command(cmd_name)(function)
+            target.command(cmd_name, cls=Command)(function)
         return typer.main.get_command(target)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -95,6 +118,7 @@ class Root(LazyGroup):
         "sweep": Entry(
             "cli.commands.sweep", "sweep", "Train with many seeds and settings, side by side."
         ),
+        "runs": Entry("cli.commands.runs", "runs", "List the runs that there are."),
         "list": Entry(
             "cli.commands.list", "list_", "List the experiments that come with the program."
         ),
@@ -187,7 +211,12 @@ def _group(cls: type[LazyGroup], help_text: str) -> typer.Typer:
 
 verify = _group(Verify, "Prove that the fast paths compute what they should.")
 config = _group(Config, "Look at configurations.")
-app = typer.Typer(name="dct", cls=Root, no_args_is_help=True, **PLAIN)
+app = typer.Typer(
+    name="dct", cls=Root, no_args_is_help=True,
+    # What is below takes it over.
+    context_settings={"help_option_names": ["-h", "--help"]},
+    **{**PLAIN, "add_completion": True},
+)  # fmt: skip
 
 
 def _print_version(wanted: bool) -> None:

@@ -46,7 +46,7 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
     settings = resolved(experiment, options)
     with Shown(options.quiet) as shown:
         found = train(
-            settings, directory=options.run_dir, new=True, resume=options.resume,
+            settings, directory=options.directory, new=True, resume=options.resume,
             begin=shown.begin,
             progress=shown.add, should_stop=lambda: shown.interruption.requested, say=note,
         )  # fmt: skip
@@ -72,8 +72,8 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
             )
         if experiment.name is not None:
             overrides = [Override(f"name={experiment.name}"), *overrides]
-    elif options.run_dir is not None:
-        raise ConfigError("--resume names the run's directory already: leave --run-dir out")
+    elif options.directory is not None:
+        raise ConfigError("--resume names the run's directory already: leave --dir out")
     # A run's directory may come from elsewhere: the code in it runs only if someone says so.
     trusted = source is not None or options.allow_code
     settings = resolve(source, overrides, options.recipe, resume=options.resume, allow_code=trusted)

@@ -46,10 +46,12 @@ def sweep(
         int | None,
         typer.Option(parser=whole_number(1), metavar="N", help="Training steps of each run."),
     ] = None,
-    jobs: Annotated[
+    workers: Annotated[
         int | None,
         typer.Option(
-            parser=whole_number(1, 4096), metavar="N", help="Runs at a time [default: all cores]."
+            parser=whole_number(1, 4096),
+            metavar="N",
+            help="Runs at a time, each in a process of its own [default: all cores].",
         ),
     ] = None,
     backend: Annotated[
@@ -94,7 +96,7 @@ def sweep(
     given = [] if epochs is None else [f"training.epochs={epochs}"]
     with _Shown(quiet) as shown:
         found = run(
-            config, seeds, grid=grid or (), recipe=recipe, directory=directory, jobs=jobs,
+            config, seeds, grid=grid or (), recipe=recipe, directory=directory, jobs=workers,
             overrides=[*(overrides or []), *given], backend=backend, scheduler=scheduler,
             scheduler_timeout=scheduler_timeout,
             progress=shown.update, should_stop=lambda: shown.interruption.requested, say=shown.say,

@@ -14,6 +14,13 @@ from cli.running import Experiment, run_experiment
 CONWAY = "B3/S23"
 
 
+CONFIG = typer.Argument(
+    metavar="CONFIG",
+    help="Another configuration: a shipped one's name, or a TOML file.",
+    show_default=False,
+)
+
+
 class Start(StrEnum):
     """What a pattern grows from."""
 
@@ -49,7 +56,7 @@ def train_checkerboard(
         bool,
         typer.Option("--async", help="Each cell updates with probability 0.6 in each step."),
     ] = False,
-    config: Annotated[str | None, config_command.CONFIG] = None,
+    config: Annotated[str | None, CONFIG] = None,
 ) -> None:
     """Train an automaton that grows a checkerboard from random cells.
 
@@ -85,7 +92,7 @@ def train_gol(
             show_default=f"{CONWAY}, Conway's",
         ),
     ] = None,
-    config: Annotated[str | None, config_command.CONFIG] = None,
+    config: Annotated[str | None, CONFIG] = None,
 ) -> None:
     """Train the Game of Life, or another life-like rule, on the 512 boards of 3×3 cells.
 
@@ -141,7 +148,7 @@ def train_pattern(
             show_default="center, zeros for the letter G",
         ),
     ] = None,
-    config: Annotated[str | None, config_command.CONFIG] = None,
+    config: Annotated[str | None, CONFIG] = None,
 ) -> None:
     """Train an automaton that grows a picture. It is shown before the training starts."""
     from cli.options.pattern import circuit_for, picture_name, picture_override
@@ -177,6 +184,6 @@ def _refuse_both(flag: str, config: str | None) -> None:
 
     if config is not None:
         raise ConfigError(
-            f"{flag} and --config both choose a configuration: give one of them "
+            f"{flag} and {config} both choose a configuration: give one of them "
             "(dct train CONFIG takes the name of any)"
         )

@@ -35,9 +35,9 @@ class RunOptions:
     workers: Annotated[str | None, config_command.WORKERS] = None
     recipe: Annotated[str | None, config_command.RECIPE] = None
     overrides: Annotated[list[str] | None, config_command.SET] = None
-    run_dir: Annotated[
+    directory: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write there instead of runs/…; new or empty."),
+        typer.Option("--dir", metavar="DIR", help="Write there instead of runs/…; new or empty."),
     ] = None
     resume: Annotated[
         str | None,

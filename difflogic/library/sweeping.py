@@ -156,7 +156,7 @@ def _backend(
     if scheduler is not None and name != "dask":
         raise ConfigError(f"--scheduler {scheduler} needs --backend dask")
     if name == "sequential" and jobs not in (None, 1):
-        raise ConfigError(f"--backend sequential does one run at a time: leave out --jobs {jobs}")
+        raise ConfigError(f"--backend sequential does one run at a time: not {jobs}")
     if jobs is not None and jobs < 1:
         raise ConfigError(f"{jobs} runs at a time: give at least 1")
     if name == "dask":

@@ -133,7 +133,7 @@ class LocalBackend:
                 yield from parallel(joblib.delayed(run)(job) for job in jobs)
             except BrokenProcessPool as error:
                 raise WorkersLostError(
-                    "a worker process was killed, perhaps for want of memory: use fewer --jobs"
+                    "a worker process was killed, perhaps for want of memory: use fewer --workers"
                 ) from error
 
     def request_stop(self) -> None:

@@ -110,7 +110,7 @@ def test_the_other_difflogic_is_refused(tmp_path: Path, source: str) -> None:
 
     for arguments in (["config", "show"], ["--version"], ["train-checkerboard"]):
         path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
-        done = run_dct(*arguments, PYTHONPATH=path)
+        done = run_dct(*arguments, cwd=tmp_path, PYTHONPATH=path)
         assert done.returncode == 1
         assert done.stdout == ""
         assert "Another package of that name is on PyPI" in done.stderr
@@ -143,3 +143,51 @@ def test_signs_that_stdout_cannot_show_are_replaced() -> None:
     done = run_dct("config", "show", PYTHONIOENCODING="cp437")
     assert done.returncode == 0
     assert done.stdout.isascii()
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_of_everything(dct: Callable[..., Any], flag: str) -> None:
+    assert "train-checkerboard" in dct(flag).stdout
+    for name in ("train", "sweep", "runs", "eval"):
+        assert f"Usage: dct {name}" in dct(name, flag).stdout
+    assert "Usage: dct verify circuit" in dct("verify", "circuit", flag).stdout
+
+
+def test_options_are_taken_by_their_earlier_names(
+    dct: Callable[..., Any], tiny: list[str], tmp_path: Path
+) -> None:
+    changes = [f"--set={change}" for change in tiny]
+    short = ["--epochs=1", "--quiet"]
+    for number, words in enumerate((["--run-dir=x0"], ["--run-dir", "x1"], ["--dir", "x2"])):
+        done = dct("train-checkerboard", "--config", "checkerboard-small", *changes, *short, *words)
+        assert done.exit_code == 0, done.stderr
+        assert (tmp_path / f"x{number}" / "model.npz").exists()
+    assert dct("train", "--config=checkerboard-small", *changes, *short).exit_code == 0
+    done = dct("sweep", "checkerboard-small", *changes, *short, "--seeds=0", "--jobs=1")
+    assert done.exit_code == 0, done.stderr
+    for command in ("train", "train-checkerboard", "sweep"):
+        shown = dct(command, "--help").stdout
+        assert "--dir" in shown
+        assert not any(old in shown for old in ("--run-dir", "--jobs", "--config"))
+
+
+def test_what_is_no_option_keeps_its_error(dct: Callable[..., Any]) -> None:
+    done = dct("list", "--jobs=1")
+    assert done.exit_code == 2
+    assert "--jobs" in done.stderr
+    assert dct("train", "--", "--config").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("dct tr", "train-checkerboard"),
+        ("dct verify c", "convergence"),
+        ("dct sweep --wo", "--workers"),
+    ],
+)
+def test_the_shell_completes(typed: str, found: str) -> None:
+    done = run_dct(
+        _DCT_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=str(len(typed.split()) - 1)
+    )
+    assert found in done.stdout.split()

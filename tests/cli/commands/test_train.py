@@ -281,7 +281,7 @@ class TestRefusal:
         [
             (["--set", "training.epoch=3"], 'did you mean "epochs"?'),
             (["--set", "update.gates=[4,8]"], "2"),
-            (["--config", "checkerboard"], "--small and --config both choose"),
+            (["--config", "checkerboard"], "--small and checkerboard both choose"),
             (["--seed", str(2**63)], "[training] seed"),
         ],
     )
@@ -388,7 +388,7 @@ class TestResume:
         ("arguments", "message"),
         [
             (["--resume", "last", "--seed", "4"], "training.seed: 3 → 4"),
-            (["--resume", "last", "--run-dir", "x"], "leave --run-dir out"),
+            (["--resume", "last", "--run-dir", "x"], "leave --dir out"),
             (["--resume", "nowhere"], "nowhere: no such run directory: the newest of runs is"),
             (["--resume", "runs"], "runs: holds no run, as it has no config.toml"),
         ],

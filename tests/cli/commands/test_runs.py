@@ -1,0 +1,36 @@
+"""`dct runs`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Dct = Callable[..., Any]
+
+
+def test_runs(dct: Dct, tiny: list[str]) -> None:
+    changes = [f"--set={change}" for change in tiny]
+    for seed in ("7", "8"):
+        done = dct("train-checkerboard", *changes, "--epochs=2", f"--seed={seed}", "--quiet")
+        assert done.exit_code == 0
+    lines = dct("runs").stdout.splitlines()
+    assert lines[0].split() == [
+        "run", "begun", "experiment", "state", "seed", "epochs", "exact", "active", "gates",
+        "seconds",
+    ]  # fmt: skip
+    assert [line.split()[-5] for line in lines[1:]] == ["7", "8"]
+    listed = dct("runs", "--json").json
+    assert [run["seed"] for run in listed] == [7, 8]
+    assert Path(listed[-1]["path"]) == max(Path("runs").iterdir())
+    last = dct("eval", "last", "--json").json
+    assert last["seed"] == 8 or str(listed[-1]["path"]) in str(last)
+
+
+def test_none(dct: Dct) -> None:
+    done = dct("runs")
+    assert done.exit_code == 2
+    assert "runs: no such directory" in done.stderr
+    Path("runs").mkdir()
+    assert "holds no run yet" in dct("runs").stderr
+    assert dct("runs", "--json").json == []
