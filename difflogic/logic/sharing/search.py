@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +14,10 @@ from difflogic.logic.deadline import NEVER, Deadline
 from difflogic.logic.proof import Limits, Proof, prove
 from difflogic.logic.proof.findings import Counterexample
 from difflogic.logic.sharing import graphs
-from difflogic.logic.sharing import kernels as k
 from difflogic.logic.sharing.circuit import SharedCircuit
-from difflogic.logic.sharing.kernels import Graph
+from difflogic.logic.sharing.kernels.annealing import anneal
+from difflogic.logic.sharing.kernels.planes import copy
+from difflogic.logic.sharing.kernels.structures import VIRTUAL, Graph
 from difflogic.logic.sharing.starts import built_anew
 
 ROWS = 64
@@ -67,16 +68,18 @@ def share(
     progress: Callable[[], object] = lambda: None,
     deadline: Deadline = NEVER,
     limits: Limits | None = None,
+    by_rows: bool = False,
 ) -> Shared:
     """Find planes with few operations per cell that make the same next states, and prove it.
 
-    Equal gates at neighbouring cells are one plane; small circuits are then searched, from the
-    circuit as it is and from others that are built anew out of rows, columns and counts. A result
-    that differs, by the proof's counterexample, is not returned: the search begins again with that
-    case among its samples, and in the end the circuit stays as it was hashed. Raises CircuitError
-    for a circuit of more than MOST_UNFOLDED gates.
+    Equal gates at neighbouring cells are one plane, `by_rows` only at those above and below each
+    other, which costs a simulator that goes from row to row nothing. Small circuits are then
+    searched, from the circuit as it is and from others that are built anew out of rows, columns and
+    counts. A result that differs, by the proof's counterexample, is not returned: the search begins
+    again with that case among its samples, and in the end the circuit stays as it was hashed.
+    Raises CircuitError for a circuit of more than MOST_UNFOLDED gates.
     """
-    start = graphs.from_circuit(circuit)
+    start = graphs.from_circuit(circuit, by_rows)
     if graphs.gates(start) > MOST_UNFOLDED:
         raise CircuitError(
             f"the circuit has {graphs.gates(start)} gates that do something, and up to "
@@ -95,8 +98,10 @@ def share(
         if deadline.passed:
             break
         samples = _samples(circuit, cases)
-        found = graphs.to_shared(_search(start, circuit, samples, effort, progress, deadline),
-                                 circuit.labels)  # fmt: skip
+        samples = graphs.as_seen(samples, by_rows)
+        starts = [start, *(graphs.from_circuit(each, by_rows) for each in built_anew(circuit))]
+        annealing = _Annealing(graphs.next_states(start, samples), samples, progress, deadline)
+        found = graphs.to_shared(_search(starts, annealing, effort), circuit.labels)
         if found.operations >= best.circuit.operations:
             break
         candidate = Shared(circuit, found, proof(found))
@@ -124,32 +129,19 @@ def _samples(circuit: LogicCircuit, cases: list[Counterexample]) -> npt.NDArray[
     return np.packbits(bits, axis=-1, bitorder="little").view(np.uint64)[..., 0]
 
 
-def _search(
-    start: Graph,
-    circuit: LogicCircuit,
-    samples: npt.NDArray[np.uint64],
-    effort: Effort,
-    progress: Callable[[], object],
-    deadline: Deadline,
-) -> Graph:
-    found = [start, *(each for each in _starts(circuit) if graphs.gates(each) <= MOST_GATES)]
+def _search(starts: Sequence[Graph], annealing: _Annealing, effort: Effort) -> Graph:
+    found = [graph for graph in starts if graphs.gates(graph) <= MOST_GATES]
     moves = effort.moves
-    anneal = _Annealing(graphs.next_states(start, samples), samples, progress, deadline)
     while True:
-        found = [anneal(graph, moves, place) for place, graph in enumerate(found)]
+        found = [annealing(graph, moves, place) for place, graph in enumerate(found)]
         found.sort(key=graphs.gates)
         if len(found) == 1:
             break
         found, moves = found[: len(found) // 2], 2 * moves
     best = found[0]
     for seed in range(effort.last_runs):
-        best = min(best, anneal(found[0], moves, 1 + seed), key=graphs.gates)
+        best = min(best, annealing(found[0], moves, 1 + seed), key=graphs.gates)
     return best
-
-
-def _starts(circuit: LogicCircuit) -> Iterator[Graph]:
-    for built in built_anew(circuit):
-        yield graphs.from_circuit(built)
 
 
 @dataclass(frozen=True)
@@ -162,19 +154,19 @@ class _Annealing:
     deadline: Deadline
 
     def __call__(self, graph: Graph, moves: int, seed: int) -> Graph:
-        graph = graphs.cleaned(graph, room=2 * k.VIRTUAL)
+        graph = graphs.cleaned(graph, room=2 * VIRTUAL)
         room = len(graph.op)
         work = graphs.new_work(room, self.samples, self.wanted, seed)
         best, spare, tried = (
             graphs.new_graph(graph.inputs, len(graph.outputs), room) for _ in range(3)
         )
-        k.copy(graph, best)
+        copy(graph, best)
         temperature, cooling = HOT, (COLD / HOT) ** (1 / moves)
         for first in range(0, moves, CHUNK):
             if self.deadline.passed:
                 break
             count = min(CHUNK, moves - first)
-            k.anneal(graph, best, spare, tried, work, count, temperature, cooling)
+            anneal(graph, best, spare, tried, work, count, temperature, cooling)
             temperature *= cooling**count
             self.progress()
         return best

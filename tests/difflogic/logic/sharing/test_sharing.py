@@ -45,9 +45,9 @@ def same_steps(circuit: LogicCircuit, shared: SharedCircuit) -> bool:
 
 class TestHashing:
     @settings(max_examples=40)
-    @given(circuits())
-    def test_keeps_every_next_state(self, circuit: LogicCircuit) -> None:
-        found = graphs.to_shared(graphs.from_circuit(circuit), circuit.labels)
+    @given(circuits(), st.booleans())
+    def test_keeps_every_next_state(self, circuit: LogicCircuit, by_rows: bool) -> None:
+        found = graphs.to_shared(graphs.from_circuit(circuit, by_rows), circuit.labels)
         assert same_next_states(circuit, found.unfold())
         assert same_steps(circuit, found)
         assert found.operations <= circuit.gates + circuit.channels
@@ -87,14 +87,18 @@ class TestHashing:
 
 class TestSearch:
     @settings(max_examples=15, deadline=None)
-    @given(circuits(channels=2, fewest=3, most=14))
-    def test_any_circuit(self, circuit: LogicCircuit) -> None:
-        found = share(circuit, BRIEF)
+    @given(circuits(channels=2, fewest=3, most=14), st.booleans())
+    def test_any_circuit(self, circuit: LogicCircuit, by_rows: bool) -> None:
+        found = share(circuit, BRIEF, by_rows=by_rows)
         assert found.proved
         assert same_next_states(circuit, found.circuit.unfold())
         assert same_steps(circuit, found.circuit)
-        hashed = graphs.to_shared(graphs.from_circuit(circuit), circuit.labels)
+        hashed = graphs.to_shared(graphs.from_circuit(circuit, by_rows), circuit.labels)
         assert found.circuit.operations <= hashed.operations
+        if by_rows:
+            offsets = np.concatenate([found.circuit.a_offset, found.circuit.b_offset])
+            planes = np.concatenate([found.circuit.a, found.circuit.b])
+            assert not offsets[planes >= circuit.channels, 1].any()
 
     @compiled
     def test_life_takes_fewer_operations_than_any_cell_alone(self) -> None:
@@ -192,7 +196,7 @@ def test_reading_too_far_is_refused() -> None:
 @given(st.integers(-200, 200), st.integers(-2, 2))
 @settings(max_examples=30)
 def test_a_plane_seen_from_elsewhere(row: int, x: int) -> None:
-    from difflogic.logic.sharing.kernels import at
+    from difflogic.logic.sharing.kernels.planes import at
 
     rows = np.random.default_rng(0).integers(0, 2**64, 16, np.uint64)
     bits = np.unpackbits(rows.view(np.uint8), bitorder="little").reshape(16, 64)
