@@ -118,7 +118,9 @@ class Shown:
             warm_up(trainer, self._quiet)
         after = "this step, or this search" if config.finishing.every else "this step"
         self.interruption = self._stack.enter_context(Interruption(after, patience=None))
-        self._progress = display.Progress(config.training.epochs, config.task.loss_channels)
+        self._progress = display.Progress(
+            config.training.epochs, config.task.loss_channels, may_stop=config.finishing.stop
+        )
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
         for row in session.history:

@@ -38,7 +38,7 @@ class Experiment:
 
     @property
     def seconds(self) -> float:
-        """Expected time of all training steps on two cores, within a factor of 2 elsewhere.
+        """Expected time of an attempt's steps on two cores, within a factor of 2 elsewhere.
 
         Compilation, final scores and what levers of learning add are not in it.
         """
@@ -47,7 +47,13 @@ class Experiment:
         evaluated = gates * task.height * task.width * automaton.steps * training.batch
         rollouts = evaluated * (_GATE_SECONDS + _GATE_SECONDS_PER_GATE * gates) / _TWO_CORES
         samples = _SAMPLE_SECONDS * training.batch
-        return training.epochs * (_STEP_SECONDS + _SHARING_SECONDS + samples + rollouts)
+        return self.attempt_epochs * (_STEP_SECONDS + _SHARING_SECONDS + samples + rollouts)
+
+    @property
+    def attempt_epochs(self) -> int:
+        """Epochs after which learning starts over, or ends."""
+        training = self.config.training
+        return min(training.restart_every or training.epochs, training.epochs)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines. Sizes in cells, bits and gates, time in seconds."""
@@ -64,6 +70,7 @@ class Experiment:
             "gates_with_logits": architecture.parameters,
             "gates_per_cell": architecture.gates,
             "epochs": config.training.epochs,
+            "attempt_epochs": self.attempt_epochs,
             "batch": config.training.batch,
             "expected_seconds": round(self.seconds, 2),
             "published": config.published.model_dump(),

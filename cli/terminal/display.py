@@ -61,6 +61,8 @@ class Progress:
     started: float = field(default_factory=time.perf_counter)
     first: int = 0
     """Epoch at which this process went on with the run."""
+    may_stop: bool = False
+    """Whether the run ends as soon as a circuit is verified."""
 
     def recall(self, row: MetricsRow) -> None:
         """Take over what an earlier process found."""
@@ -99,6 +101,11 @@ class Progress:
     @property
     def seconds_left(self) -> float:
         return (self.epochs - self.epoch) / max(self.rate, 1e-9)
+
+    @property
+    def time_left(self) -> str:
+        """The time until all epochs are over, as text."""
+        return f"{'at most ' if self.may_stop else ''}{clock(self.seconds_left)} left"
 
 
 class Display:
@@ -199,7 +206,7 @@ def line(progress: Progress) -> str:
         f"best {loss(progress.best_hard_loss)} at epoch {progress.best_epoch or '-'}",
         *([f"finishing {finishing(progress.finished)}"] if progress.finished else []),
         f"{rate(progress.rate)} epochs/s",
-        f"{clock(progress.seconds_left)} left",
+        progress.time_left,
     ]
     return "  ".join(parts)
 
@@ -242,7 +249,7 @@ def _bar(progress: Progress, width: int) -> Any:
     share = progress.epoch / progress.epochs
     before = f"epoch {progress.epoch:>{len(str(progress.epochs))}}/{progress.epochs} "
     after = f" {100 * share:3.0f} %  {rate(progress.rate):>5} epochs/s"
-    after += f"  {clock(progress.seconds_left)} left"
+    after += f"  {progress.time_left}"
     cells = min(max(width - len(before) - len(after) - 1, MIN_BAR), MAX_BAR)
     return Text(before).append_text(bar(share, cells)).append(after)
 

@@ -23,8 +23,12 @@ LEVER_SECTIONS: tuple[str, ...] = ("schedule", "hardening", "finishing")
 
 
 def reference(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration with every lever at its default, and the published epochs."""
+    """Return the configuration with every lever at its default, and the published epochs.
+
+    Where none are published, what was one attempt of several is all.
+    """
     changed = {key: value for key, value in data.items() if key not in LEVER_SECTIONS}
+    attempt = data["training"].get("restart_every") if isinstance(data.get("training"), dict) else 0
     levers = [("training", key) for key in schema.keys("training") if key not in KEPT]
     for section, key in (*levers, *LEVER_KEYS):
         if isinstance(changed.get(section), dict):
@@ -32,6 +36,8 @@ def reference(data: dict[str, Any]) -> dict[str, Any]:
     published, training = changed.get("published"), changed.get("training")
     if isinstance(published, dict) and isinstance(training, dict) and "epochs" in published:
         training["epochs"] = published["epochs"]
+    elif isinstance(training, dict) and isinstance(attempt, int) and attempt > 0:
+        training["epochs"] = attempt
     return changed
 
 

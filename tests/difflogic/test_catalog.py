@@ -33,9 +33,11 @@ def test_the_expected_time_grows_with_the_work():
         return Experiment(load_config("checkerboard", overrides)).seconds
 
     base = seconds()
-    assert seconds("training.epochs=5000") == pytest.approx(
-        base * 5000 / load_config("checkerboard").training.epochs
+    attempt = load_config("checkerboard").training.restart_every
+    assert seconds("training.epochs=5000", "training.restart_every=0") == pytest.approx(
+        base * 5000 / attempt
     )
+    assert seconds("training.epochs=350") == pytest.approx(base * 350 / attempt)
     for more in ("training.batch=4", "automaton.steps=40", "task.height=32"):
         assert 1.5 * base < seconds(more) < 2.1 * base
 

@@ -72,6 +72,20 @@ def test_without_published_epochs_the_epochs_stay(write):
     assert load_config(path, recipe="reference").training.epochs == 9
 
 
+def test_without_published_epochs_one_attempt_is_all(write):
+    path = write(training={"epochs": 90, "restart_every": 7}, finishing={"every": 5})
+    path.write_text(path.read_text().split("[published]")[0])
+    training = load_config(path, recipe="reference").training
+    assert (training.epochs, training.restart_every) == (7, 0)
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+def test_what_is_shipped_goes_on_until_it_succeeds(name):
+    config = load_config(name)
+    assert config.finishing.stop
+    assert config.training.epochs >= 10 * config.training.restart_every > 0
+
+
 def test_overrides_come_after_the_recipe():
     overrides = ["training.weight_decay=0", "training.epochs=3"]
     training = load_config("checkerboard", overrides, recipe="reference").training
