@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from difflogic.errors import ConfigError
 from difflogic.grid import CENTER, NEIGHBORHOOD
-from difflogic.wiring import TOPOLOGIES, Wiring
+from difflogic.wiring import FIRST_TOPOLOGIES, Wiring
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def _wire_layers(
     layers = []
     for index, (gates, topology) in enumerate(zip(sizes, topologies, strict=True)):
         try:
-            layer = TOPOLOGIES[topology](inputs, gates, rng)
+            layer = FIRST_TOPOLOGIES[topology](inputs, gates, rng)
         except ConfigError as error:
             raise ConfigError(f"[{part}] gates, layer {index}: {error}") from None
         layers.append(layer)

@@ -87,7 +87,11 @@ def random(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
     return Wiring(inputs, a, b)
 
 
-TOPOLOGIES = {"moore": moore, "unique": unique, "random": random}
+TOPOLOGIES = {"unique": unique, "random": random}
+"""The wirings of layers of any size."""
+
+FIRST_TOPOLOGIES = {"moore": moore, **TOPOLOGIES}
+"""Those of a perception kernel's first layer, which reads the nine cells of a neighbourhood."""
 
 
 def _require_every_input_read(topology: str, inputs: int, gates: int) -> None:

@@ -7,7 +7,7 @@ comment, followed by the range, which is derived from the constraints and never 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 import tomli_w
@@ -17,6 +17,7 @@ from difflogic.errors import ConfigError
 from difflogic.netlist import Architecture, wire
 from difflogic.sections import AutomatonConfig, Section, Size
 from difflogic.tasks import AnySection, own, task_class
+from difflogic.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
 
 MAX_GATES = 2**20
 """Gates per cell: 80 times the largest published circuit. Guards memory against slips."""
@@ -27,6 +28,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
 Layers = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000, strict=False)]
 Auto = Literal["auto"]
+if TYPE_CHECKING:
+    Topology: TypeAlias = str
+    FirstTopology: TypeAlias = str
+else:
+    Topology, FirstTopology = Literal[*TOPOLOGIES], Literal[*FIRST_TOPOLOGIES]
 
 
 class PerceptionConfig(Section):
@@ -36,12 +42,10 @@ class PerceptionConfig(Section):
     gates: Layers = Field(
         default=(8, 4, 2), description="gates per layer of one kernel, on 9 inputs"
     )
-    first_wiring: Literal["moore", "unique", "random"] = Field(
+    first_wiring: FirstTopology = Field(
         default="moore", description="wiring of the first layer; moore needs 8 gates there"
     )
-    wiring: Literal["unique", "random"] = Field(
-        default="unique", description="wiring of later layers"
-    )
+    wiring: Topology = Field(default="unique", description="wiring of later layers")
     distinct_wiring: bool = Field(
         default=False, description="every kernel draws a wiring of its own, instead of sharing one"
     )
@@ -51,9 +55,7 @@ class UpdateConfig(Section):
     """The circuit that maps a cell's channels and all it perceives to its next state."""
 
     gates: Layers = Field(description="gates per layer; the last layer has one per channel")
-    wiring: Literal["unique", "random"] = Field(
-        default="unique", description="wiring of all layers"
-    )
+    wiring: Topology = Field(default="unique", description="wiring of all layers")
 
 
 class TrainingConfig(Section):

@@ -56,7 +56,9 @@ GATES = {
 
 
 def test_shipped_configurations():
-    assert shipped_configs() == list(GATES)
+    folder = Path(__file__).parents[3] / "configs"
+    assert shipped_configs() == sorted(path.stem for path in folder.glob("*.toml"))
+    assert GATES.keys() <= set(shipped_configs())
 
 
 @pytest.mark.parametrize("name", GATES)
@@ -68,7 +70,7 @@ def test_a_shipped_file_is_found_by_its_name(name):
     assert config.architecture.parameters == GATES[name]
 
 
-@pytest.mark.parametrize("name", GATES)
+@pytest.mark.parametrize("name", shipped_configs())
 def test_a_shipped_file_states_the_experiment_and_little_else(name):
     """What a file leaves out has its default; a section of levers may be left out altogether."""
     path = Path(__file__).parents[3] / "configs" / f"{name}.toml"
@@ -132,10 +134,10 @@ def test_installed_configurations_come_first(tmp_path, monkeypatch):
 
 def test_every_kind_of_task_can_be_made():
     assert list(TASKS) == list(schema.task_sections()) == schema.choices("task", "kind")
-    for name in GATES:
+    for name in shipped_configs():
         config = load_config(name)
         assert make_task(config).name == config.task.kind
-    assert {load_config(name).task.kind for name in GATES} == set(TASKS)
+    assert {load_config(name).task.kind for name in shipped_configs()} == set(TASKS)
 
 
 # Keys of one kind of task
@@ -367,10 +369,7 @@ LOSS = "[task] loss_channels"
         ("automaton.steps=0", "[automaton] steps must be an integer from 1 to 1000000, not 0"),
         ("automaton.channels=-8", "[automaton] channels must be an integer from 1 to 65536"),
         ("task.height=0", "[task] height must be an integer from 1 to 65536, not 0"),
-        (
-            "task.kind=chess",
-            '[task] kind must be "checkerboard" or "life" or "pattern" or a class of',
-        ),
+        ("task.kind=chess", '[task] kind must be "checkerboard" or "life" or '),
         ("task.kind=checkerbord", 'did you mean "checkerboard"?'),
         ("task.square=17", "[task] square: a square of 17 cells does not fit a grid of 16×16"),
         ("task.loss_channels=[]", f"{LOSS} must be a list of 1 to 1000 integers from 0, not an"),
@@ -523,7 +522,9 @@ def test_deeply_dotted_keys_are_refused_before_they_are_parsed(write):
 
 def test_missing_file(tmp_path):
     path = tmp_path / "none.toml"
-    assert error(path) == (f"{path}: no such file; shipped configurations: {', '.join(GATES)}")
+    assert error(path) == (
+        f"{path}: no such file; shipped configurations: {', '.join(shipped_configs())}"
+    )
     assert error(str(path)) == error(path)
     assert "no such file" in error("none.toml")
 
@@ -537,7 +538,7 @@ def test_unknown_name():
         'no configuration "checkerbord": did you mean "checkerboard"? '
         "(a file of your own is named by its path, such as my.toml)"
     )
-    assert f"known: {', '.join(GATES)} " in error("zzz")
+    assert f"known: {', '.join(shipped_configs())} " in error("zzz")
 
 
 def test_a_file_in_the_working_directory_needs_no_suffix(tmp_path, monkeypatch):
