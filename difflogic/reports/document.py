@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import re
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from difflogic import __version__
@@ -16,6 +10,7 @@ from difflogic.formats.diagram.graph import DRAWN
 from difflogic.gates import READS, Op
 from difflogic.logic.automaton import Automaton
 from difflogic.reports import circuits, contents
+from difflogic.reports.assets import asset, bundle, embedded, policy
 from difflogic.reports.source import Source
 from difflogic.reports.target import introduce
 
@@ -24,11 +19,6 @@ SCRIPTS = (
     "screen.js", "curve.js", "drawing.js", "details.js", "player.js", "pointer.js", "main.js",
 )  # fmt: skip
 """The page's modules, each after those that it imports."""
-
-ASSETS = Path(__file__).with_name("page")
-
-_IMPORT = re.compile(r"^import \{[^}]*\} from \"\./\w+\.js\";\n", re.M)
-_EXPORT = re.compile(r"^export (?=(?:const|let|function|class) )", re.M)
 
 
 def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -> str:
@@ -58,7 +48,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         ]
         data["logits"] = circuits.logits(model, gates)
     shown, more = contents.equations_text(small)
-    style, script = asset("report.css"), bundle()
+    style, script = asset("report.css"), bundle(SCRIPTS)
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     page = environment.from_string(asset("report.html"))
     return page.render(
@@ -104,34 +94,3 @@ def _circuit_words(trained: Automaton, small: Automaton, drawn: bool) -> dict[st
 def _count(automaton: Automaton) -> str:
     gates = automaton.circuit.gates
     return f"{gates:,} gate{'' if gates == 1 else 's'}"
-
-
-@cache
-def asset(name: str) -> str:
-    """Return a file of the page."""
-    return (ASSETS / name).read_text(encoding="utf-8")
-
-
-@cache
-def bundle() -> str:
-    """Return all modules as one: a page that is opened from disk cannot import others."""
-    parts = [f"// {name}\n{_EXPORT.sub('', _IMPORT.sub('', asset(name)))}" for name in SCRIPTS]
-    return "\n" + "\n".join(parts)
-
-
-def policy(style: str, script: str) -> str:
-    """Return the content policy: this style, this script, WebAssembly, nothing from elsewhere."""
-    return (
-        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
-        f"style-src '{_digest(style)}'; script-src '{_digest(script)}' 'wasm-unsafe-eval'"
-    )
-
-
-def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def embedded(data: Mapping[str, Any]) -> str:
-    """Return values as JSON that ends no element and begins no comment, whatever it holds."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

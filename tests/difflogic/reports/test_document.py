@@ -20,7 +20,7 @@ from difflogic.evaluation import evaluate
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.gates import Op
 from difflogic.model import Model
-from difflogic.reports import Source, build, document
+from difflogic.reports import Source, assets, build, document
 from difflogic.reports.circuits import LOGIT_STEP
 from difflogic.training.metrics import History, MetricsRow
 from tests.difflogic.reports.pages import EXPERIMENTS, automaton, page
@@ -110,22 +110,22 @@ def test_it_is_small_and_names_no_other_place(name):
 
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_embedded_values_end_no_element_and_are_read_back(value):
-    text = document.embedded({"value": value})
+    text = assets.embedded({"value": value})
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text) == {"value": value}
 
 
 def test_the_bundle_holds_all_modules_in_an_order_that_works():
-    names = {path.name for path in document.ASSETS.glob("*.js")}
+    names = {path.name for path in assets.ASSETS.glob("*.js")}
     assert names == set(document.SCRIPTS)
     seen, defined = set(), []
     for name in document.SCRIPTS:
-        text = document.asset(name)
+        text = assets.asset(name)
         assert set(re.findall(r"from \"\./(\w+\.js)\"", text)) <= seen, name
         seen.add(name)
         defined += re.findall(r"^(?:export )?(?:const|let|function|class) (\w+)", text, re.M)
     assert len(defined) == len(set(defined)), "a name at the top of two modules"
-    assert not re.search(r"^(import|export) ", document.bundle(), re.M)
+    assert not re.search(r"^(import|export) ", assets.bundle(document.SCRIPTS), re.M)
 
 
 def data_of(text):

@@ -9,8 +9,8 @@ import subprocess
 import numpy as np
 import pytest
 
+from difflogic.reports.assets import ASSETS
 from difflogic.reports.circuits import running
-from difflogic.reports.document import ASSETS
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.damage import rectangle

@@ -1,0 +1,51 @@
+"""What all pages are put together from: files, one script, one style, and what may run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ASSETS = Path(__file__).with_name("page")
+
+_IMPORT = re.compile(r"^import \{[^}]*\} from \"(?:\./|[./]*/reports/page/)\w+\.js\";\n", re.M)
+_EXPORT = re.compile(r"^export (?=(?:const|let|function|class) )", re.M)
+
+
+@cache
+def asset(name: str, folder: Path = ASSETS) -> str:
+    """Return a file of a page."""
+    return (folder / name).read_text(encoding="utf-8")
+
+
+def bundle(scripts: Sequence[str], texts: Sequence[str] = ()) -> str:
+    """Return modules of the reports, and texts of further ones, as one script.
+
+    Each stands after those that it imports: a page that is opened from disk cannot load others.
+    """
+    parts = [*(f"// {name}\n{asset(name)}" for name in scripts), *texts]
+    return "\n" + "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
+
+
+def policy(style: str, script: str, connect: str = "'none'") -> str:
+    """Return the content policy: this style, this script, WebAssembly, nothing from elsewhere."""
+    return (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
+        f"connect-src {connect}; style-src '{_digest(style)}'; "
+        f"script-src '{_digest(script)}' 'wasm-unsafe-eval'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def embedded(data: Mapping[str, Any]) -> str:
+    """Return values as JSON that ends no element and begins no comment, whatever it holds."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
