@@ -146,6 +146,7 @@ class Root(LazyGroup):
             "cli.commands.render", "render", "Draw a rollout as an animation or a strip."
         ),
         "plot": Entry("cli.commands.plot", "plot", "Draw how a run or a sweep learned."),
+        "watch": Entry("cli.commands.watch", "watch", "Watch a run in a browser, as it trains."),
         "report": Entry(
             "cli.commands.report", "report", "Write a run as one page, the automaton running in it."
         ),

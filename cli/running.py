@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
     from difflogic.library.training import train  # takes its time: before there is anything
 
     settings = resolved(experiment, options)
-    with Shown(options.quiet) as shown:
+    with Shown(options.quiet, options.watch) as shown:
         found = train(
             settings, directory=options.directory, new=True, resume=options.resume,
             begin=shown.begin,
@@ -97,9 +97,10 @@ class Shown:
     Once training begins Ctrl-C is a request, as there are results to save.
     """
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, watch: bool) -> None:
         self.interruption = Interruption(None)
-        self._quiet = quiet
+        self._quiet, self._watch = quiet, watch
+        self._offer: Callable[[StepResult], None] = lambda result: None
         self._stack = ExitStack()
 
     def __enter__(self) -> Shown:
@@ -116,6 +117,11 @@ class Shown:
             _preview(session.config)
         with Undo(session.abandon):
             warm_up(trainer, self._quiet)
+        if self._watch:
+            from difflogic.library.watch import offering
+
+            server, self._offer = self._stack.enter_context(offering(session))
+            note(f"watch it at {server.link}")
         after = "this step, or this search" if config.finishing.every else "this step"
         self.interruption = self._stack.enter_context(Interruption(after, patience=None))
         self._progress = display.Progress(
@@ -136,6 +142,7 @@ class Shown:
         """Show what a step found, if it is time to."""
         self._progress.add(result)
         self._display.update(self._progress)
+        self._offer(result)
 
 
 def _print_results(found: Trained, as_json: bool) -> None:

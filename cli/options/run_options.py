@@ -48,6 +48,10 @@ class RunOptions:
         ),
     ] = None
     allow_code: Annotated[bool, ALLOW_CODE] = False
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Show the run in a browser of this machine; prints a link."),
+    ] = False
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as one JSON object.")

@@ -158,13 +158,7 @@ function chooseEngine() {
   const old = simulation.engine;
   const next = available.find((engine) => engine.name === find("engine").value);
   if (next === old) return;
-  // The state goes along: what was painted and grown stays.
-  const { height, width, periodic } = simulation.geometry;
-  const [words, at] = [simulation.grid.words.slice(), simulation.step];
-  simulation.engine = next;
-  simulation.resize(height, width, periodic);
-  simulation.grid.words.set(words);
-  simulation.step = at;
+  simulation.replaceCircuit(automaton.circuit, next); // what was painted and grown stays
   player.msPerStep = 0;
   player.refresh("toggled");
 }

@@ -44,7 +44,29 @@ export class Simulation {
     if (this.start === "center") {
       this.paint(height >> 1, width >> 1, 1, "ones", this.allChannels);
     }
+    if (this.start === "given") this.load(this.automaton.startBits);
     this.refreshAllEnds();
+  }
+
+  /** Set all cells from one text of 0 and 1 per channel. */
+  load(texts) {
+    const { height, width } = this.geometry;
+    texts.forEach((text, channel) => {
+      for (let at = 0; at < height * width; at++) {
+        this.grid.setBit(channel, Math.floor(at / width), at % width, text[at] === "1");
+      }
+    });
+  }
+
+  /** Go on with another circuit of as many channels, in the state that there is. */
+  replaceCircuit(circuit, engine) {
+    const { height, width, periodic } = this.geometry;
+    const words = this.grid.words.slice(), at = this.step;
+    this.automaton = { ...this.automaton, circuit };
+    this.engine = engine;
+    this.resize(height, width, periodic);
+    this.grid.words.set(words);
+    this.step = at;
   }
 
   get allChannels() {

@@ -12,7 +12,7 @@ pytest.importorskip("matplotlib")
 
 def test_a_run_a_model_and_a_sweep(dct: Any, tiny: list[str]) -> None:
     changes = [part for change in tiny for part in ("--set", change)]
-    trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--run-dir", "run", "--quiet")
+    trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--dir", "run", "--quiet")
     assert trained.exit_code == 0, trained.stderr
     swept = dct(
         "sweep", "checkerboard", *changes, "--epochs", "2", "--seeds", "0-1", "--dir", "sweep",

@@ -23,7 +23,7 @@ def run(dct: Any, tiny: list[str], tmp_path: Path) -> Path:
         "5",
         "--epochs",
         "3",
-        "--run-dir",
+        "--dir",
         str(path),
         "--quiet",
     )

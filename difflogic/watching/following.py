@@ -1,0 +1,126 @@
+"""Follows a run, or the runs of a sweep, by what they leave in their directories."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from difflogic.errors import DctError
+from difflogic.model import Model
+from difflogic.reports.source import read_training
+from difflogic.sweeps.directory import SweepDirectory
+from difflogic.sweeps.question import Question
+from difflogic.training.metrics import History
+from difflogic.training.run_directory import METRICS, MODEL, SUMMARY
+from difflogic.watching.feed import Feed, Status
+
+POLL_SECONDS = 0.5
+STOPPED_SECONDS = 60.0
+"""A run that has not been saved for so long is said to have stopped; it may go on."""
+
+_Stamp = tuple[int, int] | None
+
+
+class Follower:
+    """Offers what is new in a run's or a sweep's directory to a feed. Use it in a `with`.
+
+    Files that are missing, half there or damaged are looked at again later: who trains may be
+    killed, go on, or not have begun.
+    """
+
+    def __init__(self, path: Path, feed: Feed) -> None:
+        self._feed = feed
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._sweep = SweepDirectory(path) if SweepDirectory(path).exists else None
+        self._run = path
+        self._stamps: tuple[_Stamp, ...] = ()
+        self._history = History()
+
+    def __enter__(self) -> Follower:
+        self.look()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _follow(self) -> None:
+        while not self._over.wait(POLL_SECONDS):
+            self.look()
+
+    def look(self) -> None:
+        """Look once, and offer what has changed."""
+        try:
+            if self._sweep is not None:
+                self._look_at_sweep(self._sweep)
+            self._look_at_run(self._run)
+        except (DctError, OSError):
+            return  # half written: the next look will see
+
+    def _look_at_run(self, path: Path) -> None:
+        stamps = tuple(_stamp(path / name) for name in (METRICS, MODEL, SUMMARY))
+        if stamps == self._stamps:
+            return
+        changes: dict[str, Any] = {}
+        if not self._stamps or stamps[0] != self._stamps[0] or stamps[2] != self._stamps[2]:
+            history, summary = read_training(path)
+            rows = history.rows if history is not None else []
+            changes["rows"] = tuple(rows)
+            changes["status"] = _status(summary, rows)
+            changes["exact_epoch"] = summary.get("exact_epoch") if summary else None
+        if stamps[1] is not None and (not self._stamps or stamps[1] != self._stamps[1]):
+            changes["model"] = Model.load(path / MODEL)
+            rows = changes.get("rows", self._feed.snapshot.rows)
+            changes["epoch"] = len(rows)
+        self._stamps = stamps
+        if changes:
+            self._feed.offer(**changes)
+
+    def _look_at_sweep(self, sweep: SweepDirectory) -> None:
+        """Show the run that was saved last, and list all."""
+        question = sweep.read_question()
+        places = {
+            sweep.run_path(variant, seed): (variant.name, seed)
+            for variant in question.variants
+            for seed in question.seeds
+        }
+        saved = {path: _stamp(path / METRICS) for path in places}
+        newest = max(saved, key=lambda path: saved[path] or (0, 0))
+        if newest != self._run:
+            self._run, self._stamps = newest, ()
+        runs = tuple(_run(sweep, question, path, newest) for path in places)
+        if runs != self._feed.snapshot.runs:
+            self._feed.offer(runs=runs)
+
+
+def _run(sweep: SweepDirectory, question: Question, path: Path, shown: Path) -> dict[str, Any]:
+    from difflogic.training.run_directory import RunDirectory
+
+    try:
+        summary = RunDirectory(path).read_summary()
+    except DctError:
+        summary = None
+    status = _status(summary, [0] if path.is_dir() else [])
+    return {
+        "variant": path.parent.name, "seed": path.name.removeprefix("seed"), "status": status,
+        "exactEpoch": summary.get("exact_epoch") if summary else None, "shown": path == shown,
+    }  # fmt: skip
+
+
+def _status(summary: dict[str, Any] | None, rows: Any) -> Status:
+    if summary is not None and summary.get("finished") is True:
+        return "finished"
+    if summary is not None and summary.get("interrupted") is True:
+        return "stopped"
+    return "running" if rows else "waiting"
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,296 @@
+// Shows what the server tells: curves as they grow, the current circuit at work, and its gates.
+
+import { svgElement, short } from "../../reports/page/curve.js";
+import { Interpreter } from "../../reports/page/interpreter.js";
+import { Judge } from "../../reports/page/judge.js";
+import { Player } from "../../reports/page/player.js";
+import { Pointer } from "../../reports/page/pointer.js";
+import { Screen } from "../../reports/page/screen.js";
+import { Simulation } from "../../reports/page/simulation.js";
+import { SoftRollout } from "./soft.js";
+
+const HOLD_MS = 900;
+const SOFT_MS = 12; // of a frame, for the soft rollout
+const BRUSH = 3;
+const CURVE_POINTS = 700;
+const READS = Array.from({ length: 16 }, (_, op) => [op >> 2 !== (op & 3), ((op >> 1) & 5) !== (op & 5)]);
+const WORDS = { waiting: "waiting for the first epoch", running: "training", stopped: "stopped; it can be resumed", finished: "finished" };
+
+const find = (id) => document.getElementById(id);
+let run = null, netlist = null, rows = [], simulation = null, player = null, judge = null;
+let soft = null, softQueued = false, held = 0, waiting = false;
+let circuit = null, exactEpoch = null;
+const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
+const pointer = new Pointer(screen, {
+  paint: (y, x) => player?.touch(y, x, BRUSH, "erase", []),
+  look: () => {},
+  key: () => false,
+});
+pointer.size = BRUSH;
+
+function decode(text, Kind) {
+  return new Kind(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);
+}
+
+/** The hard circuit: gates with their ops, without those that no channel depends on. */
+function hardCircuit(ops) {
+  const inputs = 9 * netlist.channels;
+  const op = Array.from(netlist.param, (param) => ops[param]);
+  const needed = new Uint8Array(inputs + op.length);
+  for (const row of netlist.outputs) needed[row] = 1;
+  for (let gate = op.length - 1; gate >= 0; gate--) {
+    if (!needed[inputs + gate]) continue;
+    if (READS[op[gate]][0]) needed[netlist.a[gate]] = 1;
+    if (READS[op[gate]][1]) needed[netlist.b[gate]] = 1;
+  }
+  const place = new Int32Array(inputs + op.length);
+  const made = { channels: netlist.channels, labels: Array.from({ length: netlist.channels }, (_, c) => c), op: [], a: [], b: [], outputs: [] };
+  for (let row = 0; row < place.length; row++) {
+    if (row < inputs) place[row] = row;
+    else if (needed[row]) {
+      const gate = row - inputs;
+      place[row] = inputs + made.op.length;
+      made.op.push(op[gate]);
+      made.a.push(READS[op[gate]][0] ? place[netlist.a[gate]] : 0);
+      made.b.push(READS[op[gate]][1] ? place[netlist.b[gate]] : 0);
+    }
+  }
+  made.outputs = Array.from(netlist.outputs, (row) => place[row]);
+  return made;
+}
+
+function onRun(told) {
+  run = told;
+  netlist = simulation = player = soft = null;
+  find("name").textContent = `${run.name}, seed ${run.seed}`;
+  document.title = `${run.name} · dct watch`;
+  const goal = run.goal && { kind: "picture", height: run.height, width: run.width, anywhere: false, rows: run.goal };
+  judge = new Judge(run.target ?? goal, run.visible);
+}
+
+function onCircuit(told) {
+  if (told.netlist) {
+    const { channels, ...arrays } = told.netlist;
+    netlist = { channels };
+    for (const [name, text] of Object.entries(arrays)) netlist[name] = decode(text, Int32Array);
+  }
+  circuit = told;
+  const ops = Array.from(told.ops, (sign) => parseInt(sign, 16));
+  const hard = hardCircuit(ops);
+  find("circuit-epoch").textContent = `after epoch ${told.epoch.toLocaleString("en")}`;
+  if (simulation) {
+    simulation.replaceCircuit(hard, new Interpreter(hard));
+    player.msPerStep = 0;
+    player.refresh("circuit");
+  } else {
+    begin(hard);
+  }
+  soft = new SoftRollout(run, netlist, decode(told.coefficients, Float32Array));
+  scheduleSoft();
+  drawGates(told);
+}
+
+function begin(hard) {
+  const automaton = { ...run, circuit: hard, start: "given", startBits: run.start };
+  simulation = new Simulation(automaton, new Interpreter(hard));
+  screen.fit(simulation.geometry);
+  for (const id of ["soft", "apart"]) Object.assign(find(id), { width: run.width, height: run.height });
+  player = new Player(simulation, judge, changed);
+  player.pauseAt = find("again").checked ? run.steps : null;
+  player.prepare();
+  setSpeed();
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
+}
+
+/** Take steps of the soft circuit in the time between frames, so that the page stays quick. */
+function scheduleSoft() {
+  if (softQueued) return;
+  softQueued = true;
+  setTimeout(() => {
+    softQueued = false;
+    const began = performance.now();
+    while (soft && !soft.isDone && performance.now() - began < SOFT_MS) soft.step();
+    if (soft && !soft.isDone) scheduleSoft();
+    changed("soft");
+  }, 0);
+}
+
+function changed(kind) {
+  if (kind === "paused" && find("again").checked && !held) {
+    held = setTimeout(() => {
+      held = 0;
+      player.reset();
+      player.play();
+    }, HOLD_MS);
+  }
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(draw);
+}
+
+function draw() {
+  waiting = false;
+  if (!simulation) return;
+  screen.draw(simulation.grid, run.visible, player.judged ? judge : null);
+  find("said-step").textContent = simulation.step;
+  find("said-wrong").textContent = player.wrong ?? "–";
+  find("play").textContent = player.playing || held ? "Pause" : "Play";
+  find("play").setAttribute("aria-pressed", String(player.playing));
+  drawSoft();
+}
+
+/** Draw the soft state beside the hard one, and the cells in which they part. */
+function drawSoft() {
+  const state = soft?.shown[Math.min(simulation.step, soft.shown.length - 1)];
+  if (!state || simulation.step >= soft.shown.length) {
+    find("apart-count").textContent = soft?.isDone ? "after the training step only the hard circuit goes on" : "computing …";
+    return;
+  }
+  const { zero, one, wrong } = screen.colors;
+  const [softImage, apartImage] = ["soft", "apart"].map(() => new ImageData(run.width, run.height));
+  const hard = run.visible.map((channel) => simulation.bits(channel));
+  let apart = 0;
+  for (let cell = 0; cell < run.width * run.height; cell++) {
+    const values = state.map((channel) => channel[cell]);
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    const color = values.length === 3 ? values.map((v) => 255 * v) : zero.map((z, part) => z + mean * (one[part] - z));
+    softImage.data.set([...color, 255], 4 * cell);
+    const differs = values.some((value, place) => (value >= 0.5 ? 1 : 0) !== hard[place][cell]);
+    apart += differs ? 1 : 0;
+    apartImage.data.set([...(differs ? wrong : zero), 255], 4 * cell);
+  }
+  find("soft").getContext("2d").putImageData(softImage, 0, 0);
+  find("apart").getContext("2d").putImageData(apartImage, 0, 0);
+  find("apart-count").textContent = `${apart} of ${run.width * run.height} cells, rounded`;
+}
+
+function onRows(told) {
+  rows = told.begins ? told.rows : rows.concat(told.rows);
+  const last = rows.at(-1);
+  if (!last) return;
+  const number = (value) => (value === null ? "–" : short(value));
+  find("epoch").textContent = `${last[0].toLocaleString("en")}${run ? ` of ${run.epochs.toLocaleString("en")}` : ""}`;
+  find("soft-loss").textContent = number(last[1]);
+  find("hard-loss").textContent = number(rows.findLast((row) => row[2] !== null)?.[2] ?? null);
+  drawCurves();
+}
+
+function drawCurves() {
+  const [left, right, top, bottom] = [52, 700, 30, 220];
+  const end = Math.max(10, rows.at(-1)[0]);
+  const most = rows.reduce((m, row) => Math.max(m, row[1], row[2] ?? 0), 1);
+  const x = (epoch) => (left + (epoch / end) * (right - left)).toFixed(1);
+  const y = (loss) => (bottom - (Math.log1p(loss) / Math.log1p(most)) * (bottom - top)).toFixed(1);
+  const parts = [];
+  for (const tick of [0, 1, 10, 100, 1000, 10000].filter((value) => value <= most)) {
+    parts.push(svgElement("line", { class: "axis", x1: left, x2: right, y1: y(tick), y2: y(tick) }));
+    parts.push(svgElement("text", { class: "tick", x: left - 6, y: Number(y(tick)) + 4, "text-anchor": "end" }, `${tick}`));
+  }
+  parts.push(svgElement("text", { class: "tick", x: right, y: 252, "text-anchor": "end" }, `epoch ${end.toLocaleString("en")}`));
+  const stride = Math.ceil(rows.length / CURVE_POINTS);
+  ["soft", "hard"].forEach((name, place) => {
+    const known = rows.filter((row, index) => row[place + 1] !== null && (index % stride === 0 || index === rows.length - 1));
+    const points = known.map((row) => `${x(row[0])},${y(row[place + 1])}`).join(" ");
+    parts.push(svgElement("polyline", { class: `s${place + 1}`, points }));
+    parts.push(svgElement("polyline", { class: `s${place + 1}`, points: `${left + 110 * place},12 ${left + 22 + 110 * place},12` }));
+    parts.push(svgElement("text", { x: left + 28 + 110 * place, y: 16 }, `${name} loss`));
+  });
+  for (const row of rows.filter((each) => each[4])) {
+    parts.push(svgElement("line", { class: "event", x1: x(row[0]), x2: x(row[0]), y1: bottom + 4, y2: bottom + 12 }));
+  }
+  for (const [epoch, words] of [[exactEpoch, "verified exact"], [run?.published, "published: learned"]]) {
+    if (epoch == null || epoch > end) continue;
+    parts.push(svgElement("line", { class: "mark", x1: x(epoch), x2: x(epoch), y1: top, y2: bottom }));
+    parts.push(svgElement("text", { class: "tick", x: Number(x(epoch)) - 5, y: bottom - 8, "text-anchor": "end" }, words));
+  }
+  find("curves").replaceChildren(...parts);
+}
+
+function bars(id, entries, say, faint = () => false) {
+  const [width, left, row] = [420, 96, 20];
+  const most = Math.max(...entries.map(([, value]) => value), 1e-9);
+  const svg = find(id);
+  svg.setAttribute("viewBox", `0 0 ${width} ${row * entries.length + 2}`);
+  svg.replaceChildren(...entries.flatMap(([name, value], index) => {
+    const length = (value / most) * (width - left - 60);
+    const y = row * index;
+    return [
+      svgElement("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, name),
+      svgElement("rect", { class: faint(index) ? "bar passing" : "bar", x: left, y: y + 3, width: length.toFixed(1), height: 13, rx: 2 }),
+      svgElement("text", { class: "tick", x: left + length + 6, y: y + 14 }, say(value)),
+    ];
+  }));
+}
+
+function drawGates(told) {
+  const percent = (share) => `${Math.round(100 * share)} %`;
+  bars("decided", run.layers.map((name, layer) => [name, told.decided[layer]]), percent);
+  const passing = (op) => run.passing.includes(op);
+  for (const [place, id] of ["perception", "update"].entries()) {
+    bars(id, told.histogram[place].map((count, op) => [run.symbols[op], count]), (n) => n.toLocaleString("en"), passing);
+  }
+  const all = told.decided.at(-1);
+  find("decided-share").textContent = `${percent(all)} of the last layer`;
+}
+
+function onState(told) {
+  exactEpoch = told.exactEpoch;
+  find("status").textContent = WORDS[told.status] ?? told.status;
+  find("exact").textContent = told.exactEpoch === null ? "not yet" : `after epoch ${told.exactEpoch}`;
+  bars("phases", Object.entries(told.seconds), (seconds) => `${short(seconds)} s`);
+  find("runs-section").hidden = !told.runs.length;
+  find("runs").replaceChildren(...told.runs.map((each) => {
+    const line = document.createElement("tr");
+    const words = each.shown ? `${each.status}, shown above` : each.status;
+    for (const text of [each.variant, each.seed, words, each.exactEpoch ?? "–"]) {
+      const cell = document.createElement("td");
+      cell.textContent = text;
+      line.append(cell);
+    }
+    return line;
+  }));
+  if (rows.length) drawCurves();
+}
+
+function setSpeed() {
+  const steps = Number(find("speed").value);
+  find("speed-said").textContent = `${steps} steps/s`;
+  if (player) player.stepsPerSecond = steps;
+}
+
+function endHold() {
+  clearTimeout(held);
+  held = 0;
+}
+
+find("play").addEventListener("click", () => {
+  if (!player) return;
+  const busy = player.playing || held;
+  endHold();
+  if (busy) player.pause();
+  else {
+    if (player.pauseAt !== null && simulation.step >= player.pauseAt) player.reset();
+    player.play();
+  }
+  changed("toggled");
+});
+find("reset").addEventListener("click", () => {
+  endHold();
+  player?.reset();
+});
+find("speed").addEventListener("input", setSpeed);
+find("again").addEventListener("change", () => {
+  if (player) player.pauseAt = find("again").checked ? run.steps : null;
+});
+setSpeed();
+
+const events = new EventSource("events");
+for (const [name, act] of Object.entries({ run: onRun, rows: onRows, circuit: onCircuit, state: onState })) {
+  events.addEventListener(name, (event) => act(JSON.parse(event.data)));
+}
+events.addEventListener("error", () => {
+  find("status").textContent = "the server is gone; trying again …";
+});
+
+// For the curious, in the browser's console.
+window.dct = { get simulation() { return simulation; }, get player() { return player; }, get soft() { return soft; }, get rows() { return rows; } };
