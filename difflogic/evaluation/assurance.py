@@ -67,7 +67,7 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
     cases = task.call("cases")
     if cases is not None:
         return _on_cases(small, cases)
-    target = task.lasting_target
+    target = task.find_lasting_target()
     if target is not None:
         return of_finding(decide_quickly(question(small, target)))
     if not task.has_random_start and automaton.fire_rate == 1:

@@ -94,7 +94,7 @@ class Plan:
         """Return the plan for `starts` random starts, though all cases could be listed."""
         scene = scene_of(task, streams, later_steps(task.automaton.steps))
         number = 1 if is_deterministic(task) else starts
-        target = task.lasting_target
+        target = task.find_lasting_target()
         if target is None:
             return cls(scene, number, task.decisive_steps)
         suspects = Suspects(scene.draw, target)

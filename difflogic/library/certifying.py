@@ -108,7 +108,7 @@ def certify(
     for size in sizes:
         if not all(1 <= side <= MOST_SIDE for side in size):
             raise ConfigError(f"{size[0]}×{size[1]}: sides must be from 1 to {MOST_SIDE}")
-    if asked is not None and asked.lasting_target is None:
+    if asked is not None and asked.find_lasting_target() is None:
         if sizes or all_sizes:
             raise ConfigError(
                 f"the task {asked.name} does not ask every start to end in one target: only then "
@@ -183,7 +183,7 @@ def _targets(automaton: Automaton, task: Task | None) -> Targets:
 
     def of_task(height: int, width: int) -> Bits:
         assert task is not None
-        target = task.on_grid(height, width).lasting_target
+        target = task.on_grid(height, width).find_lasting_target()
         assert target is not None, "a task has such targets on all grids, or on none"
         return target
 

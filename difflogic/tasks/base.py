@@ -320,6 +320,23 @@ class Task(ABC):
         """Return `start`, as a method."""
         return self.start
 
+    def find_lasting_target(self) -> Bits | None:
+        """Return `lasting_target`, as it has to be. Raises TaskError."""
+        target = self.call("_lasting_target")
+        if target is None:
+            return None
+        shape = (len(self.loss_channels), self.height, self.width)
+        bits = np.asarray(target)
+        if bits.shape != shape or not np.isin(bits, (0, 1)).all():
+            raise TaskError(
+                f"{self.blamed}.lasting_target must be bits of shape {shape}: loss channels, rows "
+                f"and columns of 0 and 1; it is of shape {bits.shape}"
+            )
+        return bits.astype(np.uint8)
+
+    def _lasting_target(self) -> Bits | None:
+        return self.lasting_target
+
     def call(self, method: str, *arguments: object) -> Any:
         """Call a method; what it raises becomes a TaskError if the class is not our own."""
         if self.source is None:

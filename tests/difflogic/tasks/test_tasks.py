@@ -88,6 +88,23 @@ def test_a_sample_of_another_form_is_an_error(sample, says):
         draw_batch(given(lambda rng: sample), 0, 0, 2)
 
 
+def lasting(target):
+    """A task that says what every start is to end in."""
+
+    class Lasting(Given):
+        lasting_target = target
+
+    return Lasting(TaskSection(kind="given", height=2, width=3), automaton(1))
+
+
+def test_a_lasting_target_is_bits_of_its_shape():
+    assert given(None).find_lasting_target() is None
+    assert lasting(TARGET + 1).find_lasting_target().dtype == np.uint8
+    for wrong in (TARGET[0], TARGET + 0.5, np.zeros((2, 2, 3)), "none"):
+        with pytest.raises(TaskError, match=r"must be bits of shape \(1, 2, 3\)"):
+            lasting(wrong).find_lasting_target()
+
+
 def plain(start):
     return given(lambda rng: (start, TARGET))
 
