@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from difflogic.errors import RunDirectoryError, TrainingError
+from difflogic.errors import RunDirectoryError, StorageError, TrainingError
 from difflogic.model import Model
 from difflogic.sweeps.backends import LocalBackend, WorkersLostError
 from difflogic.sweeps.directory import SweepDirectory
@@ -291,3 +291,20 @@ def test_links_in_the_place_of_runs_are_not_followed(tmp_path):
     with pytest.raises(RunDirectoryError, match="link"):
         execute_all(tmp_path / "sweep", asked)
     assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+@pytest.mark.parametrize(("soft", "hard", "raised"), [(8, 8, None), (40, 4096, 64), (64, 64, 0)])
+def test_too_few_open_files_are_told_or_mended(monkeypatch, soft, hard, raised):
+    import resource
+
+    asked = []
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda which, limits: asked.append(limits))
+    backend = LocalBackend(4)
+    if raised is None:
+        with pytest.raises(StorageError, match="need 64 open files, and 8 are allowed"):
+            backend.prepare(Control("x"))
+    else:
+        backend.prepare(Control("x"))
+    assert asked == ([(raised, hard)] if raised else [])

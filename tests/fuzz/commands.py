@@ -1,0 +1,459 @@
+"""Hostile command lines in hostile directories, each in a process of its own.
+
+Processes are forked from one that has imported everything, so that thousands can be run. Of each
+must hold: it ends in time and in bounded memory, by a known exit code, without a traceback; it
+prints no raw control characters; and what links in the directory lead to stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+from tests.difflogic.training.tiny import TINY
+from tests.fuzz import readers
+from tests.fuzz.campaign import MOST_BYTES, MOST_SECONDS
+
+EXIT_CODES = (0, 1, 2, 130, 143)
+
+SECONDS = 40.0
+"""After which a command that is right and long is asked to end; it has MOST_SECONDS then."""
+
+PRECIOUS = b"years of work"
+
+RIGHT = ["run", "circuit.json", "model.npz", "checkerboard-small", "last"]
+
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+NUMBERS = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "-1",
+    "1_0",
+    "+5",
+    "1e3",
+    "nan",
+    "inf",
+    "",
+    "x",
+    "999999999999999999999",
+    "0.5",
+    "٣",
+    "1.0",
+    "0x10",
+    "auto",
+    "true",
+]
+WORDS = [
+    "",
+    " ",
+    "\x1b[2J",
+    "../x",
+    "a\nb",
+    "é",
+    "x" * 300,
+    "--",
+    "-",
+    "[",
+    "{}",
+    "\u202e",
+    "a.b.c",
+    "'",
+    "$(touch owned)",
+    "%s%n",
+    "\x00"[:0],
+    "NaN",
+]
+SIZES = ["3x3", "16x16", "0x5", "5", "1x99999999999", "axb", "16X16", "9000x9000", "64x1"]
+SETTINGS = [
+    "training.batch=0",
+    "training.epochs=nan",
+    "task.height=-1",
+    "task.kind=life",
+    "task.kind=absent",
+    "training.epochs=1_000",
+    "update.gates=[]",
+    "update.gates=[3]",
+    "a.b=1",
+    "training=1",
+    "=",
+    "x",
+    "automaton.steps=1000000",
+    "task.height=70000",
+    "training.learning_rate=1e300",
+    "name=../x",
+    "training.seed=9223372036854775808",
+    "parallel.workers=5000",
+    "task.target='absent.png'",
+    "automaton.fire_rate=0.5",
+    "evaluation.starts=65536",
+    "a." * 200 + "b=1",
+    "[" * 500 + "=1",
+    "training.batch=[[[[1]]]]",
+    "perception.first_wiring=moore",
+    "training.precision=float64",
+    "task.kind='evil.py:Task'",
+    "checkpoint.every_epochs=1",
+    "finishing.every=1",
+]
+
+COMMANDS = {
+    "train": [
+        "--epochs",
+        "--seed",
+        "--workers",
+        "--recipe",
+        "--set",
+        "--dir",
+        "--resume",
+        "--quiet",
+        "--json",
+    ],
+    "train-checkerboard": [
+        "--small",
+        "--async",
+        "--epochs",
+        "--seed",
+        "--workers",
+        "--set",
+        "--dir",
+        "--json",
+    ],
+    "train-gol": ["--small", "--rule", "--epochs", "--seed", "--set", "--dir"],
+    "train-pattern": [
+        "--target",
+        "--colors",
+        "--channels",
+        "--steps",
+        "--start",
+        "--epochs",
+        "--dir",
+    ],
+    "sweep": [
+        "--seeds",
+        "--grid",
+        "--set",
+        "--epochs",
+        "--workers",
+        "--backend",
+        "--scheduler",
+        "--dir",
+        "--json",
+    ],
+    "runs": ["--json"],
+    "list": ["--json"],
+    "eval": ["--test", "--starts", "--seed", "--require-exact", "--json"],
+    "simplify": ["--output", "--force", "--effort", "--time-limit", "--json"],
+    "export": ["--format", "--output", "--list", "--force", "--unsimplified", "--time-limit"],
+    "import": ["--output", "--force", "--channels", "--format"],
+    "inspect": ["--json", "--time-limit"],
+    "simulate": [
+        "--size",
+        "--steps",
+        "--start",
+        "--seed",
+        "--density",
+        "--damage",
+        "--save",
+        "--picture",
+        "--json",
+    ],
+    "report": ["--output", "--force"],
+    "plot": ["--output", "--force"],
+    "render": ["--output", "--steps", "--size"],
+    "bench": ["--small", "--repeat", "--workers", "--set"],
+    "verify circuit": ["--against", "--time-limit", "--json"],
+    "config show": ["--small", "--recipe", "--set"],
+}
+"""Commands, and options that they have, or had, or never had."""
+
+TAKES_NO_VALUE = {
+    "--quiet",
+    "--json",
+    "--small",
+    "--async",
+    "--require-exact",
+    "--force",
+    "--list",
+    "--unsimplified",
+}
+
+
+def make_directory(folder: Path, right: Path, random: Random) -> list[str]:
+    """Fill a directory with right, damaged and hostile files; return their names."""
+    precious = folder.parent / "precious"
+    precious.write_bytes(PRECIOUS)
+    run = folder / "run"
+    shutil.copytree(right / "run", run)
+    shutil.copytree(right / "run", folder / "runs" / "20260101-000000-x-seed1")
+    for name in ("circuit.json", "logicars.json", "model.npz", "config.toml"):
+        shutil.copy(right / name, folder / name)
+        content = (right / name).read_bytes()
+        kind = {"circuit.json": "circuit", "model.npz": "model"}.get(name, "text")
+        (folder / f"damaged-{name}").write_bytes(readers.damage(kind, content, random))
+    for place in random.sample(sorted(run.iterdir()), 2):
+        _spoil(place, precious, random)
+    (folder / "empty").mkdir()
+    (folder / "link.json").symlink_to(precious)
+    (folder / "zero.npz").symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe.toml")
+    (folder / "\x1b[2J.json").write_text("{}")
+    (folder / "evil.py").write_text("raise SystemExit(99)")
+    (folder / "json.py").write_text("raise SystemExit(99)")
+    return [
+        *(path.name for path in folder.iterdir()),
+        "absent",
+        "last",
+        "checkerboard-small",
+        "lizard",
+        "run/model.npz",
+        "run/config.toml",
+        "/dev/zero",
+        "/dev/full",
+        "/",
+        ".",
+        "runs",
+    ]
+
+
+def _spoil(place: Path, precious: Path, random: Random) -> None:
+    content = place.read_bytes()
+    match random.randrange(8):
+        case 0:
+            place.unlink()
+        case 1:
+            place.unlink()
+            place.symlink_to(precious)
+        case 2:
+            place.unlink()
+            place.symlink_to("/dev/zero")
+        case 3:
+            place.unlink()
+            os.mkfifo(place)
+        case 4:
+            place.write_bytes(content[: random.randrange(len(content) + 1)])
+        case 5:
+            place.write_bytes(readers.damage("text", content, random))
+        case 6:
+            with suppress(FileExistsError):
+                place.with_name(".lock").symlink_to(precious)
+        case _:
+            return
+
+
+def make_command(names: list[str], random: Random) -> list[str]:
+    """Return the words of a command line, right in part."""
+    command = random.choice([*COMMANDS, random.choice(WORDS)])
+    words = command.split() if command in COMMANDS else [command]
+    if random.random() < 0.9:
+        words.append(random.choice(RIGHT if random.random() < 0.5 else names))
+    for option in random.sample(
+        options := COMMANDS.get(command, ["--x"]), random.randint(0, min(4, len(options)))
+    ):
+        words.append(option)
+        if option not in TAKES_NO_VALUE or random.random() < 0.03:
+            words.append(_value(option, names, random))
+    if command.startswith(("train", "sweep", "bench")):
+        # What is right ends soon.
+        words += ["--set", "evaluation.starts=4"]
+        for setting in TINY if random.random() < 0.6 else ():
+            words += ["--set", setting]
+        if "--epochs" not in words and command != "bench":
+            words += ["--epochs", "3"]
+    return words
+
+
+def _value(option: str, names: list[str], random: Random) -> str:
+    if random.random() < 0.15:
+        return random.choice(WORDS + NUMBERS + names)
+    match option:
+        case "--set":
+            return random.choice(SETTINGS)
+        case "--grid":
+            return random.choice(
+                ["training.batch=1,2", "a=1", "training.batch=", "training.batch=-1,-2", "x"]
+            )
+        case "--seeds":
+            return random.choice(["0", "0-1", "1-0", "x", "0-99999999", "-1", "٣"])
+        case "--size":
+            return random.choice(SIZES)
+        case "--damage":
+            return random.choice(["1:0,0,2x2", "1:0,0,99x99", "x", "0:0,0,1x1"])
+        case "--rule":
+            return random.choice(["B3/S23", "B/S", "x", "B9/S1", "B3/S23\x1b[2J"])
+        case "--backend":
+            return random.choice(["loky", "sequential", "dask", "x"])
+        case "--scheduler":
+            return random.choice(["tcp://127.0.0.1:9", "x", "tcp://[::1]:9", "http://x:1"])
+        case "--epochs" | "--steps" | "--repeat":
+            return random.choice(["1", "2", "5", *NUMBERS[:6]])
+        case "--workers":
+            return random.choice(["1", "2", *NUMBERS])
+        case "--effort":
+            return random.choice(["low", "normal", "x"])
+        case "--time-limit":
+            return random.choice(["1", "3", "0", "-1", "nan"])
+        case "--format":
+            return random.choice(["c", "json", "blif", "verilog", "svg", "golly", "x"])
+        case _:
+            return random.choice(names + NUMBERS)
+
+
+def run_commands(count: int, kept: Path, seed: int) -> dict:
+    """Run `count` commands; keep what failed in `kept`."""
+    found: dict = {"commands": 0, "failed": 0, "codes": {}, "slowest": 0.0, "most_memory": 0}
+    with tempfile.TemporaryDirectory() as scratch:
+        right = _right_files(Path(scratch))
+        _import_everything()
+        for number in range(count):
+            random = Random(f"{seed}-{number}")
+            folder = Path(scratch) / "here" / "work"
+            folder.mkdir(parents=True)
+            words = make_command(make_directory(folder, right, random), random)
+            problem, code, seconds, memory = _run(words, folder)
+            found["commands"] += 1
+            found["codes"][str(code)] = found["codes"].get(str(code), 0) + 1
+            found["slowest"] = max(found["slowest"], seconds)
+            found["most_memory"] = max(found["most_memory"], memory)
+            if problem:
+                found["failed"] += 1
+                text = (
+                    json.dumps(words)
+                    + f"\nexit {code}, {seconds:.1f} s, {memory} bytes\n{problem}\n"
+                )
+                (kept / f"command-{seed}-{number}.txt").write_text(text)
+            shutil.rmtree(folder.parent)
+            if number % 100 == 99:
+                print(json.dumps(found), flush=True)
+    return found
+
+
+def _run(words: list[str], folder: Path) -> tuple[str, int, float, int]:
+    """Run one command in a fork; return what is wrong, its exit code, its seconds and memory."""
+    out, err = folder.parent / "out", folder.parent / "err"
+    began = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        _be_the_command(words, folder, out, err)
+    asked: float | None = None
+    while True:
+        done, status, usage = os.wait4(child, os.WNOHANG)
+        if done:
+            break
+        now = time.monotonic()
+        if asked is None and now - began > SECONDS:
+            asked = now
+            os.kill(child, signal.SIGTERM)
+        if asked is not None and now - asked > 3 * MOST_SECONDS:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.005)
+    code = os.waitstatus_to_exitcode(status)
+    memory = usage.ru_maxrss * 1024
+    text, printed = err.read_bytes(), out.read_bytes()
+    problems = []
+    if b"Traceback" in text or b"Traceback" in printed:
+        problems.append("a traceback")
+    if code not in EXIT_CODES:
+        problems.append("its exit code")
+    if asked is not None and time.monotonic() - asked > MOST_SECONDS:
+        problems.append("it did not end in time")
+    if memory > MOST_BYTES:
+        problems.append("its memory")
+    if _CONTROL.search(text) or _CONTROL.search(printed):
+        problems.append("raw control characters")
+    if (folder.parent / "precious").read_bytes() != PRECIOUS:
+        problems.append("it wrote through a link")
+    if len(text) > 100_000:
+        problems.append("what it says is long")
+    shown = f"{', '.join(problems)}\n{text[-4000:].decode(errors='replace')}" if problems else ""
+    return shown, code, time.monotonic() - began, memory
+
+
+def _be_the_command(words: list[str], folder: Path, out: Path, err: Path) -> None:
+    import sys
+
+    os.setsid()
+    os.chdir(folder)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    for place, number in ((out, 1), (err, 2)):
+        os.dup2(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.argv = ["dct", *words]
+    code = 99
+    try:
+        from cli.entry import main
+
+        main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:
+                code = code or 1
+        os._exit(code)
+
+
+def _right_files(scratch: Path) -> Path:
+    """Make a run, and right files of every kind, in a process of its own: it starts threads."""
+    right = scratch / "right"
+    right.mkdir()
+    child = os.fork()
+    if child == 0:
+        from difflogic.training.session import execute
+        from tests.difflogic.training.tiny import tiny
+
+        status = 1
+        try:
+            execute(tiny("training.epochs=3"), right / "run")
+            for kind, name in (
+                ("circuit", "circuit.json"),
+                ("logicars", "logicars.json"),
+                ("model", "model.npz"),
+            ):
+                (right / name).write_bytes(readers.seeds(kind, right)[0])
+            (right / "config.toml").write_text(tiny("training.epochs=3").to_toml())
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    return right
+
+
+def _import_everything() -> None:
+    import importlib
+
+    from cli.app import Root
+
+    for entry in Root.entries.values():
+        importlib.import_module(entry.module)
+    for name in (
+        "difflogic.library.training",
+        "difflogic.library.sweeping",
+        "difflogic.formats.loading",
+        "difflogic.library.simulating",
+        "rich.console",
+        "rich.table",
+    ):
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
