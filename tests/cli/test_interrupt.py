@@ -166,9 +166,9 @@ import sys, time
 from cli import interrupt
 interrupt.install()
 with interrupt.Command():
-    print("ready", file=sys.stderr, flush=True)
     while True:
         try:
+            print("ready", file=sys.stderr, flush=True)
             time.sleep(600)
         except KeyboardInterrupt:
             pass
