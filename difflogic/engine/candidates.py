@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.hard import FORMS, HardSimulator, Script, Words
+from difflogic.engine.hard import FORMS, HardSimulator, Script, Words, live_parameters
 from difflogic.engine.kernels.candidate_base import (
     Base,
     History,
@@ -27,7 +27,6 @@ from difflogic.engine.kernels.candidate_base import (
     simulate_base,
 )
 from difflogic.engine.kernels.candidates import Scratch, judge_share
-from difflogic.engine.kernels.hard import mark_live
 from difflogic.engine.workers import Workers
 from difflogic.netlist import Netlist
 
@@ -125,8 +124,7 @@ def _base(netlist: Netlist, ops: Ops, channels: Sequence[int]) -> tuple[Base, in
     wiring = (netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs, ops)
     counted = np.zeros(netlist.channels, np.bool_)
     counted[list(channels)] = True
-    changeable = np.zeros(netlist.parameters, np.bool_)
-    mark_live(*wiring, counted.copy(), changeable)
+    changeable = live_parameters(netlist, ops, channels)
     needed = np.zeros(netlist.rows, np.bool_)
     needed_rows(*wiring, changeable, counted.copy(), needed)
     return make_base(*wiring, netlist.parameters, needed, counted)

@@ -32,6 +32,9 @@ FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint6
 """Shape (16, 4): each op's algebraic normal form, as words of zeros or ones."""
 
 
+_EVERY = np.full(k.WORDS, ~np.uint64(0))
+
+
 @dataclass(frozen=True)
 class Script:
     """What happens to a batch during `steps` steps, and what is counted; packed by a simulator."""
@@ -133,7 +136,7 @@ class HardSimulator:
             k.HardScript(
                 self._pack_cells(masks), self._pack_cells(keeps), np.array(at, dtype=np.int64),
                 np.array(channels, dtype=np.int32), packed,
-                self._pack(np.tile(counted, self.batch)[None])[0],
+                self._pack(np.tile(counted, self.batch)[None])[0], _EVERY,
             ),
         )  # fmt: skip
 
@@ -215,10 +218,17 @@ def live_parameters(
     live = np.zeros(netlist.channels, dtype=np.bool_)
     live[list(channels)] = True
     marked = np.zeros(netlist.parameters, dtype=np.bool_)
-    kernels.mark_live(
-        netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs, ops, live, marked
-    )
+    kernels.mark_live(_wires(netlist), ops, _space(netlist), live, marked)
     return marked
+
+
+def _wires(netlist: Netlist) -> k.Wires:
+    return k.Wires(netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs)
+
+
+def _space(netlist: Netlist) -> k.Space:
+    rows = netlist.rows
+    return k.Space(np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.bool_))
 
 
 def _prune(
@@ -234,8 +244,7 @@ def _prune(
     rows = np.empty(netlist.channels, dtype=np.int32)
     read = np.empty(netlist.inputs, dtype=np.bool_)
     kept = kernels.prune(
-        netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs, ops,
-        gates, origin, rows, live, read,
+        _wires(netlist), ops, _space(netlist), gates, origin, rows, live, read
     )  # fmt: skip
     inputs, alive = (np.flatnonzero(flags) for flags in (read, live))
     inputs = np.stack([inputs, *np.divmod(inputs, netlist.channels)], axis=1)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from difflogic import machine
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.shares import reduce_sums, train
-from difflogic.engine.kernels.teams import ABORTED, STOLEN, TICKETS
+from difflogic.engine.kernels.teams import ABORTED, CURSOR_FIELDS, STOLEN, TICKETS
 from difflogic.engine.kernels.tiles import run_backward, run_forward
 from difflogic.engine.layout import (
     Grid,
@@ -327,6 +327,7 @@ def workspace(program: Program, channels: int, dtype: npt.DTypeLike) -> k.Worksp
         gradients=aligned((program.gradient_rows * k.MAX_LANES,), dtype),
         kept=aligned((channels * k.MAX_LANES,), dtype),
         scratch=aligned((k.SCRATCH,), dtype),
+        cursor=aligned((CURSOR_FIELDS,), np.int64),
     )
 
 

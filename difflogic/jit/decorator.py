@@ -22,6 +22,15 @@ def kernel(function: Callable) -> Any:
     return make_kernel(function, stamp)
 
 
+def inlined(function: Callable) -> Any:
+    """Put a function's body where a kernel calls it, and compile it only there.
+
+    A kernel's code is optimised again in every kernel that calls it, which is what a cold start
+    waits for: a tower of five takes five times as long. Worth it where there is one call.
+    """
+    return numba.njit(nogil=True, error_model="numpy", inline="always")(function)
+
+
 def make_kernel(function: Callable, stamp: Callable[[], str]) -> Any:
     """Do what `kernel` does, under another stamp, which is asked for when code is looked up."""
     made = numba.njit(nogil=True, error_model="numpy")(function)

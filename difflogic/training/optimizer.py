@@ -29,19 +29,20 @@ class SoftGates:
         self.coefficients: Array = np.empty((parameters, COEFFICIENTS.shape[1]), dtype)
         self.ops: npt.NDArray[np.uint8] = np.empty(parameters, np.uint8)
         self._basis = COEFFICIENTS.astype(dtype)
+        self._space: Array = np.empty((5, k.COLUMNS), dtype)
 
     def mix(self, logits: Array, noise: Array | None = None) -> Array:
         """Return the coefficients (parameters, 4) of `logits` (16, parameters), plus `noise`.
 
         Sets `probabilities`, of the logits' shape, and the hard `ops` (parameters,) without noise.
         """
-        k.shift_and_harden(logits, self.probabilities, self.ops)
+        k.shift_and_harden(logits, self.probabilities, self.ops, self._space)
         if noise is not None:
             noisy = (logits + noise).astype(logits.dtype)
-            k.shift_and_harden(noisy, self.probabilities, np.empty_like(self.ops))
+            k.shift_and_harden(noisy, self.probabilities, np.empty_like(self.ops), self._space)
         # NumPy's exponential is vectorised; the compiler's is not.
         np.exp(self.probabilities, out=self.probabilities)
-        k.normalize_and_mix(self.probabilities, self._basis, self.coefficients)
+        k.normalize_and_mix(self.probabilities, self._basis, self.coefficients, self._space)
         return self.coefficients
 
 
@@ -59,6 +60,7 @@ class AdamW:
         self.second = np.zeros_like(logits)
         self._config = config
         self._basis = COEFFICIENTS.astype(logits.dtype)
+        self._space = np.empty((5, k.COLUMNS), logits.dtype)
 
     def state(self) -> dict[str, Array]:
         """Return copies of the moments, and the number of steps."""
@@ -103,6 +105,6 @@ class AdamW:
             dtype=self.logits.dtype,
         )
         k.adamw_step(
-            self.logits, self.first, self.second, probabilities, self._basis,
-            coefficient_gradients, rates,
+            self.logits, (self.first, self.second), probabilities, self._basis,
+            coefficient_gradients, rates, self._space,
         )  # fmt: skip

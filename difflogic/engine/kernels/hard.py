@@ -10,7 +10,7 @@ from difflogic.jit import kernel
 
 
 @kernel
-def prune(a, b, param, outputs, inputs, ops, code, origin, rows, live, read):
+def prune(wires, ops, space, code, origin, rows, live, read):
     """Reduce a hardened netlist to the gates that the `live` channels' future depends on.
 
     Gates that pass an input through become that input; an input that an op ignores is not
@@ -20,9 +20,11 @@ def prune(a, b, param, outputs, inputs, ops, code, origin, rows, live, read):
     Channels that live ones read come to life in `live` (channels,), too. Returns the number of
     gates that remain.
     """
+    a, b, param, outputs, inputs = wires
     gates, channels = len(a), len(outputs)
-    source = np.arange(inputs + gates)
-    needed = np.zeros(inputs + gates, np.bool_)
+    source, number, needed = space
+    for row in range(inputs + gates):
+        source[row], number[row], needed[row] = row, row, False
     for g in range(gates):
         op = ops[param[g]]
         if op == 3:
@@ -47,7 +49,6 @@ def prune(a, b, param, outputs, inputs, ops, code, origin, rows, live, read):
             if needed[row] and not live[row % channels]:
                 live[row % channels] = True
                 growing = True
-    number = np.arange(inputs + gates)
     kept = 0
     for g in range(gates):
         if needed[inputs + g]:
@@ -60,19 +61,23 @@ def prune(a, b, param, outputs, inputs, ops, code, origin, rows, live, read):
             kept += 1
     for c in range(channels):
         rows[c] = number[source[outputs[c]]]
-    read[:] = needed[:inputs]
+    for row in range(inputs):  # an assignment of a slice would bring its error message along
+        read[row] = needed[row]
     return kept
 
 
 @kernel
-def mark_live(a, b, param, outputs, inputs, ops, live, marked):
+def mark_live(wires, ops, space, live, marked):
     """Set `marked` (parameters,) for gates that the `live` channels' future depends on.
 
     Other than in `prune`, gates that pass an input on count too: with another op they would not.
     Channels that live ones read come to life in `live` (channels,).
     """
+    a, b, param, outputs, inputs = wires
     gates, channels = len(a), len(outputs)
-    needed = np.zeros(inputs + gates, np.bool_)
+    needed = space.needed
+    for row in range(inputs + gates):
+        needed[row] = False
     growing = True
     while growing:
         growing = False
@@ -167,13 +172,12 @@ def hard_rollout(code, cells, forms, script, first, end, states, tile, wrong):
     The state before a step lies in states[step % 2]. Writes the wrong bits of each sample after
     each of the steps `script.at` to `wrong` (counts, batch).
     """
-    every = np.full(WORDS, ~np.uint64(0))
     counts = 0
     while counts < len(script.at) and script.at[counts] <= first:
         counts += 1
     for step in range(first, end):
-        fires = script.fires[step % len(script.fires)] if len(script.fires) != 0 else every
-        keeps = script.keeps[step % len(script.keeps)] if len(script.keeps) != 0 else every
+        fires = script.fires[step % len(script.fires)] if len(script.fires) != 0 else script.every
+        keeps = script.keeps[step % len(script.keeps)] if len(script.keeps) != 0 else script.every
         state = states[(step + 1) % 2]
         hard_step(code, cells, forms, fires, keeps, states[step % 2], state, tile)
         if counts < len(script.at) and script.at[counts] == step + 1:

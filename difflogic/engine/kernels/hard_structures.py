@@ -13,6 +13,26 @@ HARD_FIELDS = 3
 """Columns of a hard gate: rows of its two inputs, and its op. It writes the row of its number."""
 
 
+class Wires(NamedTuple):
+    """A netlist, as far as the kernels need it."""
+
+    a: np.ndarray  # int32 (gates,): rows that they read
+    b: np.ndarray  # int32 (gates,)
+    param: np.ndarray  # int32 (gates,): whose op they have
+    outputs: np.ndarray  # int32 (channels,): rows of the next state
+    inputs: int
+
+
+class Space(NamedTuple):
+    """Room to work in, by rows of a netlist. Kernels allocate nothing: that takes seconds to
+    compile, for the messages of errors that cannot happen.
+    """
+
+    source: np.ndarray  # int64 (rows,)
+    number: np.ndarray  # int64 (rows,)
+    needed: np.ndarray  # bool (rows,)
+
+
 class HardCode(NamedTuple):
     """A hardened circuit without what does not matter. Rows: all inputs, then `gates`."""
 
@@ -50,3 +70,4 @@ class HardScript(NamedTuple):
     channels: np.ndarray  # int32 (loss channels,)
     targets: np.ndarray  # uint64 (1 or counts, loss channels, words)
     counted: np.ndarray  # uint64 (words,): bits of cells that count
+    every: np.ndarray  # uint64 (WORDS,): all ones, where nothing else is given

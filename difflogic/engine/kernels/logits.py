@@ -11,17 +11,18 @@ from difflogic.engine.kernels.primitives import flush_denormals, restore_denorma
 from difflogic.jit import kernel
 
 COLUMNS = 256
-"""Parameters handled at a time: their 16 rows stay in the first-level cache."""
+"""Parameters handled at a time: their 16 rows stay in the first-level cache. `space` (5, COLUMNS)
+is room for sums, in the logits' type."""
 
 
 @kernel
-def shift_and_harden(logits, shifted, ops):
+def shift_and_harden(logits, shifted, ops, space):
     """Write logits minus their column's largest to `shifted`, and that one's place to `ops`.
 
     Logits and shifted are (16, parameters), ops (parameters,). The lowest place wins a tie.
     """
     parameters = logits.shape[1]
-    best = np.empty(COLUMNS, logits.dtype)
+    best = space[0]
     for first in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - first)
         place = ops[first : first + count]
@@ -41,17 +42,16 @@ def shift_and_harden(logits, shifted, ops):
 
 
 @kernel
-def normalize_and_mix(weights, basis, coefficients):
+def normalize_and_mix(weights, basis, coefficients, space):
     """Divide each column of `weights` (16, parameters) by its sum; mix the ops' coefficients.
 
     `basis` (16, 4) holds those of the ops, `coefficients` (parameters, 4) receives the mixtures.
     """
     parameters = weights.shape[1]
-    sums = np.empty((5, COLUMNS), weights.dtype)
-    total, c0, c1, c2, c3 = sums[0], sums[1], sums[2], sums[3], sums[4]
+    total, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
     for first in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - first)
-        sums[:] = 0.0
+        space[:] = 0.0
         for i in range(16):
             row = weights[i, first : first + count]
             b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
@@ -67,11 +67,11 @@ def normalize_and_mix(weights, basis, coefficients):
                 row[p] /= total[p]
         for p in range(count):
             for j in range(4):
-                coefficients[first + p, j] = sums[1 + j, p] / total[p]
+                coefficients[first + p, j] = space[1 + j, p] / total[p]
 
 
 @kernel
-def adamw_step(logits, first, second, probabilities, basis, gradients, rates):
+def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
     """Turn dL/d(coefficients) into dL/dlogits, clip it, and take one AdamW step, in place.
 
     The arrays are (16, parameters), `basis` (16, 4) and `gradients` (parameters, 4). `rates` is
@@ -82,7 +82,7 @@ def adamw_step(logits, first, second, probabilities, basis, gradients, rates):
     unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
     parameters = logits.shape[1]
     mode = flush_denormals()  # second moments of settled gates
-    space = np.empty((5, COLUMNS), logits.dtype)
+    first, second = moments
     mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
     for start in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - start)

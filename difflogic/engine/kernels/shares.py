@@ -6,56 +6,28 @@ import numpy as np
 
 from difflogic.engine.kernels.primitives import flush_denormals, now, restore_denormals
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, StepBack
-from difflogic.engine.kernels.teams import barrier, take
+from difflogic.engine.kernels.teams import CHUNK, GROUP, STEP, WAY, barrier, next_piece
 from difflogic.engine.kernels.tiles import tile_backward, tile_forward
-from difflogic.jit import kernel
+from difflogic.jit import inlined, kernel
 
 
-@kernel
-def shared_stages(team, groups, steps):
-    """Count the stages of a pass in which workers share cells: one per round and step."""
-    return -(-(groups - team.whole) // team.abreast) * steps
-
-
-@kernel
-def chunk_forward(problem, batch, group, step, chunk, values):
-    """One step of a group's chunk of tiles."""
-    layout, states = problem.layout, batch.states
-    for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
-        tile_forward(
-            problem.program.forward, batch.coefficients, layout, tile, states[group, step],
-            batch.masks[group, step], states[group, step + 1], values,
-        )  # fmt: skip
-
-
-@kernel
-def forward_share(worker, problem, batch, span, control, values):
+@inlined
+def forward_share(worker, problem, batch, span, control, workspace):
     """Do one worker's share of a rollout of all groups of samples, over a span of steps."""
-    team, groups = problem.team, batch.states.shape[0]
-    chunks = len(problem.layout.chunk_start) - 1
-    # Whole groups of samples first: no worker waits for another.
-    group = take(control, 0, team.whole, worker, team.workers)
-    while group >= 0:
-        for step in range(span.first, span.end):
-            for chunk in range(chunks):
-                chunk_forward(problem, batch, group, step, chunk, values)
-        group = take(control, 0, team.whole, worker, team.workers)
-    # Then all workers share the cells of the groups that are left, `abreast` groups at a time.
-    stage = 1
-    for first in range(team.whole, groups, team.abreast):
-        tasks = min(team.abreast, groups - first) * chunks
-        for step in range(span.first, span.end):
-            task = take(control, stage, tasks, worker, team.workers)
-            while task >= 0:
-                chunk_forward(
-                    problem, batch, first + task // chunks, step, task % chunks, values
-                )  # fmt: skip
-                task = take(control, stage, tasks, worker, team.workers)
-            stage += 1
-            barrier(control, team.workers)
+    layout, groups, cursor = problem.layout, batch.states.shape[0], workspace.cursor
+    cursor[:] = 0
+    cursor[WAY] = FORWARD
+    while next_piece(worker, problem, groups, span, control, cursor):
+        group, step, chunk = cursor[GROUP], cursor[STEP], cursor[CHUNK]
+        for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
+            tile_forward(
+                problem.program.forward, batch.coefficients, layout, tile,
+                batch.states[group, step], batch.masks[group, step],
+                batch.states[group, step + 1], workspace.values,
+            )  # fmt: skip
 
 
-@kernel
+@inlined
 def chunk_backward(problem, batch, group, step, chunk, workspace):
     """One step back for a group's chunk of tiles; its gate sums go to its own slot."""
     layout, loss_steps, sums = problem.layout, batch.loss_steps, batch.sums[group, chunk]
@@ -76,33 +48,16 @@ def chunk_backward(problem, batch, group, step, chunk, workspace):
         tile_backward(problem.program, batch.coefficients, layout, tile, back, sums, workspace)
 
 
-@kernel
+@inlined
 def backward_share(worker, problem, batch, span, control, workspace):
-    """Do one worker's share of the backward pass over a span; the counterpart of forward_share.
-
-    Its stages follow those of the forward pass.
-    """
-    team, groups = problem.team, batch.states.shape[0]
-    chunks = len(problem.layout.chunk_start) - 1
-    stage = shared_stages(team, groups, span.end - span.first) + 1
-    group = take(control, stage, team.whole, worker, team.workers)
-    while group >= 0:
-        for step in range(span.end - 1, span.first - 1, -1):
-            for chunk in range(chunks):
-                chunk_backward(problem, batch, group, step, chunk, workspace)
-        group = take(control, stage, team.whole, worker, team.workers)
-    stage += 1
-    for first in range(team.whole, groups, team.abreast):
-        tasks = min(team.abreast, groups - first) * chunks
-        for step in range(span.end - 1, span.first - 1, -1):
-            task = take(control, stage, tasks, worker, team.workers)
-            while task >= 0:
-                chunk_backward(
-                    problem, batch, first + task // chunks, step, task % chunks, workspace
-                )  # fmt: skip
-                task = take(control, stage, tasks, worker, team.workers)
-            stage += 1
-            barrier(control, team.workers)
+    """Do one worker's share of the backward pass over a span; the counterpart of forward_share."""
+    groups, cursor = batch.states.shape[0], workspace.cursor
+    cursor[:] = 0
+    cursor[WAY] = BACKWARD
+    while next_piece(worker, problem, groups, span, control, cursor):
+        chunk_backward(
+            problem, batch, cursor[GROUP], cursor[STEP], cursor[CHUNK], workspace
+        )  # fmt: skip
 
 
 @kernel
@@ -144,7 +99,7 @@ def train(worker, problem, batch, span, control, workspace):
     workers = problem.team.workers
     mode = flush_denormals()
     if span.parts & FORWARD:
-        forward_share(worker, problem, batch, span, control, workspace.values)
+        forward_share(worker, problem, batch, span, control, workspace)
         barrier(control, workers)
     start = now()
     if span.parts & LOSS:

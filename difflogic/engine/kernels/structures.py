@@ -127,6 +127,7 @@ class Workspace(NamedTuple):
     gradients: np.ndarray  # gradient rows · MAX_LANES
     kept: np.ndarray  # channels · MAX_LANES
     scratch: np.ndarray  # SCRATCH
+    cursor: np.ndarray  # int64 (CURSOR_FIELDS,), see teams.py
 
 
 def chains_of(registers: Registers) -> int:

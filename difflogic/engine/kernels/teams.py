@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflogic.engine.kernels.primitives import atomic_add, atomic_load, yield_thread
+from difflogic.engine.kernels.structures import BACKWARD
 from difflogic.jit import kernel
 
 ARRIVED, GENERATION, STOLEN, ABORTED, TICKETS = 0, 8, 16, 24, 32
@@ -49,3 +50,60 @@ def take(control, stage, tasks, worker, workers):
                     atomic_add(control, STOLEN, 1)
                 return task
     return -1
+
+
+WAY, PHASE, GROUP, STEP, CHUNK, STAGE, ROUND = range(7)
+"""Places in a worker's cursor: what piece of work it is at. PHASE is one of the following."""
+BEGINNING, ALONE, SHARING = 0, 1, 2
+CURSOR_FIELDS = 7
+
+
+@kernel
+def next_piece(worker, problem, groups, span, control, cursor):
+    """Move a worker's cursor to its next group, step and chunk; return whether there is one.
+
+    Whole groups of samples come first, each one worker's alone: for each step, each chunk. Then all
+    workers share the cells of the groups that are left, `abreast` groups at a time, and wait for
+    each other after each step. The cursor begins as all zeros but for WAY, which is FORWARD or
+    BACKWARD; the stages of the latter follow those of the former.
+    """
+    backward = cursor[WAY] == BACKWARD
+    team = problem.team
+    chunks, steps = len(problem.layout.chunk_start) - 1, span.end - span.first
+    rounds = -(-(groups - team.whole) // team.abreast)
+    if cursor[PHASE] == BEGINNING:
+        cursor[STAGE] = 1 + rounds * steps if backward else 0
+        cursor[PHASE], cursor[GROUP], cursor[ROUND] = ALONE, -1, 0
+    turn = 0
+    if cursor[PHASE] == ALONE:
+        turn = span.end - 1 - cursor[STEP] if backward else cursor[STEP] - span.first
+        cursor[CHUNK] += 1
+        if cursor[GROUP] >= 0 and cursor[CHUNK] == chunks:
+            cursor[CHUNK] = 0
+            turn += 1
+        if cursor[GROUP] < 0 or turn == steps:
+            cursor[GROUP] = take(control, cursor[STAGE], team.whole, worker, team.workers)
+            cursor[CHUNK] = turn = 0
+        cursor[STEP] = span.end - 1 - turn if backward else span.first + turn
+        if cursor[GROUP] >= 0:
+            return True
+        cursor[PHASE] = SHARING
+        cursor[STAGE] += 1
+    else:
+        turn = span.end - 1 - cursor[STEP] if backward else cursor[STEP] - span.first
+    while cursor[ROUND] < rounds:
+        first = team.whole + cursor[ROUND] * team.abreast
+        tasks = min(team.abreast, groups - first) * chunks
+        task = take(control, cursor[STAGE], tasks, worker, team.workers)
+        if task >= 0:
+            cursor[GROUP], cursor[CHUNK] = first + task // chunks, task % chunks
+            cursor[STEP] = span.end - 1 - turn if backward else span.first + turn
+            return True
+        barrier(control, team.workers)
+        cursor[STAGE] += 1
+        turn += 1
+        if turn == steps:
+            turn = 0
+            cursor[ROUND] += 1
+        cursor[STEP] = span.end - 1 - turn if backward else span.first + turn
+    return False

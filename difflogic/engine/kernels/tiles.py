@@ -10,7 +10,7 @@ from difflogic.engine.kernels.primitives import (
     stars_backward,
     stars_forward,
 )
-from difflogic.jit import kernel
+from difflogic.jit import inlined, kernel
 
 
 @kernel
@@ -48,16 +48,16 @@ def run_backward(code, coefficients, tile, grad, sums, scratch, lanes):
 
 
 @kernel
-def gather(source, layout, tile_index, mirrored, rows):
+def gather(source, layout, tile_index, channels, rows):
     """Copy the neighbours of a tile's cells to rows n·C + c, for neighbour n and channel c.
 
     `source` is a state (C, stride), or the gradient that the cells' inputs left (9·C, stride);
-    `mirrored` walks the neighbours from the other side: what neighbour 8 - n of a cell is to the
+    the latter is walked from the other side: what neighbour 8 - n of a cell is to the
     cell, the cell is to it. Most lanes are one shifted copy; the rest are mended one by one.
     """
+    mirrored = source.shape[0] != channels
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     count = min(lanes, layout.cells - start)
-    channels = source.shape[0] // 9 if mirrored else source.shape[0]
     for n in range(9):
         neighbor = 8 - n if mirrored else n
         first = layout.lead + start + layout.shifts[neighbor]
@@ -76,13 +76,13 @@ def gather(source, layout, tile_index, mirrored, rows):
                 target[i] = 0.0
 
 
-@kernel
+@inlined
 def tile_forward(code, coefficients, layout, tile_index, state, mask, new_state, values):
     """Advance a tile's cells by one step: `state` to `new_state`, both (C, stride).
 
     `mask` is (cells,), 1 where a cell takes its new state, or empty if all do.
     """
-    gather(state, layout, tile_index, False, values)
+    gather(state, layout, tile_index, state.shape[0], values)
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     run_forward(code, coefficients, values, lanes)
     count = min(lanes, layout.cells - start)
@@ -99,7 +99,7 @@ def tile_forward(code, coefficients, layout, tile_index, state, mask, new_state,
                 new[i] = computed[i] if updated[i] else old[i]
 
 
-@kernel
+@inlined
 def tile_backward(program, coefficients, layout, tile_index, step, sums, workspace):
     """Take the gradient of one step of a tile's cells back to the inputs of that step.
 
@@ -113,12 +113,12 @@ def tile_backward(program, coefficients, layout, tile_index, step, sums, workspa
     channels = step.state.shape[0]
     code, mask = program.backward, step.mask
     values, grad, kept = workspace.values, workspace.gradients, workspace.kept
-    gather(step.state, layout, tile_index, False, values)
+    gather(step.state, layout, tile_index, channels, values)
     run_forward(code, coefficients, values, lanes)
 
     if not step.last:
         # The input rows of the gradient tile are free until the backward walk stores to them.
-        gather(step.upstream, layout, tile_index, True, grad)
+        gather(step.upstream, layout, tile_index, channels, grad)
     for c in range(channels):
         # Gathered before any output row is written: the two never share rows (program.py).
         total = kept[c * lanes : (c + 1) * lanes]
