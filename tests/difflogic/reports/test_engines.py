@@ -41,8 +41,8 @@ def in_node(cases):
         yield bits.reshape(shape)
 
 
-def in_python(case):
-    """The bits (channels, height, width) of a case, by the library."""
+def in_python(case, engine="interpreter"):
+    """The bits (channels, height, width) of a case, by an engine of the library."""
     found, height, width = case["automaton"], case["height"], case["width"]
     boundary = "periodic" if case["periodic"] else "zero"
     geometry = Geometry(found.circuit.channels, height, width, boundary)
@@ -54,7 +54,7 @@ def in_python(case):
         )
         harm.append(rectangle((at,), rows, columns, width))
     conditions = Conditions(geometry, found.fire_rate, case["seed"])
-    with Simulator(found.circuit, conditions, "interpreter") as simulator:
+    with Simulator(found.circuit, conditions, engine) as simulator:
         starts.prepare(simulator, found, found.start, 0.5)
         simulator.run(case["steps"], harm)
         return simulator.grid.bits()

@@ -1,0 +1,41 @@
+"""`dct watch`: its link, how it ends, what it refuses; the page itself is tried elsewhere."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_it_serves_a_run_until_ctrl_c(dct: Any, tiny: list[str]) -> None:
+    changes = [part for change in tiny for part in ("--set", change)]
+    trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--dir", "run", "--quiet")
+    assert trained.exit_code == 0, trained.stderr
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli", "watch", "run"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        link = process.stdout.readline().strip()
+        with urllib.request.urlopen(link, timeout=20) as answer:
+            assert b"A run as it trains" in answer.read()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_what_is_refused(dct: Any) -> None:
+    Path("empty").mkdir()
+    for source in ("nowhere", "empty", "last"):
+        result = dct("watch", source)
+        assert result.exit_code == 2, source
+        assert source in result.stderr or "runs" in result.stderr
