@@ -14,6 +14,7 @@ from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
 from difflogic.simulation.fields import Field
 from difflogic.simulation.random_bits import Fire, digits
+from difflogic.simulation.running import kept_rows
 
 if TYPE_CHECKING:
     from difflogic.engine.workers import Workers
@@ -51,13 +52,16 @@ class Compiled:
         self._native = native.native(circuit, pause)
         self._yield = native.yield_address()
         self._geometry = geometry
-        self._bands, self._depth = plan(geometry, workers)
+        at_once = self._native.rows
+        self._bands, self._depth = plan(geometry, workers, at_once)
         self._ticket_seconds: float | None = None
         self._count = workers
         self._workers: Workers | None = None
         self._vectors = -(-geometry.words // self._native.vector_words)
-        self._ring = LINE * -(-self._vectors * self._native.vector_words // LINE)
-        size = self._ring + (self._depth - 1) * 3 * geometry.channels * geometry.stride + LINE
+        self._ring = at_once * LINE * -(-self._vectors * self._native.vector_words // LINE)
+        # Behind the rows that are kept lies one for what is not wanted.
+        rows = (self._depth - 1) * kept_rows(at_once) + 1
+        size = self._ring + rows * geometry.channels * geometry.stride + LINE
         self._scratch = [aligned((size,), np.uint64) for _ in range(workers)]
 
     def __enter__(self) -> Compiled:
@@ -140,7 +144,7 @@ class Compiled:
         return np.array([fields[field] for field in Field], np.uint64)
 
 
-def plan(geometry: Geometry, workers: int) -> tuple[int, int]:
+def plan(geometry: Geometry, workers: int, at_once: int = 1) -> tuple[int, int]:
     """Return how many bands a grid is cut into, and how many steps a block has.
 
     Bands are high enough for the rows that two of them compute to be few, and what is kept of a
@@ -150,5 +154,5 @@ def plan(geometry: Geometry, workers: int) -> tuple[int, int]:
     wanted = 1 if workers == 1 else BANDS_PER_WORKER * workers
     bands = min(height, max(wanted, -(-height // BAND_ROWS)))
     row = 8 * geometry.channels * geometry.stride
-    kept = 1 + RING_BYTES // (3 * row)
+    kept = 1 + RING_BYTES // (kept_rows(at_once) * row)
     return bands, max(1, min(MAX_DEPTH, kept, height // bands // ROWS_PER_STEP))

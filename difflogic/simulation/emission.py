@@ -34,12 +34,16 @@ DIGITS_AT_ONCE = 4
 _POINTER = _I64.as_pointer()
 
 
-def emit(schedule: Schedule, channels: int, words: int) -> ir.Module:
-    """Return the module that simulates a circuit, with vectors of `words` words of 64 cells."""
+def emit(schedule: Schedule, channels: int, words: int, rows: int = 1) -> ir.Module:
+    """Return the module that simulates a circuit, with vectors of `words` words of 64 cells.
+
+    So many `rows` of cells are computed together, and what they see of their neighbours is loaded
+    and shifted once.
+    """
     module = ir.Module("simulation")
     fill = _emit_fill(module, words)
-    row = _emit_row(module, schedule, channels, words)
-    emit_run(module, fill, row, channels, words)
+    cells = _emit_cells_of_rows(module, schedule, channels, words, rows)
+    emit_run(module, fill, cells, channels, words, rows)
     return module
 
 
@@ -82,84 +86,109 @@ def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any) -> A
     return b.repeat(starts, some_digits)[2]
 
 
-def _emit_row(module: ir.Module, schedule: Schedule, channels: int, words: int) -> ir.Function:
-    """Emit row(north, center, south, target, channel stride, vectors, fire): one row of cells.
+def _emit_cells_of_rows(
+    module: ir.Module, schedule: Schedule, channels: int, words: int, rows: int
+) -> ir.Function:
+    """Emit cells(seen …, target …, channel stride, vectors, fire …): some rows of cells.
 
-    The addresses are those of each row's first word of channel 0. `fire` is the address of the
-    words of cells that fire, or 0.
+    The addresses are those of each row's first word of channel 0: of the rows from the one above
+    to the one below, of those that are written, and of the words of cells that fire, or 0.
     """
-    kind = ir.FunctionType(ir.VoidType(), [*[_POINTER] * 4, _I64, _I64, _POINTER])
-    function = ir.Function(module, kind, "row")
+    kind = ir.FunctionType(
+        ir.VoidType(), [*[_POINTER] * (2 * rows + 2), _I64, _I64, *[_POINTER] * rows]
+    )
+    function = ir.Function(module, kind, "cells")
     function.linkage = "internal"
     function.attributes.add("noinline")
     # Without it LLVM finds out too late that values do not fit into registers, and stores them
     # across cache lines.
     function.attributes.alignstack = 8 * LINE
-    *rows, target, stride, vectors, fire = function.args
-    target.attributes.add("noalias")
+    seen, targets = function.args[: rows + 2], function.args[rows + 2 : 2 * rows + 2]
+    stride, vectors, *fire = function.args[2 * rows + 2 :]
+    for target in targets:
+        target.attributes.add("noalias")
     b = Builder(function, words)
     synchronous, asynchronous = (
         function.append_basic_block(name) for name in ("synchronous", "asynchronous")
     )
-    nobody = b.ir.icmp_unsigned("==", b.ir.ptrtoint(fire, _I64), _I64(0))
+    nobody = b.ir.icmp_unsigned("==", b.ir.ptrtoint(fire[0], _I64), _I64(0))
     b.ir.cbranch(nobody, synchronous, asynchronous)
     for block, fires in ((synchronous, None), (asynchronous, fire)):
         b.ir.position_at_end(block)
         with b.loop(_I64(0), vectors) as vector:
-            _emit_cells(b, schedule, channels, (rows, target, fires), stride, vector)
+            _Cells(b, channels, stride, vector, seen).emit(schedule, targets, fires)
         b.ir.ret_void()
     return function
 
 
-def _emit_cells(
-    b: Builder, schedule: Schedule, channels: int, places: Any, stride: Any, vector: Any
-) -> None:
-    """Emit the update of one vector of cells in all channels."""
-    word = b.ir.mul(vector, _I64(b.words))
-    # Moved once per vector, so that a channel's place is the same for all of them.
-    rows = [b.at(row, word) for row in places[0]]
-    target, fires = b.at(places[1], word), places[2]
-    offsets: dict[int, Any] = {}
-    values: dict[int, Any] = {}
-    seen: dict[tuple[int, int, int], Any] = {}
+class _Cells:
+    """Emits the update of one vector of cells in all channels, for some rows."""
 
-    def offset(channel: int) -> Any:
-        if channel not in offsets:
-            offsets[channel] = b.ir.mul(stride, _I64(channel))
-        return offsets[channel]
+    def __init__(
+        self, b: Builder, channels: int, stride: Any, vector: Any, seen: Sequence[Any]
+    ) -> None:
+        self._b, self._channels, self._stride = b, channels, stride
+        self._word = b.ir.mul(vector, _I64(b.words))
+        # Moved once per vector, so that a channel's place is the same for all of them.
+        self._rows = [b.at(row, self._word) for row in seen]
+        self._offsets: dict[int, Any] = {}
+        self._loaded: dict[tuple[int, int, int], Any] = {}
+        self._seen: dict[tuple[int, int, int], Any] = {}
 
-    def words_at(row: int, channel: int, shift: int) -> Any:
-        if (row, channel, shift) not in seen:
-            place = b.ir.add(offset(channel), _I64(shift)) if shift else offset(channel)
-            seen[row, channel, shift] = b.get_vector(rows[row], place)
-        return seen[row, channel, shift]
+    def emit(self, schedule: Schedule, targets: Sequence[Any], fires: Sequence[Any] | None) -> None:
+        """Emit the rows `targets`, whose first is the second of those that are seen."""
+        for number, target in enumerate(targets):
+            fire = None if fires is None else fires[number]
+            self._emit_row(schedule, number, self._b.at(target, self._word), fire)
 
-    def value(wire: int) -> Any:
-        if wire not in values:
-            neighbor, channel = divmod(wire, channels)
-            row, column = divmod(neighbor, 3)
-            here = words_at(row, channel, 0)
+    def _emit_row(self, schedule: Schedule, number: int, target: Any, fire: Any) -> None:
+        b = self._b
+        values: dict[int, Any] = {}
+
+        def value(wire: int) -> Any:
+            if wire not in values:
+                neighbor, channel = divmod(wire, self._channels)
+                row, column = divmod(neighbor, 3)
+                values[wire] = self._input(number + row, column, channel)
+            return values[wire]
+
+        def finish(count: int) -> None:
+            for channel, ready in enumerate(schedule.ready):
+                if ready == count:
+                    new = value(schedule.outputs[channel])
+                    if fire is not None:
+                        old = self._words_at(number + 1, channel, 0)
+                        fired = b.ir.and_(b.ir.xor(old, new), b.get_vector(fire, self._word))
+                        new = b.ir.xor(old, fired)
+                    b.put_vector(new, target, self._offset(channel))
+
+        finish(0)
+        for count, step in enumerate(schedule.instructions, 1):
+            values[step.out] = _gate(b, step.op, step.a, step.b, value)
+            finish(count)
+
+    def _offset(self, channel: int) -> Any:
+        if channel not in self._offsets:
+            self._offsets[channel] = self._b.ir.mul(self._stride, _I64(channel))
+        return self._offsets[channel]
+
+    def _words_at(self, row: int, channel: int, shift: int) -> Any:
+        if (row, channel, shift) not in self._loaded:
+            place = self._offset(channel)
+            place = self._b.ir.add(place, _I64(shift)) if shift else place
+            self._loaded[row, channel, shift] = self._b.get_vector(self._rows[row], place)
+        return self._loaded[row, channel, shift]
+
+    def _input(self, row: int, column: int, channel: int) -> Any:
+        """Return a channel of a row as it is seen from the west (0), straight, or from the east."""
+        if (row, column, channel) not in self._seen:
+            here = self._words_at(row, channel, 0)
             if column == 0:  # the cell to the left is one bit lower
-                here = b.funnel(True, here, words_at(row, channel, -1), 1)
+                here = self._b.funnel(True, here, self._words_at(row, channel, -1), 1)
             elif column == 2:
-                here = b.funnel(False, words_at(row, channel, 1), here, 1)
-            values[wire] = here
-        return values[wire]
-
-    def finish(count: int) -> None:
-        for channel, ready in enumerate(schedule.ready):
-            if ready == count:
-                new = value(schedule.outputs[channel])
-                if fires is not None:
-                    old = words_at(1, channel, 0)
-                    fired = b.ir.and_(b.ir.xor(old, new), b.get_vector(fires, word))
-                    new = b.ir.xor(old, fired)
-                b.put_vector(new, target, offset(channel))
-
-    finish(0)
-    for count, step in enumerate(schedule.instructions, 1):
-        values[step.out] = _gate(b, step.op, step.a, step.b, value)
-        finish(count)
+                here = self._b.funnel(False, self._words_at(row, channel, 1), here, 1)
+            self._seen[row, column, channel] = here
+        return self._seen[row, column, channel]
 
 
 @dataclass(frozen=True, slots=True)

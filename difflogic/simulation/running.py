@@ -15,12 +15,26 @@ from difflogic.simulation.random_bits import GOLDEN
 SPINS = 200
 """Looks at a neighbouring band before the core is offered to others."""
 
+
+def kept_rows(at_once: int) -> int:
+    """Return how many rows are kept of each step within a block, if so many are computed at once.
+
+    The next stage sees these, the one before them and the one before that.
+    """
+    return at_once + 2
+
+
 _I1, _I32 = ir.IntType(1), ir.IntType(32)
 _POINTER = _I64.as_pointer()
 
 
 def emit_run(
-    module: ir.Module, fill: ir.Function, row: ir.Function, channels: int, words: int
+    module: ir.Module,
+    fill: ir.Function,
+    cells: ir.Function,
+    channels: int,
+    words: int,
+    at_once: int,
 ) -> None:
     kind = ir.FunctionType(ir.VoidType(), [_POINTER, _POINTER])
     function = ir.Function(module, kind, "run")
@@ -55,20 +69,23 @@ def emit_run(
         b.ir.udiv(b.ir.mul(number, p[Field.HEIGHT]), p[Field.BANDS])
         for number in (band, b.ir.add(band, _I64(1)))
     )
-    rows = _Rows(b, p, source, target, scratch)
+    rows = _Rows(b, p, source, target, scratch, at_once)
     extra = b.ir.sub(p[Field.DEPTH], _I64(1))
     times = b.ir.add(b.ir.sub(end, first), b.ir.shl(extra, _I64(1)))
+    times = b.ir.udiv(b.ir.add(times, _I64(at_once - 1)), _I64(at_once))
     with b.loop(_I64(0), times) as time, b.loop(_I64(0), p[Field.DEPTH]) as stage:
-        # Each stage is one row behind the stage before, whose three rows it reads.
-        y = b.ir.sub(b.ir.add(b.ir.sub(first, extra), time), stage)
+        # Each stage is one row behind the stage before, whose rows it reads.
+        moved = b.ir.mul(time, _I64(at_once))
+        y = b.ir.sub(b.ir.add(b.ir.sub(first, extra), moved), stage)
         margin = b.ir.sub(extra, stage)
-        wanted = b.ir.and_(
-            b.ir.icmp_signed(">=", y, b.ir.sub(first, margin)),
-            b.ir.icmp_signed("<", y, b.ir.add(end, margin)),
-        )
-        with b.ir.if_then(b.ir.and_(wanted, rows.exists(y))):
+        ends = b.ir.sub(first, margin), b.ir.add(end, margin)
+        wanted = [rows.is_wanted(b.ir.add(y, _I64(number)), *ends) for number in range(at_once)]
+        any_wanted = wanted[0]
+        for other in wanted[1:]:
+            any_wanted = b.ir.or_(any_wanted, other)
+        with b.ir.if_then(any_wanted):
             step = b.ir.add(b.ir.mul(block, p[Field.DEPTH]), stage)
-            _emit_one_row(b, rows, stage, step, y, (fill, row, channels))
+            _emit_some_rows(b, rows, stage, step, y, wanted, (fill, cells, channels))
     finished = b.at(done, b.ir.mul(band, _I64(8)))
     b.ir.store_atomic(b.ir.add(block, _I64(1)), finished, "release", 8)
     b.ir.branch(next_ticket)
@@ -100,9 +117,17 @@ def _emit_wait(b: Builder, band: Any, block: Any, done: Any, yield_: Any) -> Non
 class _Rows:
     """Where the rows of each stage of a block lie. Rows count from the grid's first, signed."""
 
-    def __init__(self, b: Builder, p: Any, source: Any, target: Any, scratch: Any) -> None:
-        self.b, self.p = b, p
+    def __init__(
+        self, b: Builder, p: Any, source: Any, target: Any, scratch: Any, at_once: int
+    ) -> None:
+        self.b, self.p, self.at_once = b, p, at_once
         self.source, self.target, self.scratch = source, target, scratch
+
+    def is_wanted(self, y: Any, first: Any, end: Any) -> Any:
+        """Return whether `y` is from `first` to before `end`, and exists."""
+        build = self.b.ir
+        inside = build.and_(build.icmp_signed(">=", y, first), build.icmp_signed("<", y, end))
+        return build.and_(inside, self.exists(y))
 
     def exists(self, y: Any) -> Any:
         """Return whether `y` is a row of the grid, or stands for one."""
@@ -110,14 +135,18 @@ class _Rows:
         return self.b.ir.or_(inside, self.b.ir.trunc(self.p[Field.PERIODIC], _I1))
 
     def number(self, y: Any) -> Any:
-        """Return the row of the grid that `y` is; the row of zeros beyond a zero boundary."""
+        """Return the row of the grid that `y` is; the row of zeros beyond a zero boundary.
+
+        So it is for what is further away than any row that is wanted.
+        """
         build, p = self.b.ir, self.p
         height = p[Field.HEIGHT]
+        near = build.icmp_unsigned("<", build.add(y, height), build.mul(height, _I64(3)))
         high = build.icmp_signed(">=", y, height)
         low = build.icmp_signed("<", y, _I64(0))
         wrapped = build.select(high, build.sub(y, height), y)
         wrapped = build.select(low, build.add(y, height), wrapped)
-        return build.select(self.exists(y), wrapped, height)
+        return build.select(build.and_(near, self.exists(y)), wrapped, height)
 
     def before(self, stage: Any, y: Any) -> Any:
         """Return the first word of row `y` as `stage` reads it."""
@@ -133,11 +162,19 @@ class _Rows:
         last = build.icmp_unsigned("==", build.add(stage, _I64(1)), self.p[Field.DEPTH])
         return build.select(last, self._row(self.target, self.number(y)), self._kept(stage, y))
 
+    def nowhere(self) -> Any:
+        """Return the first word of a row that nobody reads, behind those that are kept."""
+        build = self.b.ir
+        stages = build.sub(self.p[Field.DEPTH], _I64(1))
+        return self._row(self._ring(), build.mul(stages, _I64(kept_rows(self.at_once))))
+
     def _kept(self, stage: Any, y: Any) -> Any:
-        build, three = self.b.ir, _I64(3)
-        turn = build.urem(build.add(y, build.mul(three, self.p[Field.DEPTH])), three)
-        ring = self.b.at(self.scratch, self.p[Field.RING])
-        return self._row(ring, build.add(build.mul(stage, three), turn))
+        build, kept = self.b.ir, _I64(kept_rows(self.at_once))
+        turn = build.urem(build.add(y, build.mul(kept, self.p[Field.DEPTH])), kept)
+        return self._row(self._ring(), build.add(build.mul(stage, kept), turn))
+
+    def _ring(self) -> Any:
+        return self.b.at(self.scratch, self.p[Field.RING])
 
     def _row(self, base: Any, number: Any) -> Any:
         build = self.b.ir
@@ -145,29 +182,50 @@ class _Rows:
         return self.b.at(base, build.add(words, _I64(LINE)))
 
 
-def _emit_one_row(
-    b: Builder, rows: _Rows, stage: Any, step: Any, y: Any, parts: tuple[Any, Any, int]
+def _emit_some_rows(
+    b: Builder,
+    rows: _Rows,
+    stage: Any,
+    step: Any,
+    y: Any,
+    wanted: list[Any],
+    parts: tuple[Any, Any, int],
 ) -> None:
-    """Emit what computes row `y`: fire mask, cells, and what lies beyond the row's two ends."""
-    p, (fill, row, channels) = rows.p, parts
+    """Emit what computes the rows from `y` on: fire masks, cells, and what lies beyond the ends.
+
+    Those that are not wanted are written nowhere.
+    """
+    p, (fill, cells, channels) = rows.p, parts
+    numbers = [b.ir.add(y, _I64(number)) for number in range(rows.at_once)]
     asynchronous = b.ir.icmp_unsigned("!=", p[Field.ASYNCHRONOUS], _I64(0))
+    mask_words = b.ir.udiv(p[Field.RING], _I64(rows.at_once))
+    masks = [
+        b.at(rows.scratch, b.ir.mul(mask_words, _I64(number))) for number in range(rows.at_once)
+    ]
     with b.ir.if_then(asynchronous):
         golden = _I64(GOLDEN)
         counted = b.ir.add(b.ir.add(p[Field.FIRST_STEP], step), _I64(1))
-        key = b.mix(b.ir.add(p[Field.SEED], b.ir.mul(golden, counted)))
-        place = b.ir.add(rows.number(y), _I64(1))
-        key = b.mix(b.ir.add(key, b.ir.mul(golden, place)))
-        words = [p[Field.VECTORS], key, p[Field.THRESHOLD], p[Field.DIGITS]]
-        b.ir.call(fill, [rows.scratch, *words])
-    fires = b.ir.select(asynchronous, rows.scratch, ir.Constant(_POINTER, None))
-    seen = [rows.before(stage, b.ir.add(y, _I64(distance))) for distance in (-1, 0, 1)]
-    target = rows.after(stage, y)
-    b.ir.call(row, [*seen, target, p[Field.CHANNEL_STRIDE], p[Field.VECTORS], fires])
+        of_step = b.mix(b.ir.add(p[Field.SEED], b.ir.mul(golden, counted)))
+        for number, mask in zip(numbers, masks, strict=True):
+            place = b.ir.add(rows.number(number), _I64(1))
+            key = b.mix(b.ir.add(of_step, b.ir.mul(golden, place)))
+            words = [p[Field.VECTORS], key, p[Field.THRESHOLD], p[Field.DIGITS]]
+            b.ir.call(fill, [mask, *words])
+    nobody = ir.Constant(_POINTER, None)
+    fires = [b.ir.select(asynchronous, mask, nobody) for mask in masks]
+    around = [b.ir.add(y, _I64(distance)) for distance in range(-1, rows.at_once + 1)]
+    seen = [rows.before(stage, number) for number in around]
+    targets = [rows.after(stage, number) for number in numbers]
+    if rows.at_once > 1:
+        pairs = zip(wanted, targets, strict=True)
+        targets = [b.ir.select(each, target, rows.nowhere()) for each, target in pairs]
+    b.ir.call(cells, [*seen, *targets, p[Field.CHANNEL_STRIDE], p[Field.VECTORS], *fires])
     with (
         b.ir.if_then(b.ir.icmp_unsigned("!=", p[Field.ENDS], _I64(0))),
         b.loop(_I64(0), _I64(channels)) as channel,
     ):
-        _emit_ends(b, p, b.at(target, b.ir.mul(channel, p[Field.CHANNEL_STRIDE])))
+        for target in targets:
+            _emit_ends(b, p, b.at(target, b.ir.mul(channel, p[Field.CHANNEL_STRIDE])))
 
 
 def _emit_ends(b: Builder, p: Any, cells: Any) -> None:

@@ -19,6 +19,7 @@ from difflogic.simulation import benchmark, compiled, interpreter, native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.damage import mask, rectangle
 from difflogic.simulation.life import life_automaton
+from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import Conditions, Simulator, choose_engine, useful_workers
 from tests.difflogic.evaluation.naive import random_model
 from tests.difflogic.formats.made import circuits, random_circuit
@@ -79,6 +80,29 @@ def test_blocks_of_steps_and_bands_of_rows(height, width, boundary):
     for engine, workers in ENGINES:
         found = run(circuit, state, 37, boundary, engine, workers)
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+def test_rows_that_are_computed_together(rows, boundary, monkeypatch):
+    monkeypatch.setattr(native, "ROWS_AT_ONCE", rows)
+    monkeypatch.setattr(native, "LEAST_SAVING", 0)
+    circuit = random_circuit(2, 40, np.random.default_rng(3))
+    assert native.rows_at_once(schedule(circuit), 2) == rows
+    for height, width in ((1, 1), (2, 70), (3, 5), (7, 65), (31, 513)):
+        state = draw_state(2, height, width)
+        for fire_rate, steps, workers in ((1.0, 1, 1), (1.0, 9, 3), (0.6, 5, 2)):
+            expected = naive.simulate(circuit, state, steps, boundary, fire_rate)
+            found = run(circuit, state, steps, boundary, "compiled", workers, fire_rate)
+            np.testing.assert_array_equal(found, expected, f"{height}x{width}, {steps} steps")
+
+
+def test_where_rows_are_computed_together():
+    """Where much is seen twice, as of the Game of Life's one channel, and not much else is done."""
+    life = schedule(life_automaton().circuit)
+    assert native.rows_at_once(life, 1) == native.ROWS_AT_ONCE
+    apart = random_circuit(9, 60, np.random.default_rng(0))
+    assert native.rows_at_once(schedule(apart), 9) == 1
 
 
 @pytest.mark.parametrize("words", [2, 4, 8])
