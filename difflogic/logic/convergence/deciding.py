@@ -28,8 +28,10 @@ from difflogic.logic.deadline import NEVER, Deadline
 SECONDS = 60.0
 STEPS_PER_SIDE = 16
 """Steps on sets, for each row and column; what is known later than that comes a long way round."""
-SAMPLES = 64
+SAMPLES, FEWEST = 64, 4
 """Random starts that a refutation is looked for among, before anything is searched for."""
+SAMPLED_CELLS = 2**16
+"""Cells of all of these together, but for the fewest."""
 LONGEST_SAMPLE = 2**12
 """Steps in which the run of such a start has to repeat."""
 PERIODS = (1, 2)
@@ -138,14 +140,14 @@ class _Search:
     def _sampled(self) -> Finding | None:
         with self._trying(Method.run) as outcome:
             steps = 4 * (self.question.height + self.question.width)
-            for start in orbits.missed(self.question, steps, SAMPLES):
+            starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // self.question.board.cells))
+            for start in orbits.missed(self.question, steps, starts, self.deadline):
                 found = self._confirmed(start, LONGEST_SAMPLE)
                 if found is not None:
                     outcome(True)
                     return self._refuted(Method.run, found)
-                if self.deadline.passed:
-                    break
-            outcome(False)
+            if not self.deadline.passed:
+                outcome(False)
         return None
 
     def _affine(self) -> Finding | None:
@@ -172,7 +174,8 @@ class _Search:
             self.from_step, self.within = cases.distinguish(
                 self.question, self.from_step, self.within, steps, self.deadline
             )
-            outcome(self.question.is_known(self.within))
+            if self.question.is_known(self.within) or not self.deadline.passed:
+                outcome(self.question.is_known(self.within))
         if self.question.is_known(self.within):
             return self._proved(Method.cases, self.from_step)
         return None

@@ -159,11 +159,18 @@ def random_starts(board: Board, channels: int, seed: int) -> Planes:
     )
 
 
-def missed(question: Question, steps: int, starts: int = 64, seed: int = 0) -> Iterator[Planes]:
-    """Yield random starts that miss the target after so many steps, those of `starts` tried."""
+def missed(
+    question: Question, steps: int, starts: int, deadline: Deadline = NEVER
+) -> Iterator[Planes]:
+    """Yield random starts that miss the target after so many steps, of as many that are tried.
+
+    None if the deadline passes before.
+    """
     board = Board(question.height, question.width, question.boundary, starts)
-    first = state = random_starts(board, question.circuit.channels, seed)
+    first = state = random_starts(board, question.circuit.channels, 0)
     for _ in range(steps):
+        if deadline.passed:
+            return
         state = question.network.step(board, state)
     wrong = 0
     for channel, plane in zip(question.shown, question.wanted, strict=True):

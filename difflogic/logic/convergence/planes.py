@@ -76,7 +76,13 @@ class Board:
     @cached_property
     def _each(self) -> int:
         """A one in the first cell of every copy."""
-        return sum(1 << copy * self.cells for copy in range(self.copies))
+        # By doubling: one by one would take the square of the number of copies.
+        ones, count = 1, 1
+        while count < self.copies:
+            more = min(count, self.copies - count)
+            ones |= (ones & (1 << more * self.cells) - 1) << count * self.cells
+            count += more
+        return ones
 
     @cached_property
     def _rows(self) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from difflogic.logic.deadline import Deadline
 from difflogic.logic.inspection.decision import Clauses
 from difflogic.logic.xag import FALSE, TRUE, Xag
 
-MOST_GATES = 2**21
+MOST_GATES = 2**19
 """Of the unrolled steps together: more take longer to build than a solver should be asked for."""
 
 
