@@ -89,6 +89,10 @@ def saved_model(path: Path, root: str | Path = ROOT) -> Path:
         raise RunDirectoryError(
             f"{path}: holds no {MODEL}: name the directory of a run that has saved, or a file"
         )
+    if (path / MODEL).is_symlink():
+        raise RunDirectoryError(
+            f"{path / MODEL}: is a link, and none is followed in a run's directory: name the file"
+        )
     return path / MODEL
 
 

@@ -191,3 +191,20 @@ def test_the_shell_completes(typed: str, found: str) -> None:
         _DCT_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=str(len(typed.split()) - 1)
     )
     assert found in done.stdout.split()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["train", "--help"], ["config", "show"], ["list"]]
+)
+def test_results_that_cannot_be_printed_are_a_failure(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cli", *arguments],
+            cwd=REPOSITORY,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: No space left on device\n"

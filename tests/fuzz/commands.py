@@ -31,6 +31,41 @@ PRECIOUS = b"years of work"
 
 RIGHT = ["run", "circuit.json", "model.npz", "checkerboard-small", "last"]
 
+ALONE = ("list", "bench", "train-pattern", "train-gol")
+CONFIGURED = ("train", "train-checkerboard", "sweep", "config show")
+
+RIGHT_VALUES = {
+    "--output": ["out.json", "out.svg", "out.png", "out.html", "out.v", "out.c", "out.gif"],
+    "--save": ["out.npz"],
+    "--picture": ["out.png"],
+    "--test": ["gates", "exactness"],
+    "--starts": ["4"],
+    "--start": ["random", "zeros", "center"],
+    "--seed": ["1"],
+    "--seeds": ["0", "0-1"],
+    "--dir": ["new", "run", "empty", "runs/new"],
+    "--resume": ["run", "last"],
+    "--target": ["letter-g"],
+    "--recipe": ["reference"],
+    "--against": ["circuit.json", "model.npz", "run"],
+    "--set": ["training.batch=1", "checkpoint.every_epochs=1", "finishing.every=1"],
+    "--grid": ["training.batch=1,2"],
+    "--backend": ["loky", "sequential"],
+    "--size": ["16x16", "3x3"],
+    "--steps": ["3"],
+    "--epochs": ["2"],
+    "--repeat": ["2"],
+    "--workers": ["1", "2"],
+    "--time-limit": ["3"],
+    "--effort": ["low"],
+    "--rule": ["B36/S23"],
+    "--channels": ["8"],
+    "--colors": ["1", "3"],
+    "--density": ["0.3"],
+    "--damage": ["1:0,0,2x2"],
+    "--format": ["c", "json", "verilog", "auto"],
+}
+
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 NUMBERS = [
@@ -255,14 +290,21 @@ def make_command(names: list[str], random: Random) -> list[str]:
     """Return the words of a command line, right in part."""
     command = random.choice([*COMMANDS, random.choice(WORDS)])
     words = command.split() if command in COMMANDS else [command]
-    if random.random() < 0.9:
-        words.append(random.choice(RIGHT if random.random() < 0.5 else names))
+    # Half of them are right but for the files that they meet: these come far.
+    right = random.random() < 0.5
+    if random.random() < 0.9 and not (right and command in ALONE):
+        known = ["checkerboard-small"] if command in CONFIGURED else RIGHT
+        words.append(random.choice(known if right or random.random() < 0.5 else names))
+    if right and command == "sweep":
+        words.append("--seeds=0")
     for option in random.sample(
         options := COMMANDS.get(command, ["--x"]), random.randint(0, min(4, len(options)))
     ):
         words.append(option)
         if option not in TAKES_NO_VALUE or random.random() < 0.03:
-            words.append(_value(option, names, random))
+            values = RIGHT_VALUES.get(option)
+            take = right and values is not None
+            words.append(random.choice(values) if take else _value(option, names, random))
     if command.startswith(("train", "sweep", "bench")):
         # What is right ends soon.
         words += ["--set", "evaluation.starts=4"]

@@ -17,9 +17,8 @@ import traceback
 from pathlib import Path
 from random import Random
 
-from difflogic.training.session import execute
 from tests.difflogic.training.kill import results
-from tests.difflogic.training.tiny import GROWING, TINY, growing, tiny
+from tests.difflogic.training.tiny import GROWING, TINY
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 240
@@ -65,17 +64,18 @@ class _Whole:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "whole"
-        execute(tiny(*RUN), self._folder / "run")
-        execute(growing(*SEARCH), self._folder / "search")
-        _finish(_command("sweep", self._folder), self._folder)
+        for kind in ("run", "search", "sweep"):
+            place = self._folder / kind
+            place.mkdir(parents=True)
+            _finish(_command(kind, place), place)
 
     def compare(self, kind: str, place: Path) -> None:
         """Raise AssertionError if what was killed has ended otherwise."""
         if kind == "sweep":
-            assert _table(place / "sweep") == _table(self._folder / "sweep")
+            assert _table(place / "sweep") == _table(self._folder / "sweep" / "sweep")
             return
         name = "search" if kind == "search" else "run"
-        assert results(place / "run") == results(self._folder / name)
+        assert results(place / "run") == results(self._folder / name / "run")
         assert not [path for path in (place / "run").iterdir() if path.name.startswith(".")]
 
 

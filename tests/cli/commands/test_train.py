@@ -95,7 +95,7 @@ class TestRun:
         train_tiny("--epochs", "2", "--run-dir", "first")
         result = dct("train-checkerboard", "--config", "first/config.toml", "--run-dir", "second")
         assert result.exit_code == 0
-        first, second = (Path(run, "config.toml").read_text() for run in ("first", "second"))
+        first, second = (load_config(Path(run, "config.toml")) for run in ("first", "second"))
         assert first == second
 
     def test_metrics_have_a_row_per_epoch(self, train_tiny: Dct) -> None:
@@ -530,10 +530,10 @@ class TestExperiments:
             (["train-gol", "--config", "lizard"], 'lizard is of kind "pattern"'),
             (["train", "lizard", "--recipe", "referense"], 'did you mean "reference"?'),
             (["train-gol", "--rule", "B3S23"], "[task] rule must be"),
-            (["train-gol", "--small", "--config", "game-of-life"], "--small and --config both"),
-            (["train-checkerboard", "--async", "--config", "x"], "--async and --config both"),
+            (["train-gol", "--small", "--config", "game-of-life"], "--small and game-of-life both"),
+            (["train-checkerboard", "--async", "--config", "x"], "--async and x both"),
             (["train-pattern", "--colors", "2"], "of 1 colour and of 3"),
-            (["train-pattern", "--colors", "3", "--config", "x"], "--colors and --config both"),
+            (["train-pattern", "--colors", "3", "--config", "x"], "--colors and x both"),
             (["train-pattern", "--target", "lizzard"], "lizzard"),
             (["train-pattern", "--start", "middle"], "middle"),
         ],

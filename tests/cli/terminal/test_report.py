@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import pytest
@@ -83,7 +84,7 @@ def test_where_the_run_is() -> None:
 @pytest.mark.parametrize(
     ("changes", "command"),
     [
-        ({}, "dct train runs/x/config.toml --seed 24 "),
+        ({"epochs_requested": 9999}, "dct train runs/x/config.toml --seed 24 "),
         ({"experiment": "checkerboard-small"}, "dct train checkerboard "),
         ({"epochs_requested": 50}, "dct train checkerboard "),
         ({"experiment": "of-my-own", "epochs_requested": 5}, "dct train runs/x/config.toml "),
@@ -130,3 +131,15 @@ def test_the_check_of_a_life_like_rule() -> None:
     assert (
         "random soup of 128×128 cells, step 300: 7 wrong of 4915200, the first at step 12\n" in text
     )
+
+
+def test_the_next_command_can_be_copied() -> None:
+    for directory in ("a run", "it's", "$(x)", "-x;y"):
+        for changes in (
+            {"epochs_requested": 9999},
+            {"held_out": {"exact": True}},
+            {"interrupted": True},
+        ):
+            text = report.render(summary(**changes), directory)
+            command = text.partition("next       ")[2].partition("   (")[0]
+            assert directory in " ".join(shlex.split(command))

@@ -166,6 +166,15 @@ class TestSavedModel:
         assert saved_model(tmp_path / "b-first") == tmp_path / "b-first" / "model.npz"
         assert saved_model(Path("last"), tmp_path) == tmp_path / "a-second" / "model.npz"
 
+    def test_a_link_in_a_run_is_not_followed(self, tmp_path):
+        (tmp_path / "elsewhere.npz").touch()
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "model.npz").symlink_to(tmp_path / "elsewhere.npz")
+        with pytest.raises(RunDirectoryError, match="is a link"):
+            saved_model(tmp_path / "run")
+        # Who names it means it.
+        assert saved_model(tmp_path / "run" / "model.npz").exists()
+
     def test_whatever_is_no_directory_is_left_to_who_reads_it(self, tmp_path):
         assert saved_model(tmp_path / "x.npz") == tmp_path / "x.npz"
 

@@ -361,3 +361,14 @@ def test_the_model_file_does_not_tell_how_it_was_computed(tmp_path, whole):
     lanes = config("parallel.lanes=16")
     execute(lanes, tmp_path / "lanes")
     assert Model.load(tmp_path / "lanes" / "model.npz").config.parallel.lanes == 16
+
+
+def test_a_directory_that_is_gone_has_no_good_checkpoint(tmp_path):
+    path = tmp_path / "run"
+
+    def remove(result):
+        if result.epoch == 3:
+            shutil.rmtree(path)
+
+    with pytest.raises(TrainingError, match="its checkpoints are gone, too"):
+        execute(config("checkpoint.every_epochs=2"), path, on_step=remove)
