@@ -118,7 +118,7 @@ class Shown:
         with Undo(session.abandon):
             warm_up(trainer, self._quiet)
         if self._watch:
-            from difflogic.library.watch import offering
+            from difflogic.library.serving import offering
 
             server, self._offer = self._stack.enter_context(offering(session))
             note(f"watch it at {server.link}")

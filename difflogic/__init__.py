@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from difflogic.library.plotting import plot as plot
     from difflogic.library.rendering import render as render
     from difflogic.library.reporting import report as report
+    from difflogic.library.serving import watch as watch
     from difflogic.library.simplifying import prove as prove
     from difflogic.library.simplifying import simplify as simplify
     from difflogic.library.simulating import simulate as simulate
@@ -53,6 +54,7 @@ _HOMES = {
     "simulate": "difflogic.library.simulating",
     "sweep": "difflogic.library.sweeping",
     "train": "difflogic.library.training",
+    "watch": "difflogic.library.serving",
     "Config": "difflogic.config",
     "load_config": "difflogic.config",
     "Model": "difflogic.model",

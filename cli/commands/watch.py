@@ -27,7 +27,7 @@ def watch(
     the run. What is shown is what the run has saved, about every ten seconds; dct train --watch
     shows it every second.
     """
-    from difflogic.library.watch import watch as serve
+    from difflogic.library.serving import watch as serve
 
     with serve(source, port) as server:
         typer.echo(server.link)

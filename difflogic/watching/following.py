@@ -11,7 +11,6 @@ from difflogic.model import Model
 from difflogic.reports.source import read_training
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.question import Question
-from difflogic.training.metrics import History
 from difflogic.training.run_directory import METRICS, MODEL, SUMMARY
 from difflogic.watching.feed import Feed, Status
 
@@ -35,8 +34,8 @@ class Follower:
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._sweep = SweepDirectory(path) if SweepDirectory(path).exists else None
         self._run = path
-        self._stamps: tuple[_Stamp, ...] = ()
-        self._history = History()
+        self._numbers: tuple[_Stamp, _Stamp] | None = None
+        self._model: _Stamp = None
 
     def __enter__(self) -> Follower:
         self.look()
@@ -61,23 +60,22 @@ class Follower:
             return  # half written: the next look will see
 
     def _look_at_run(self, path: Path) -> None:
-        stamps = tuple(_stamp(path / name) for name in (METRICS, MODEL, SUMMARY))
-        if stamps == self._stamps:
-            return
-        changes: dict[str, Any] = {}
-        if not self._stamps or stamps[0] != self._stamps[0] or stamps[2] != self._stamps[2]:
+        """Read what has changed since it was read; what cannot be read is tried again."""
+        numbers = _stamp(path / METRICS), _stamp(path / SUMMARY)
+        if numbers != self._numbers:
             history, summary = read_training(path)
-            rows = history.rows if history is not None else []
-            changes["rows"] = tuple(rows)
-            changes["status"] = _status(summary, rows)
-            changes["exact_epoch"] = summary.get("exact_epoch") if summary else None
-        if stamps[1] is not None and (not self._stamps or stamps[1] != self._stamps[1]):
-            changes["model"] = Model.load(path / MODEL)
-            rows = changes.get("rows", self._feed.snapshot.rows)
-            changes["epoch"] = len(rows)
-        self._stamps = stamps
-        if changes:
-            self._feed.offer(**changes)
+            rows = tuple(history.rows) if history is not None else ()
+            self._numbers = numbers
+            self._feed.offer(
+                rows=rows, status=_status(summary, rows),
+                exact_epoch=summary.get("exact_epoch") if summary else None,
+            )  # fmt: skip
+        model = _stamp(path / MODEL)
+        if model is not None and model != self._model:
+            found = Model.load(path / MODEL)
+            self._model = model
+            # The metrics are saved just before.
+            self._feed.offer(model=found, epoch=len(self._feed.snapshot.rows))
 
     def _look_at_sweep(self, sweep: SweepDirectory) -> None:
         """Show the run that was saved last, and list all."""
@@ -90,7 +88,7 @@ class Follower:
         saved = {path: _stamp(path / METRICS) for path in places}
         newest = max(saved, key=lambda path: saved[path] or (0, 0))
         if newest != self._run:
-            self._run, self._stamps = newest, ()
+            self._run, self._numbers, self._model = newest, None, None
         runs = tuple(_run(sweep, question, path, newest) for path in places)
         if runs != self._feed.snapshot.runs:
             self._feed.offer(runs=runs)

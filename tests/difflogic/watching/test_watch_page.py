@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from difflogic.library.watch import watch
+from difflogic.library.serving import watch
 from tests.difflogic.reports.browser import chromium, needs_browser
 
 pytestmark = [needs_browser, pytest.mark.slow]
