@@ -56,6 +56,7 @@ def gather(source, layout, tile_index, channels, rows):
     cell, the cell is to it. Most lanes are one shifted copy; the rest are mended one by one.
     """
     mirrored = source.shape[0] != channels
+    apart = channels if mirrored else 0
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     count = min(lanes, layout.cells - start)
     for n in range(9):
@@ -64,7 +65,7 @@ def gather(source, layout, tile_index, channels, rows):
         mend = layout.mend_start[tile_index, neighbor]
         mend_end = layout.mend_start[tile_index, neighbor + 1]
         for c in range(channels):
-            row = source[n * channels + c] if mirrored else source[c]
+            row = source[n * apart + c]
             target = rows[(n * channels + c) * lanes : (n * channels + c + 1) * lanes]
             # Slices, since numba cannot vectorise an index that it must check for a sign.
             shifted = row[first : first + lanes]
