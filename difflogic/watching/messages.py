@@ -13,7 +13,7 @@ from difflogic.evaluation.exactness import held_out_streams
 from difflogic.logic.automaton import from_model
 from difflogic.model import Model
 from difflogic.reports.target import introduce
-from difflogic.tasks import draw_batch, is_own, make_task
+from difflogic.tasks import draw_batch, make_task, own
 from difflogic.watching.feed import Snapshot
 
 DECIDED = 0.9
@@ -101,11 +101,11 @@ def _run(model: Model) -> dict[str, Any]:
 def _sample(model: Model) -> tuple[np.ndarray, np.ndarray | None]:
     """Return a start (channels, H, W) that is not trained on, and its target; else zeros, and none.
 
-    Of a task whose code is not this program's nothing is drawn: watching runs no such code.
+    Of a task whose code is not loaded nothing is drawn: watching runs no such code.
     """
     config = model.config
     shape = config.automaton.channels, config.task.height, config.task.width
-    if is_own(config.task.kind):
+    if not own.is_loaded(config.task):
         return np.zeros(shape, np.uint8), None
     streams = held_out_streams(config.training.seed)
     starts, targets = draw_batch(make_task(config), streams.seed, streams.epoch, 1, streams.start)
