@@ -23,9 +23,8 @@ def draw_batch(
     height, width). Raises ConfigError if a target holds NaN or infinity, or a start no bits.
     """
     numbers = range(first, first + batch)
-    samples = [task.draw(stream(seed, purpose, epoch, number)) for number in numbers]
-    starts = np.stack([start for start, _ in samples])
-    targets = np.stack([target for _, target in samples]).astype(np.float64, copy=False)
+    starts, targets = task.draw_all(stream(seed, purpose, epoch, number) for number in numbers)
+    targets = targets.astype(np.float64, copy=False)
     if starts.max() > 1:
         raise TaskError(
             f"{task.blamed}.sample gives a start with the value {starts.max()}: every element of a "

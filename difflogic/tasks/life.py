@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -70,20 +71,27 @@ class Life(Task):
         return table
 
     def advance(self, board: Bits) -> Bits:
-        """Return the board (height, width) one generation later."""
-        cells = board.ravel()
-        seen = np.where(self._table == OUTSIDE, 0, cells[self._table])
-        return self._next[cells, seen.sum(axis=0) - seen[CENTER]].reshape(board.shape)
+        """Return the board (height, width) one generation later, or each of (…, height, width)."""
+        cells = board.reshape(*board.shape[:-2], -1)
+        seen = np.where(self._table == OUTSIDE, 0, cells[..., self._table])
+        around = seen.sum(axis=-2) - seen[..., CENTER, :]
+        return self._next[cells, around].reshape(board.shape)
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Draw a board for the loss channels, the others 0; what follows on it is the target."""
-        board = rng.integers(0, 2, size=(self.height, self.width), dtype=np.uint8)
-        start = np.zeros((self.channels, self.height, self.width), np.uint8)
-        start[list(self.loss_channels)] = board
+        starts, targets = self.draw_all([rng])
+        return starts[0], targets[0]
+
+    def draw_all(self, rngs: Iterable[np.random.Generator]) -> Sample:
+        """Draw each board from its own stream, and let all of them live at once."""
+        size = (self.height, self.width)
+        boards = np.stack([rng.integers(0, 2, size=size, dtype=np.uint8) for rng in rngs])
+        starts = np.zeros((len(boards), self.channels, *size), np.uint8)
+        starts[:, list(self.loss_channels)] = boards[:, None]
         for _ in range(self.automaton.steps):
-            board = self.advance(board)
-        shape = (len(self.loss_channels), *board.shape)
-        return start, np.broadcast_to(board.astype(np.float64), shape)
+            boards = self.advance(boards)
+        shape = (len(boards), len(self.loss_channels), *size)
+        return starts, np.broadcast_to(boards[:, None].astype(np.float64), shape)
 
     def cases(self) -> Cases | None:
         """Return all boards of 3×3 cells on a torus, if every cell takes one step."""

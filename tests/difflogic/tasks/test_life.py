@@ -132,3 +132,18 @@ def test_texts_that_are_no_rule(rule):
 
     with pytest.raises(ConfigError, match="rule must be B and digits 0 to 8"):
         load_config("game-of-life", [f'task.rule="{rule}"'])
+
+
+@given(st.integers(0, 2**63 - 1), st.integers(1, 5), st.integers(1, 3))
+def test_boards_drawn_together_are_those_drawn_alone(seed, count, steps):
+    task = Life(
+        Life.Section(kind="life", height=4, width=5, loss_channels=[0, 1]),
+        automaton(channels=3, steps=steps, boundary="periodic"),
+    )
+    starts, targets = task.draw_all(np.random.default_rng([seed, i]) for i in range(count))
+    for i in range(count):
+        board = np.random.default_rng([seed, i]).integers(0, 2, size=(4, 5), dtype=np.uint8)
+        np.testing.assert_array_equal(starts[i], np.stack([board, board, np.zeros_like(board)]))
+        for _ in range(steps):
+            board = task.advance(board)
+        np.testing.assert_array_equal(targets[i], np.stack([board, board]))
