@@ -74,6 +74,10 @@ def convergence(
         )  # fmt: skip
     if to is not None and found.assurance is not None:
         raise ConfigError(f"-o does not apply: {found.assurance.text}, and not by sets of values")
+    if task is None and not found.source.trained:
+        note(
+            "the target is what a start of zeros ends in; --task names the experiment that says one"
+        )
     saved = to is not None and found.proved
     if to is not None and saved:
         found.save(to, force=force)

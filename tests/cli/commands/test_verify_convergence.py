@@ -75,6 +75,7 @@ def test_without_a_task_the_target_is_what_zeros_end_in(dct: Dct) -> None:
     (found,) = result.json["findings"]
     assert found["verdict"] == "proved"
     assert {len(row) for row in found["known"]} == {9}
+    assert "what a start of zeros ends in" in result.stderr
 
 
 def test_where_zeros_never_rest(dct: Dct, tmp_path: Path) -> None:
