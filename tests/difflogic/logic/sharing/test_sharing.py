@@ -18,7 +18,6 @@ from difflogic.logic.sharing.text import lines, place
 from tests.difflogic.logic.circuits import (
     circuit_of,
     circuits,
-    deep_circuit,
     same_next_states,
     step,
 )
@@ -143,11 +142,13 @@ class TestSearch:
         hashed = graphs.to_shared(graphs.from_circuit(circuit), circuit.labels)
         assert found.circuit.operations == hashed.operations
 
-    def test_a_large_circuit_is_only_hashed(self) -> None:
-        circuit = deep_circuit(400, channels=2)
+    def test_a_large_circuit_is_only_hashed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(search, "MOST_GATES", 10)
+        circuit = life_like("3", "23")
         found = share(circuit)
         assert found.proved
-        assert found.circuit.operations <= graphs.gates(graphs.from_circuit(circuit)) + 2
+        hashed = graphs.to_shared(graphs.from_circuit(circuit), circuit.labels)
+        assert found.circuit.operations == hashed.operations > 10
 
     def test_what_is_too_large_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(search, "MOST_UNFOLDED", 2)
