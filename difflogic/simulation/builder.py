@@ -56,6 +56,16 @@ class Builder:
             function = ir.Function(module, kind, name)
         return self.ir.call(function, arguments)
 
+    def prefetch(self, place: Any, write: bool) -> None:
+        """Ask for a cache line, as far as the second-level cache."""
+        pointer = self.ir.bitcast(place, ir.IntType(8).as_pointer())
+        name, module = "llvm.prefetch.p0", self.function.module
+        function = module.globals.get(name)
+        if function is None:
+            kind = ir.FunctionType(ir.VoidType(), [pointer.type, I32, I32, I32])
+            function = ir.Function(module, kind, name)
+        self.ir.call(function, [pointer, I32(int(write)), I32(2), I32(1)])
+
     def funnel(self, left: bool, high: Any, low: Any, bits: int) -> Any:
         """Shift the pair (high, low) by `bits`: its upper word if `left`, else its lower one."""
         name = f"llvm.fsh{'l' if left else 'r'}.v{self.words}i64"

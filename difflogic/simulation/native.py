@@ -145,7 +145,8 @@ def compile_code(
     from difflogic.simulation.emission import emit
 
     order = schedule(circuit)
-    module = emit(order, circuit.channels, words, rows_at_once(order, circuit.channels))
+    rows = rows_at_once(order, circuit.channels)
+    module = emit(order, circuit.channels, words, rows, ask_ahead=True)
     return lower(module) if order.gates <= HERE_GATES else _lower_aside(module, pause)
 
 

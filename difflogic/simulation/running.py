@@ -35,7 +35,12 @@ def emit_run(
     channels: int,
     words: int,
     at_once: int,
+    ask_ahead: bool,
 ) -> None:
+    """Emit `run`, which calls the functions `fill` and `cells`.
+
+    With `ask_ahead` the rows of both grids that come next are asked for in good time.
+    """
     kind = ir.FunctionType(ir.VoidType(), [_POINTER, _POINTER])
     function = ir.Function(module, kind, "run")
     b = Builder(function, words)
@@ -84,6 +89,8 @@ def emit_run(
         for other in wanted[1:]:
             any_wanted = b.ir.or_(any_wanted, other)
         with b.ir.if_then(any_wanted):
+            if ask_ahead:
+                _emit_ask_ahead(b, rows, stage, y)
             step = b.ir.add(b.ir.mul(block, p[Field.DEPTH]), stage)
             _emit_some_rows(b, rows, stage, step, y, wanted, (fill, cells, channels))
     finished = b.at(done, b.ir.mul(band, _I64(8)))
@@ -180,6 +187,26 @@ class _Rows:
         build = self.b.ir
         words = build.mul(number, self.p[Field.ROW_STRIDE])
         return self.b.at(base, build.add(words, _I64(LINE)))
+
+
+def _emit_ask_ahead(b: Builder, rows: _Rows, stage: Any, y: Any) -> None:
+    """Emit what asks for the rows that the first stage reads next, and the last one writes next.
+
+    A vector of cells reads a line of each channel, in no order that the processor could foresee.
+    """
+    last = b.ir.sub(rows.p[Field.DEPTH], _I64(1))
+    for which, row_of, distance, write in (
+        (_I64(0), rows.before, rows.at_once + 1, False),
+        (last, rows.after, rows.at_once, True),
+    ):
+        with b.ir.if_then(b.ir.icmp_unsigned("==", stage, which)):
+            for number in range(distance, distance + rows.at_once):
+                following = b.ir.add(y, _I64(number))
+                with b.ir.if_then(rows.exists(following)):
+                    row = row_of(stage, following)
+                    lines = b.ir.udiv(rows.p[Field.ROW_STRIDE], _I64(LINE))
+                    with b.loop(_I64(0), lines) as line:
+                        b.prefetch(b.at(row, b.ir.mul(line, _I64(LINE))), write)
 
 
 def _emit_some_rows(
