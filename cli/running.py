@@ -42,15 +42,17 @@ class Experiment:
 def run_experiment(experiment: Experiment, options: RunOptions) -> None:
     """Train, show and print; exits 130 or 143 if interrupted, after saving."""
     from difflogic.library.training import train  # takes its time: before there is anything
+    from difflogic.tasks import OwnSection
 
     settings = resolved(experiment, options)
+    own_code = isinstance(settings.task, OwnSection)
     with Shown(options.quiet, options.watch) as shown:
         found = train(
             settings, directory=options.directory, new=True, resume=options.resume,
             begin=shown.begin,
             progress=shown.add, should_stop=lambda: shown.interruption.requested, say=note,
         )  # fmt: skip
-    _print_results(found, options.as_json)
+    _print_results(found, options.as_json, own_code)
     if shown.interruption.exit_code:
         raise typer.Exit(shown.interruption.exit_code)
 
@@ -145,7 +147,7 @@ class Shown:
         self._offer(result)
 
 
-def _print_results(found: Trained, as_json: bool) -> None:
+def _print_results(found: Trained, as_json: bool, own_code: bool) -> None:
     summary, run = dict(found.summary), found
     if summary["interrupted"]:
         note(
@@ -155,4 +157,4 @@ def _print_results(found: Trained, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({**summary, "run_directory": str(run.path)}, indent=2))
     else:
-        typer.echo(report.render(summary, str(run.path)))
+        typer.echo(report.render(summary, str(run.path), own_code))

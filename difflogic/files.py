@@ -145,6 +145,9 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
 
     Whatever goes wrong, an interrupt included, the earlier file stays as it was and nothing
     else is left behind. Raises RunDirectoryError, with the remedy, if the system refuses.
+
+    The renaming replaces a link, a pipe or a device of that name, which is right in a directory of
+    the program's own; see `check_output` for paths that users name.
     """
     aside = path.with_name(f".dct-{secrets.token_hex(8)}.tmp")
     try:

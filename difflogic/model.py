@@ -19,7 +19,7 @@ from difflogic.config import Config, config_from_dict
 from difflogic.config.effects import effective
 from difflogic.config.problems import shorten
 from difflogic.errors import ConfigError, ModelFileError
-from difflogic.files import write_whole
+from difflogic.files import check_output, write_whole
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.netlist import Circuit, Netlist, flatten, wire
 from difflogic.streams import Purpose, stream
@@ -98,6 +98,7 @@ class Model:
             **_pack("perception", list(chain.from_iterable(self.circuit.perception))),
             **_pack("update", self.circuit.update),
         }
+        check_output(path, force=True)
         write_whole(path, lambda file: write_npz(file, arrays))
 
     @classmethod

@@ -126,8 +126,8 @@ def parse(program, words):
 @pytest.mark.parametrize(
     ("page", "leaves"),
     [
-        (ROOT / "README.md", ("circuit.json", "circuit.v", "state.png")),
-        (ROOT / "docs" / "getting-started.md", ("circuit.json",)),
+        (ROOT / "README.md", ("life.json", "life.v", "state.png")),
+        (ROOT / "docs" / "getting-started.md", ("checkerboard.json",)),
     ],
     ids=lambda value: value.name if isinstance(value, Path) else "",
 )

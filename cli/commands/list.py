@@ -43,7 +43,9 @@ def list_(
     )  # fmt: skip
     for experiment in experiments:
         table.add_row(*_row(experiment))
-    output.show_table(table)
+    output.show_table(
+        table, ("per cell", "batch", "steps", "channels", "published", "epochs", "grid", "gates")
+    )
     typer.echo()
     table = output.new_table("picture", "grid", "loss channels", "ones")
     for picture in pictures:

@@ -42,7 +42,8 @@ def runs(
     )  # fmt: skip
     for listed in found:
         table.add_row(*map(printable, _row(listed)))
-    output.show_table(table)
+    # A run's name says what it trains, with which seed, and when it was begun.
+    output.show_table(table, ("begun", "experiment", "seed", "active gates", "epochs", "seconds"))
 
 
 def _row(listed: Listed) -> list[str]:

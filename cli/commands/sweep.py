@@ -11,7 +11,7 @@ import typer
 from cli.commands import config as config_command
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options.parsing import whole_number
+from cli.options.parsing import named_path, whole_number
 from cli.options.sources import ALLOW_CODE
 from cli.terminal.sweep_display import choose
 from cli.terminal.sweep_report import report
@@ -76,6 +76,7 @@ def sweep(
         Path | None,
         typer.Option(
             "--dir",
+            parser=named_path,
             metavar="DIR",
             help="Write there instead of runs/…; an earlier sweep there goes on.",
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -27,6 +28,15 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
         return number
 
     return parse
+
+
+def named_path(text: str) -> Path:
+    """Parse an option that names a directory: "", as of an unset variable, would be this one."""
+    import typer
+
+    if not text:
+        raise typer.BadParameter('"" names no directory (for this one: .)')
+    return Path(text)
 
 
 def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]:

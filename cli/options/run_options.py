@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from cli.commands import config as config_command
-from cli.options.parsing import whole_number
+from cli.options.parsing import named_path, whole_number
 from cli.options.sources import ALLOW_CODE
 
 if TYPE_CHECKING:
@@ -37,7 +37,12 @@ class RunOptions:
     overrides: Annotated[list[str] | None, config_command.SET] = None
     directory: Annotated[
         Path | None,
-        typer.Option("--dir", metavar="DIR", help="Write there instead of runs/…; new or empty."),
+        typer.Option(
+            "--dir",
+            parser=named_path,
+            metavar="DIR",
+            help="Write there instead of runs/…; new or empty.",
+        ),
     ] = None
     resume: Annotated[
         str | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -47,14 +48,21 @@ def new_table(*columns: str, texts: int = 1) -> Table:
     return table
 
 
-def show_table(table: Table) -> None:
-    """Print a table, without colour and frame if stdout is no terminal."""
+def show_table(table: Table, spare: Sequence[str] = ()) -> None:
+    """Print a table, without colour and frame if stdout is no terminal.
+
+    On a terminal that is too narrow the `spare` columns are left out, the first ones first.
+    """
     from rich.console import Console
 
     if sys.stdout.isatty():
         console = Console(highlight=False, markup=False, emoji=False)
-        # A terminal that is too narrow folds lines; cut numbers would be worse.
         unbounded = console.options.update(max_width=PLAIN_WIDTH)
+        for name in spare:
+            if console.measure(table, options=unbounded).maximum <= console.width:
+                break
+            table.columns = [column for column in table.columns if column.header != name]
+        # One that still does not fit has its lines folded; cut numbers would be worse.
         console.width = max(console.width, console.measure(table, options=unbounded).minimum)
         console.print(table)
         return

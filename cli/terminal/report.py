@@ -15,12 +15,16 @@ TRIAL_SHARE = 0.25
 PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing"}
 
 
-def render(summary: Mapping[str, Any], directory: str) -> str:
-    """Return the summary as text: time per phase, scores, where the run is, what to try next."""
+def render(summary: Mapping[str, Any], directory: str, own_code: bool = False) -> str:
+    """Return the summary as text: time per phase, scores, where the run is, what to try next.
+
+    `own_code` says that the task is code of the user's, which takes leave to run again.
+    """
+    proposal = _next_command(summary, directory, " --allow-code" if own_code else "")
     paragraphs = [
         _timing(summary["seconds"], summary["epochs"]),
         _scores(summary["scores"], summary["exact_epoch"]),
-        [f"run        {printable(directory)}", f"next       {_next_command(summary, directory)}"],
+        [f"run        {printable(directory)}", f"next       {proposal}"],
     ]
     return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs)
 
@@ -86,13 +90,13 @@ def _exactness(found: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _next_command(summary: Mapping[str, Any], directory: str) -> str:
+def _next_command(summary: Mapping[str, Any], directory: str, leave: str) -> str:
     """Return what suits the run, and holds for any experiment."""
     path = shlex.quote(directory)
     if summary["interrupted"]:
-        return f"dct train --resume {path}   (goes on where it stopped)"
+        return f"dct train --resume {path}{leave}   (goes on where it stopped)"
     if summary["scores"]["held_out"]["exact"]:
-        return f"dct eval {path}   (every test of the circuit; dct inspect shows it)"
+        return f"dct eval {path}{leave}   (every test of the circuit; dct inspect shows it)"
     full = _full_experiment(summary)
     if full is not None:
         return f"dct train {full}   (the full experiment, for as long as it takes to learn)"

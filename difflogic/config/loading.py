@@ -54,6 +54,10 @@ def load_config(
     for a configuration that the user named. Raises ConfigError that names the file or override,
     the key, what is wrong and what would be right.
     """
+    if isinstance(overrides, str) or not all(
+        isinstance(item, str | Override) for item in overrides
+    ):
+        raise ConfigError('overrides: give a list of texts, such as ["training.epochs=50"]')
     path = _locate(source)
     data = _read(path)
     if recipe is not None:
@@ -111,6 +115,8 @@ def _locate(source: str | Path) -> Path:
     """Return the path of a shipped configuration's name, or of a path as it is."""
     if isinstance(source, Path):
         return source
+    if not isinstance(source, str):
+        raise ConfigError(f"{source!r}: names no configuration: give a name, or a path")
     shipped = shipped_configs()
     if source in shipped:
         return _shipped_directory() / f"{source}.toml"

@@ -69,7 +69,7 @@ def accepted(section: str, key: str, item: bool = False, model: type[Section] | 
         known = " or ".join(_literal(kind) for kind in TASKS)
         return f'{known} or a class of your own, as "my_task.py:MyTask"'
     schema = _schema(section, key, model)
-    return _phrase(schema["items"] if item and "items" in schema else schema)
+    return phrase(schema["items"] if item and "items" in schema else schema)
 
 
 def choices(section: str, key: str, model: type[Section] | None = None) -> list[str]:
@@ -109,19 +109,19 @@ def _properties(model: type[Section]) -> dict[str, Any]:
     return model.model_json_schema()["properties"]
 
 
-def _phrase(schema: dict[str, Any]) -> str:
+def phrase(schema: dict[str, Any]) -> str:
     if "accepted" in schema:
         return schema["accepted"]
     if "anyOf" in schema:
         options = [option for option in schema["anyOf"] if option.get("type") != "null"]
-        return " or ".join(_phrase(option) for option in options)
+        return " or ".join(phrase(option) for option in options)
     if "const" in schema:
         return _literal(schema["const"])
     if "enum" in schema:
         return " or ".join(_literal(choice) for choice in schema["enum"])
     match schema.get("type"):
         case "array" if {"minItems", "maxItems"} <= schema.keys():
-            item = _phrase(schema["items"]).replace("an integer", "integers")
+            item = phrase(schema["items"]).replace("an integer", "integers")
             return f"a list of {schema['minItems']} to {schema['maxItems']} {item}"
         case "boolean":
             return "true or false"
@@ -144,12 +144,12 @@ def _literal(value: object) -> str:
 def _range(schema: dict[str, Any]) -> str:
     low, above = schema.get("minimum"), schema.get("exclusiveMinimum")
     high, below = schema.get("maximum"), schema.get("exclusiveMaximum")
-    if high is None and below is not None:
-        high = below - 1  # only integers are bounded from above by an excluded number
+    if high is None and below is not None and schema["type"] == "integer":
+        high = below - 1
     start = f" from {low:g}" if isinstance(low, float) else f" from {low}"
     if above is not None:
         start = f" above {above:g}"
     if high is None:
-        return start
+        return start if below is None else f"{start}, below {below:g}"
     end = f"{high:g}" if isinstance(high, float) else str(high)
     return f"{start}, at most {end}" if above is not None else f"{start} to {end}"

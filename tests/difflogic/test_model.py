@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import os
+import stat
 import struct
 import threading
 import zipfile
@@ -498,3 +499,12 @@ def test_any_bytes_give_an_error(tmp_path, content):
     path = tmp_path / "model.npz"
     path.write_bytes(content)
     error(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
+def test_a_model_replaces_no_pipe_and_no_directory(tmp_path, model):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, ""):
+        with pytest.raises(RunDirectoryError, match="regular file|directory"):
+            model.save(path)
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)

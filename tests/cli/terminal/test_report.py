@@ -143,3 +143,9 @@ def test_the_next_command_can_be_copied() -> None:
             text = report.render(summary(**changes), directory)
             command = text.partition("next       ")[2].partition("   (")[0]
             assert directory in " ".join(shlex.split(command))
+
+
+def test_leave_to_run_code_is_part_of_what_to_try_next() -> None:
+    for changes in ({"interrupted": True}, {"held_out": {"exact": True}}):
+        assert " runs/x --allow-code " in report.render(summary(**changes), "runs/x", True)
+        assert "--allow-code" not in report.render(summary(**changes), "runs/x")

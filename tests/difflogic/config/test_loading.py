@@ -575,3 +575,15 @@ def test_boards_of_life_have_no_later_steps():
     message = error("game-of-life", ["training.later_steps=1"])
     assert "[training] later_steps: the targets of this task do not stay as they are" in message
     assert load_config("lizard", ["training.later_steps=1"]).training.later_steps == 1
+
+
+@pytest.mark.parametrize("overrides", ["training.epochs=3", [5], [None]])
+def test_overrides_are_a_list_of_texts(overrides):
+    with pytest.raises(ConfigError, match="give a list of texts"):
+        load_config("checkerboard-small", overrides)
+
+
+@pytest.mark.parametrize("source", [None, 5])
+def test_what_is_no_name_and_no_path_is_refused(source):
+    with pytest.raises(ConfigError, match="names no configuration"):
+        load_config(source)

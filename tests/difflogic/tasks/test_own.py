@@ -2,16 +2,18 @@
 
 import hashlib
 import sys
+from typing import Annotated
 
 import numpy as np
 import pytest
+from pydantic import Field
 
-from difflogic.config import config_from_dict, describe, load_config
+from difflogic.config import config_from_dict, describe, load_config, schema
 from difflogic.errors import ConfigError
 from difflogic.logic.automaton import from_model
 from difflogic.model import Model
 from difflogic.tasks import draw_batch, make_task, own, start_of
-from difflogic.tasks.base import TaskError
+from difflogic.tasks.base import Task, TaskError
 from tests.difflogic.tasks.own_task import CONFIG, SOURCE, has_run, write
 
 
@@ -202,3 +204,13 @@ def test_an_error_while_training_is_the_tasks_own(tmp_path):
     config = load_config(write(tmp_path, later.replace("0.5", "0.01")), allow_code=True)
     with pytest.raises(TaskError, match=r"Shift.sample failed in line \d+: RuntimeError: late"):
         draw_batch(make_task(config), 0, 0, 2000)
+
+
+def test_a_range_with_open_ends_is_told_as_it_is():
+    class Section(Task.Section):
+        density: Annotated[float, Field(gt=0, lt=1)] = 0.5
+        count: Annotated[int, Field(ge=1, lt=9)] = 2
+
+    properties = Section.model_json_schema()["properties"]
+    assert schema.phrase(properties["density"]) == "a number above 0, below 1"
+    assert schema.phrase(properties["count"]) == "an integer from 1 to 8"
