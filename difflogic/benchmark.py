@@ -115,6 +115,12 @@ class Report:
     """Cycles per second of one core."""
     vector: int
     """Numbers of float32 in a vector register."""
+    pieces: int
+    """Pieces of work that one automaton step of the batch is cut into: chunks of tiles."""
+    alone: int
+    """Of these, those of groups of samples that one worker does by itself."""
+    stolen: float
+    """Tasks per training step that a worker took from another's share."""
     noise: float
     """(median - minimum) / minimum of the step: 0 on a quiet machine."""
 
@@ -174,6 +180,9 @@ class Report:
             "bytes_per_worker": self.bytes_per_worker,
             "bytes_shared": self.bytes_shared,
             "peak_memory": self.peak_memory,
+            "pieces": self.pieces,
+            "pieces_alone": self.alone,
+            "stolen_per_step": self.stolen,
             "noise": self.noise,
         }
 
@@ -217,6 +226,7 @@ def run(
             for measured, steps in contestants:
                 measured.losses.append(steps.step().soft_loss)
         peaks = [_peaks(path.workers)]
+        stolen_before = trainer.engine.stolen
         for done in range(repeat):
             for measured, steps in contestants:
                 _measure(measured, steps)
@@ -240,6 +250,10 @@ def run(
             peak_memory=peak_memory(),
             clock=clock_rate(),
             vector=registers().width // np.dtype(np.float32).itemsize,
+            pieces=trainer.engine.pieces[0],
+            alone=trainer.engine.pieces[1],
+            # Two steps are done for each that is measured.
+            stolen=(trainer.engine.stolen - stolen_before) / (2 * repeat),
             noise=path.total.median / path.total.minimum - 1,
         )
 

@@ -184,7 +184,7 @@ def _cut(measured: Config, asked: Config) -> str:
 
 def _show_times(report: Report) -> None:
     spread = ["min", "median", "max"]
-    columns = [f"{report.path.name} {spread[0]}", *spread[1:]]
+    columns = [f"{report.path.name} {spread[0]}", *spread[1:], "share"]
     if report.compared is not None:
         columns += [f"{report.compared.name} {spread[0]}", *spread[1:], "speed-up"]
     table = output.new_table("ms per step", *columns)
@@ -206,10 +206,14 @@ def rows(report: Report) -> list[list[str]]:
         cells = [PHASE_NAMES.get(phase, phase)]
         for each in paths:
             cells += milliseconds(each.phase(phase))
+            if each is path:
+                cells.append(share(path.phase(phase), path.total))
         found.append(cells if compared is None else [*cells, times(report.phase_speedup(phase))])
     whole = ["all"]
     for each in paths:
         whole += milliseconds(each.total)
+        if each is path:
+            whole.append(share(path.total, path.total))
     found.append(whole if compared is None else [*whole, times(report.speedup)])
     return found
 
@@ -248,6 +252,7 @@ def lines(report: Report) -> list[tuple[str, str]]:
         ("process", _process(report.peak_memory)),
         ("noise", noise(report.noise, len(report.path.steps))),
     ]
+    found.insert(-1, ("work", _work(report)))
     found.insert(-1, ("processors", processors(machine.processors())))
     if report.peak_all_workers < LEAST_GAIN * report.path.workers * report.peak_one_core:
         gain = report.peak_all_workers / report.peak_one_core
@@ -257,6 +262,15 @@ def lines(report: Report) -> list[tuple[str, str]]:
             "cores, or other programs run",
         ))  # fmt: skip
     return found
+
+
+def _work(report: Report) -> str:
+    """Say how a step of the automaton is cut, and who does it."""
+    workers = report.path.workers
+    text = f"{report.pieces} pieces per automaton step"
+    if workers == 1:
+        return text
+    return f"{text}, {report.alone} by one worker alone; {report.stolen:.1f} taken over per step"
 
 
 def _difference(agreement: Agreement) -> str:
@@ -291,6 +305,11 @@ def noise(share: float, repeats: int) -> str:
     if share <= BUSY_NOISE:
         return text + "usual"
     return text + "busy; trust the minimum, or measure again"
+
+
+def share(part: Spread, whole: Spread) -> str:
+    """Format what part of the median step a median phase takes."""
+    return f"{100 * part.median / whole.median:.0f} %" if part.maximum else "-"
 
 
 def milliseconds(spread: Spread) -> list[str]:

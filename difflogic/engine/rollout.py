@@ -145,6 +145,15 @@ class Engine:
         self._workers.__exit__(*raised)
 
     @property
+    def pieces(self) -> tuple[int, int]:
+        """Chunks of tiles that a step of a full batch has, and those in groups done by one worker.
+
+        All others are shared by all workers, which wait for each other after each step.
+        """
+        chunks = len(self.layout.chunk_start) - 1
+        return self._groups * chunks, self.team.whole * chunks
+
+    @property
     def bytes_per_worker(self) -> int:
         """Memory of one worker's tiles."""
         return sum(buffer.nbytes for buffer in self._workspaces[0])

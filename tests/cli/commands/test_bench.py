@@ -46,6 +46,9 @@ def made_up(config: Config | None = None, **changes: Any) -> Report:
             peak_one_core=100e9,
             clock=3.125e9,
             vector=16,
+            pieces=8,
+            alone=6,
+            stolen=0.25,
             peak_all_workers=190e9,
             bytes_per_worker=960_000,
             bytes_shared=1_580_000,
@@ -180,10 +183,10 @@ class TestShown:
         table = shown(made_up()).stdout.split("\n\n")[1].splitlines()
         cells = [" ".join(line.split()) for line in table]
         assert cells == [
-            "ms per step parallel min median max sequential min median max speed-up",
-            "forward 1.250 2.500 5.000 2.250 4.500 9.000 1.80×",
-            "hard evaluation 0.625 1.250 2.500 1.125 2.250 4.500 1.80×",
-            "all 5.000 10.000 20.000 9.000 18.000 36.000 1.80×",
+            "ms per step parallel min median max share sequential min median max speed-up",
+            "forward 1.250 2.500 5.000 25 % 2.250 4.500 9.000 1.80×",
+            "hard evaluation 0.625 1.250 2.500 12 % 1.125 2.250 4.500 1.80×",
+            "all 5.000 10.000 20.000 100 % 9.000 18.000 36.000 1.80×",
         ]
 
     def test_below_the_table(self, shown: Callable[..., Any]) -> None:
@@ -200,6 +203,7 @@ class TestShown:
             "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
             "buffers": "0.96 MB per worker, 1.58 MB shared",
             "process": "202 MB at most",
+            "work": ("8 pieces per automaton step, 6 by one worker alone; 0.2 taken over per step"),
             "noise": "unknown from 3 repeats: --repeat 10 tells it",
         }
 
