@@ -75,7 +75,9 @@ def test_a_model_is_opened_once(model, monkeypatch):
     """Once to see what it is, and once to read it; what it is stays known."""
     opened = []
     plain = archive.open_plain
-    monkeypatch.setattr(archive, "open_plain", lambda path: opened.append(path) or plain(path))
+    monkeypatch.setattr(
+        archive, "open_plain", lambda path, *rest: opened.append(path) or plain(path, *rest)
+    )
     found = loading.load(model[1])
     assert found.trained
     assert found.automaton is found.automaton
