@@ -149,8 +149,13 @@ def _kill(kind: str, place: Path, random: Random, most: int) -> int:
 
 
 def _damage_latest(place: Path) -> None:
-    """Cut off the last checkpoint, as a disk that loses what was written last would."""
+    """Cut off the last checkpoint, as a disk that loses what was written last would.
+
+    Not that of a run which has ended: nothing goes on from it any more.
+    """
     for run in place.rglob("config.toml"):
+        if (run.parent / "summary.json").exists():
+            continue
         found = sorted(run.parent.glob("checkpoint-*.npz"), key=lambda p: int(p.stem[11:]))
         if len(found) > 1:
             found[-1].write_bytes(found[-1].read_bytes()[:-100])
