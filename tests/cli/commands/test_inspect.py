@@ -20,6 +20,7 @@ from cli.terminal import inspection
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
+from difflogic.jit import JIT
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.proof import equivalence
@@ -160,6 +161,7 @@ class TestText:
         assert text.endswith("run from its start: not decided (a grid of more than 262144 cells)\n")
 
 
+@pytest.mark.skipif(not JIT, reason="takes minutes")
 class TestShared:
     @pytest.fixture
     def twice(self, tmp_path: Path) -> str:

@@ -152,7 +152,7 @@ class TestSearch:
 
     def test_what_is_too_large_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(search, "MOST_UNFOLDED", 2)
-        assert share(circuit_of([(Op.XOR, 0, 1), (Op.AND, 9, 4)], [10])).proved
+        assert share(circuit_of([(Op.XOR, 0, 1), (Op.AND, 9, 4)], [10]), BRIEF).proved
         with pytest.raises(CircuitError, match="has 3 gates that do something, and up to 2"):
             share(circuit_of([(Op.XOR, 0, 1), (Op.AND, 9, 4), (Op.OR, 10, 5)], [11]))
 
