@@ -99,7 +99,7 @@ def test_a_killed_worker_loses_nothing(tmp_path):
                 os.kill(json.loads(locks[0])["pid"], signal.SIGKILL)
                 killed = True
         assert killed
-        assert len(execution.losses) == 1
+        assert len(execution.notices) == 1
         rows = execution.rows
     assert timeless(rows) == timeless(execute_all(tmp_path / "whole", asked, jobs=2))
 
@@ -109,6 +109,7 @@ class Losing:
 
     compiles_here = True
     slots = 1
+    warnings = ()
 
     def __init__(self, finished):
         self.finished = finished
