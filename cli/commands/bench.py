@@ -13,6 +13,7 @@ import typer
 from cli.app import PLAIN, Entry, LazyGroup
 from cli.commands import config as config_command
 from cli.errors import FAILURE, note
+from cli.options.parsing import whole_number
 from cli.terminal import output
 from cli.terminal.report import PHASE_NAMES
 from cli.terminal.warming import compile_for
@@ -75,7 +76,7 @@ def bench(
     repeat: Annotated[
         int | None,
         typer.Option(
-            min=1,
+            parser=whole_number(1),
             metavar="N",
             help="Steps to measure.",
             show_default="30, and 5 with the oracle",

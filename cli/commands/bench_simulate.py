@@ -10,7 +10,7 @@ import typer
 from cli.commands import config as config_command
 from cli.commands.bench import LEAST_GAIN
 from cli.errors import FAILURE, note
-from cli.options.parsing import parse_size, parse_worker_count
+from cli.options.parsing import parse_size, parse_worker_count, whole_number
 from cli.options.sources import SOURCE
 from cli.terminal import output
 from cli.watching import watched
@@ -28,10 +28,15 @@ def bench_simulate(
     steps: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Steps of a measurement.", show_default="about 0.25 s"
+            parser=whole_number(1),
+            metavar="N",
+            help="Steps of a measurement.",
+            show_default="about 0.25 s",
         ),
     ] = None,
-    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Measurements.")] = 10,
+    repeat: Annotated[
+        int, typer.Option(parser=whole_number(1), metavar="N", help="Measurements.")
+    ] = 10,
     workers: Annotated[str | None, config_command.WORKERS] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the results as one JSON object.")

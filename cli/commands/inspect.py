@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.errors import FAILURE
+from cli.options.parsing import whole_number
 from cli.options.sources import Source
 from cli.watching import watched
 
@@ -23,19 +24,25 @@ def inspect(
     channel: Annotated[
         int | None,
         typer.Option(
-            min=0, metavar="N", help="Print the equations of this channel's next state, alone."
+            parser=whole_number(0),
+            metavar="N",
+            help="Print the equations of this channel's next state, alone.",
         ),
     ] = None,
     limit: Annotated[
         int,
         typer.Option(
-            min=0, metavar="N", help="Print so many equations and channels, or with 0 all."
+            parser=whole_number(0),
+            metavar="N",
+            help="Print so many equations and channels, or with 0 all.",
         ),
     ] = 24,
     periods: Annotated[
         int,
         typer.Option(
-            min=1, max=12, metavar="N", help="Search fixed points of periods up to N×N cells."
+            parser=whole_number(1, 12),
+            metavar="N",
+            help="Search fixed points of periods up to N×N cells.",
         ),
     ] = 4,
     shared: Annotated[
@@ -60,7 +67,9 @@ def inspect(
     seed: Annotated[
         int,
         typer.Option(
-            min=0, max=2**63 - 1, metavar="N", help="Names the streams of the random starts."
+            parser=whole_number(0, 2**63 - 1),
+            metavar="N",
+            help="Names the streams of the random starts.",
         ),
     ] = 0,
     as_ascii: Annotated[

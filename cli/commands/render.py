@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
-from cli.options.parsing import parse_channels, parse_damage, parse_size
+from cli.options.parsing import parse_channels, parse_damage, parse_size, whole_number
 from cli.options.sources import Source
 from cli.terminal import output
 from cli.watching import watched
@@ -34,9 +34,13 @@ def render(
     ] = False,
     steps: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Steps to take.", show_default="as trained"),
+        typer.Option(
+            parser=whole_number(0), metavar="N", help="Steps to take.", show_default="as trained"
+        ),
     ] = None,
-    every: Annotated[int, typer.Option(min=1, metavar="N", help="Show every N-th step.")] = 1,
+    every: Annotated[
+        int, typer.Option(parser=whole_number(1), metavar="N", help="Show every N-th step.")
+    ] = 1,
     at: Annotated[
         str | None,
         typer.Option(
@@ -58,7 +62,9 @@ def render(
     ] = 0.5,
     seed: Annotated[
         int,
-        typer.Option(min=0, max=2**63 - 1, metavar="N", help="Names starts and fire masks."),
+        typer.Option(
+            parser=whole_number(0, 2**63 - 1), metavar="N", help="Names starts and fire masks."
+        ),
     ] = 0,
     fire_rate: Annotated[
         float | None,
@@ -89,7 +95,7 @@ def render(
     ] = False,
     scale: Annotated[
         int | None,
-        typer.Option(min=1, max=4096, metavar="N", help="Pixels of a cell's side."),
+        typer.Option(parser=whole_number(1, 4096), metavar="N", help="Pixels of a cell's side."),
     ] = None,
     fps: Annotated[float, typer.Option(min=0.1, max=50, help="Frames per second.")] = 10,
     unsimplified: Annotated[

@@ -10,7 +10,7 @@ import typer
 
 from cli.commands import config as config_command
 from cli.errors import note
-from cli.options.parsing import parse_damage, parse_size, parse_worker_count
+from cli.options.parsing import parse_damage, parse_size, parse_worker_count, whole_number
 from cli.options.sources import Source
 from cli.terminal import output
 from cli.watching import watched
@@ -42,7 +42,9 @@ def simulate(
     ] = None,
     steps: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Steps to take.", show_default="as trained"),
+        typer.Option(
+            parser=whole_number(0), metavar="N", help="Steps to take.", show_default="as trained"
+        ),
     ] = None,
     start: Annotated[
         str | None,
@@ -58,7 +60,9 @@ def simulate(
     ] = 0.5,
     seed: Annotated[
         int,
-        typer.Option(min=0, max=2**63 - 1, metavar="N", help="Names starts and fire masks."),
+        typer.Option(
+            parser=whole_number(0, 2**63 - 1), metavar="N", help="Names starts and fire masks."
+        ),
     ] = 0,
     fire_rate: Annotated[
         float | None,

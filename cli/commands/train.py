@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.commands import config as config_command
+from cli.options.parsing import whole_number
 from cli.options.run_options import RunOptions, with_run_options
 from cli.running import Experiment, run_experiment
 
@@ -130,12 +131,17 @@ def train_pattern(
     ] = None,
     channels: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Bits of state per cell.", show_default="128 or 64"),
+        typer.Option(
+            parser=whole_number(1),
+            metavar="N",
+            help="Bits of state per cell.",
+            show_default="128 or 64",
+        ),
     ] = None,
     steps: Annotated[
         int | None,
         typer.Option(
-            min=1,
+            parser=whole_number(1),
             metavar="N",
             help="Steps of the automaton to grow in.",
             show_default="12 or 15",

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
+from cli.options.parsing import whole_number
 
 
 def watch(
@@ -18,7 +19,10 @@ def watch(
         ),
     ] = Path("last"),
     port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="Listen there.", show_default="any")
+        int,
+        typer.Option(
+            parser=whole_number(0, 65535), metavar="N", help="Listen there.", show_default="any"
+        ),
     ] = 0,
 ) -> None:
     """Show a run or a sweep in a browser, as it trains, is over, or is stopped and resumed.

@@ -18,9 +18,10 @@ MOST_CHANNELS = 2**16
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
     """Return a parser of options for numbers in digits alone: Python's own takes 1_000 and +5."""
 
-    def parse(text: str) -> int:
+    def parse(given: str) -> int:
         import typer
 
+        text = str(given)  # a default comes as the number that it is
         number = int(text) if re.fullmatch(r"-?[0-9]{1,40}", text) else None
         if number is None or number < least or (most is not None and number > most):
             end = "up" if most is None else f"to {most}"

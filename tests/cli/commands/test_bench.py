@@ -294,7 +294,7 @@ class TestRefusals:
         [
             (["--compare", "orcale"], "oracle"),
             (["--repeat", "0"], "--repeat"),
-            (["--repeat", "many"], "integer"),
+            (["--repeat", "many"], "whole number from 1 up"),
             (["--workers", "none"], "auto"),
             (["--workers", "0"], "above 0"),
             (["--workers", "100000"], "1024"),

@@ -18,7 +18,7 @@ from PIL import Image
 
 from difflogic.errors import RunDirectoryError
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.simulation import benchmark, peak, picture, state_file
+from difflogic.simulation import benchmark, picture, state_file
 from difflogic.simulation.life import life_automaton
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.logic.circuits import automaton
@@ -183,7 +183,6 @@ def test_ctrl_c_stops_between_steps(life: str, tmp_path: Path) -> None:
 @pytest.fixture
 def bench_quick(dct: Dct, monkeypatch: pytest.MonkeyPatch) -> Dct:
     monkeypatch.setattr(benchmark, "PART_SECONDS", 0.002)
-    monkeypatch.setattr(peak, "SECONDS", 0.002)
     return lambda *arguments: dct("bench", "simulate", "--size=64x200", "--repeat=3", *arguments)
 
 
