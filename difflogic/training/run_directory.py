@@ -68,7 +68,9 @@ def find_run(name: str, root: str | Path = ROOT) -> Path:
         if not is_there:
             raise RunDirectoryError(f"{path}: no such run directory{_known_runs(root)}")
         if not (path / CONFIG).is_file():
-            raise RunDirectoryError(f"{path}: holds no run, as it has no {CONFIG}")
+            there = (path / CONFIG).exists()
+            what = f"its {CONFIG} is no plain file" if there else f"it has no {CONFIG}"
+            raise RunDirectoryError(f"{path}: holds no run, as {what}")
         return path
     found = _runs(root)
     if not found:
@@ -104,11 +106,11 @@ def _known_runs(root: str | Path) -> str:
 def _runs(root: str | Path) -> list[Path]:
     """Return the runs under `root`, the one that was begun or extended last at the end."""
     now = datetime.now(UTC)
+    found = []
     try:
-        found = [
-            (begun(path.parent, now), _changed(path, now), path.parent)
-            for path in Path(root).glob(f"*/{CONFIG}")
-        ]
+        for path in Path(root).glob(f"*/{CONFIG}"):
+            if path.is_file():  # a pipe in one place shall not hide the runs in others
+                found.append((begun(path.parent, now), _changed(path, now), path.parent))
     except OSError as error:
         raise refused(Path(root), "searched", error) from error
     return [path for *_, path in sorted(found)]

@@ -13,7 +13,7 @@ from difflogic.errors import ConfigError, RunDirectoryError
 from difflogic.model import Model
 from difflogic.training import run_directory
 from difflogic.training.metrics import History, MetricsRow
-from difflogic.training.run_directory import RunDirectory, run_name, saved_model
+from difflogic.training.run_directory import RunDirectory, find_run, run_name, saved_model
 
 NOW = datetime(2026, 3, 4, 5, 6, 7)
 CONFIG = load_config("checkerboard-small")
@@ -194,6 +194,15 @@ class TestLast:
         if changed is not None:
             os.utime(path / "config.toml", (changed, changed))
         return path
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
+    def test_a_pipe_in_one_place_does_not_hide_the_others(self, tmp_path):
+        run = self.make(tmp_path, "run", "2026-01-01T00:00:00.000000")
+        (tmp_path / "odd").mkdir()
+        os.mkfifo(tmp_path / "odd" / "config.toml")
+        assert find_run("last", tmp_path) == run
+        with pytest.raises(RunDirectoryError, match=r"its config\.toml is no plain file"):
+            find_run(str(tmp_path / "odd"))
 
     def test_a_file_that_is_dated_ahead_is_not_the_newest(self, tmp_path):
         self.make(tmp_path, "old", "2026-01-01T00:00:00.000000", changed=2**33)
