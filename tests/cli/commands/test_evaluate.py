@@ -161,6 +161,7 @@ class TestOutput:
     def test_compilation_is_announced(
         self, dct: Dct, right: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr(compilation, "is_hard_cached", lambda: True)
         assert "compiling" not in dct("eval", right, "--test", "gates").stderr
         monkeypatch.setattr(compilation, "is_hard_cached", lambda: False)
         result = dct("eval", right, "--test", "gates", "--json")

@@ -108,9 +108,9 @@ def test_a_sweeps_figure():
     ] + [Row("b", {}, 0, "not exact", 100, None, 5, 30, 2.0), Row("b", {}, 1, "missing")]
     low, high = wilson_interval(3, 3)
     results = [
-        VariantResult("a", {}, 3, 3, low, high, 20, 10, 30, 21, 1.0, 3.0, 0, 0),
+        VariantResult("a", {}, 3, 3, low, high, 20, 10, 30, 21, 1.0, 3.0, 0, 0, 3),
         VariantResult(
-            "b", {}, 1, 0, *wilson_interval(0, 1), None, None, None, None, 2.0, 2.0, 0, 1
+            "b", {}, 1, 0, *wilson_interval(0, 1), None, None, None, None, 2.0, 2.0, 0, 1, 0
         ),
     ]
     with styled():

@@ -54,6 +54,7 @@ def changes():
 
 
 def look(window, link):
+    window.driver.get("data:,")  # an earlier page may still call for its server, which is gone
     window.messages(), window.requests()
     window.driver.get(link)
     window.wait("return Boolean(window.dct)")
