@@ -36,6 +36,9 @@ Ops = npt.NDArray[np.uint8]
 UNTOLD = np.iinfo(np.int64).max
 """Stands for a candidate that was passed over."""
 
+FEWEST_SHARED = 32
+"""Candidates that are worth waking the other workers, which takes as long as judging a few."""
+
 MOST_BYTES = 2**29
 """For a base's values: past that, they are read from memory more slowly than computed anew."""
 
@@ -104,7 +107,7 @@ class Candidates:
         wrong = np.full(len(parameters), UNTOLD)
         gates = np.empty(len(parameters), np.int64)
         asked = (np.asarray(parameters, np.int32), np.asarray(ops, np.uint8), limit)
-        count = self._workers.count
+        count = self._workers.count if len(parameters) >= FEWEST_SHARED else 1
         hit = np.full(1, len(parameters), np.int64)
         shares = [
             (*self._shared, scratch, *asked, first, count, stop, hit, wrong, gates)

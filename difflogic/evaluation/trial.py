@@ -25,6 +25,9 @@ VALUES_AT_ONCE = 2**26
 EVENTS_AT_ONCE = 2**24
 """Cells times steps for which masks and damage are drawn at a time, for all starts together."""
 
+ALONE = 12
+"""Changes of a circuit that are simulated before a base is made: about as long as that takes."""
+
 Ops = npt.NDArray[np.uint8]
 Counts = npt.NDArray[np.int64]
 
@@ -89,19 +92,21 @@ class Trial:
 class Changes:
     """Judges changes of single gates of one circuit in a trial, by as many workers as there are.
 
-    The numbers are those of the trial itself, whose counts it adds up.
+    The numbers are those of the trial itself, whose counts it adds up. The first changes of a
+    circuit are simulated like that; for those after them a base is made, which takes as long.
     """
 
     def __init__(self, trial: Trial, workers: Workers) -> None:
         """`workers` are entered already."""
         self._trial = trial
         self._candidates = trial.candidates(workers)
-        self._fits = False
+        self._fits: bool | None = None
+        self._alone = 0
 
     def differ_from(self, ops: Ops) -> None:
         """Take the circuit with `ops` (parameters,) for the one that changes are made to."""
         self._ops = ops.copy()
-        self._fits = self._candidates is not None and self._candidates.differ_from(ops)
+        self._fits, self._alone = None, 0
 
     def judge(
         self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1
@@ -112,6 +117,8 @@ class Changes:
         those that the counted channels ever depend on, are not told then. After the first with at
         most `stop` wrong bits nothing is told.
         """
+        if self._candidates is not None and self._fits is None and self._alone >= ALONE:
+            self._fits = self._candidates.differ_from(self._ops)
         if self._fits and self._candidates is not None:
             return self._candidates.judge(gates, ops, limit, stop)
         wrong: list[int] = []
@@ -123,6 +130,7 @@ class Changes:
             active.append(self._trial.active_gates)
             if wrong[-1] <= stop:
                 break
+        self._alone += len(wrong)
         return np.array(wrong), np.array(active)
 
 
