@@ -27,6 +27,7 @@ class Purpose(IntEnum):
     HARDENING = 10
     SEARCH = 11
     LATER_STEP = 12
+    POLISH = 13
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.random.Generator:

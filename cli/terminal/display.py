@@ -277,7 +277,10 @@ def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
 
 def finishing(found: Finished) -> str:
     """Say what a check found: wrong cells before and after its search."""
-    return "exact" if found.exact else f"{found.wrong_before} → {found.wrong}"
+    if not found.exact:
+        return f"{found.wrong_before} → {found.wrong}"
+    made = found.polished
+    return "exact" if made is None else f"exact, {made.before.gates} → {made.after.gates} gates"
 
 
 def loss(value: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cli.errors import printable
@@ -23,7 +23,7 @@ def render(summary: Mapping[str, Any], directory: str, own_code: bool = False) -
     proposal = _next_command(summary, directory, " --allow-code" if own_code else "")
     paragraphs = [
         _timing(summary["seconds"], summary["epochs"]),
-        _scores(summary["scores"], summary["exact_epoch"]),
+        _scores(summary["scores"], summary["exact_epoch"], summary.get("polished")),
         [f"run        {printable(directory)}", f"next       {proposal}"],
     ]
     return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs)
@@ -42,7 +42,9 @@ def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
     return lines
 
 
-def _scores(scores: Mapping[str, Any], exact_epoch: int | None) -> list[str]:
+def _scores(
+    scores: Mapping[str, Any], exact_epoch: int | None, gain: Mapping[str, Any] | None
+) -> list[str]:
     held_out = scores["held_out"]
     lines = [
         f"training   the circuit in training: soft loss {display.loss(scores['soft_loss'])}, "
@@ -65,9 +67,18 @@ def _scores(scores: Mapping[str, Any], exact_epoch: int | None) -> list[str]:
     if held_out["exact"]:
         since = f", verified after epoch {exact_epoch}" if exact_epoch else ""
         lines.append(f"{'':<11}exact: no cell is wrong{since}")
+    if gain is not None:
+        lines.append(f"{'polished':<11}{polished(gain['gates'], gain['from_step'])}")
     if "assurance" in scores:
         lines.append(f"{'for ever':<11}{assurance(scores['assurance'], held_out['exact'])}")
     return lines
+
+
+def polished(gates: Sequence[int], from_step: Sequence[int] | None) -> str:
+    """Say what polishing gained: gates, and the first certified step or round, before and after."""
+    words = [f"{gates[0]} → {gates[1]} gates"]
+    words += [] if from_step is None else [f"certified from {from_step[0]} → {from_step[1]} on"]
+    return ", ".join(words)
 
 
 def assurance(found: Mapping[str, Any], exact: bool) -> str:

@@ -160,6 +160,11 @@ class FinishingConfig(Section):
         default=False,
         description="whether training goes on from what a search found, if that halved the errors",
     )
+    polish: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0,
+        description="circuits that are tried, once one is verified, for one of fewer gates that is "
+        "right no later, and proved as well; 0 is none",
+    )
     stop: bool = Field(default=False, description="whether a verified circuit ends the run")
 
 

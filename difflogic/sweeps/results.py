@@ -31,11 +31,15 @@ class Row:
     active_gates: int | None = None
     seconds: float | None = None
     """Of training, without compilation."""
+    processor_seconds: float | None = None
+    """Of all threads, in the run's last stretch; None for runs of earlier versions."""
     error: str | None = None
     proved: bool | None = None
     """Whether more than samples says that it is right; None for runs of earlier versions."""
     assurance: str | None = None
     """What is proved, in words."""
+    from_step: int | None = None
+    """The step, or round, from which it is proved; None if nothing is, or not for ever."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +62,16 @@ class VariantResult:
     seconds: float | None
     """Median of training, over the runs that ended without failing."""
     seconds_total: float
+    processor_seconds: float | None
+    """Median over the same runs."""
     failed: int
     missing: int
     proved: int
     """Exact runs of which that is proved, for every start or every case."""
+    from_step: float | None
+    """Median of the steps from which that is proved, over the runs of which it is."""
+    from_step_min: int | None
+    from_step_max: int | None
 
 
 def make_row(
@@ -85,6 +95,8 @@ def make_row(
         seconds=summary["seconds"]["training"],
         proved=assurance and assurance["verdict"] == "proved",
         assurance=assurance and assurance["text"],
+        processor_seconds=summary["seconds"].get("processor"),
+        from_step=assurance and assurance.get("from_step"),
     )  # fmt: skip
 
 
@@ -105,6 +117,8 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
         row.active_gates for row in rows if row.status == "exact" and row.active_gates is not None
     ]
     seconds = [row.seconds for row in rows if row.seconds is not None]
+    processor = [row.processor_seconds for row in rows if row.processor_seconds is not None]
+    steps = [row.from_step for row in rows if row.proved and row.from_step is not None]
     return VariantResult(
         variant.name, variant.values,
         seeds=ended,
@@ -117,9 +131,13 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
         active_gates=_median(gates),
         seconds=_median(seconds),
         seconds_total=sum(seconds),
+        processor_seconds=_median(processor),
         failed=count["failed"],
         missing=count["missing"],
         proved=sum(row.status == "exact" and row.proved is True for row in rows),
+        from_step=_median(steps),
+        from_step_min=min(steps, default=None),
+        from_step_max=max(steps, default=None),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from difflogic.sweeps.seeds import format_seeds
 
 RUN_COLUMNS = (
     "variant", "seed", "status", "epochs", "epochs_to_exact", "wrong_cells", "active_gates",
-    "seconds", "proved", "assurance", "error",
+    "seconds", "processor_seconds", "proved", "from_step", "assurance", "error",
 )  # fmt: skip
 
 
@@ -53,8 +53,8 @@ def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 HEADINGS = (
-    "exact", "proved", "95 % interval", "epochs to exact", "active gates", "s per run", "s in all",
-    "failed", "missing",
+    "exact", "proved", "95 % interval", "epochs to exact", "active gates", "proved from step",
+    "s per run", "processor s", "s in all", "failed", "missing",
 )  # fmt: skip
 
 
@@ -64,6 +64,9 @@ def to_cells(question: Question, result: VariantResult) -> list[str]:
     epochs = number(result.epochs_to_exact)
     if result.exact > 1:
         epochs += f" ({result.epochs_to_exact_min} to {result.epochs_to_exact_max})"
+    steps = number(result.from_step)
+    if result.from_step_min != result.from_step_max:
+        steps += f" ({result.from_step_min} to {result.from_step_max})"
     return [
         *(values or [question.experiment]),
         f"{result.exact}/{result.seeds}",
@@ -71,7 +74,9 @@ def to_cells(question: Question, result: VariantResult) -> list[str]:
         f"{100 * result.exact_low:.0f} to {100 * result.exact_high:.0f} %" if result.seeds else "-",
         epochs,
         number(result.active_gates),
+        steps,
         number(result.seconds, digits=1),
+        number(result.processor_seconds, digits=1),
         number(result.seconds_total, digits=1),
         str(result.failed),
         str(result.missing),
@@ -103,7 +108,9 @@ def to_markdown(question: Question, rows: Sequence[Row]) -> str:
     note = (
         f"{question.experiment}, seeds {format_seeds(question.seeds)}: `{question.command}`. "
         "Proved: for every start or case, not on samples alone. "
-        "Epochs to exact: median (range) over the exact runs; active gates: median over the same."
+        "Epochs to exact: median (range) over the exact runs; active gates: median over the same; "
+        "proved from step: median (range) of what is proved for ever; processor s: median, of "
+        "all threads of a run, in its last stretch."
     )
     return "\n".join([*lines, "", note, ""])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,18 @@ Array = npt.NDArray[Any]
 
 NONE = -1
 """Stands for an epoch, or a count, that there is not yet."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What polishing gained, before and after."""
+
+    gates: tuple[int, int]
+    """Active gates that the loss channels ever depend on."""
+    from_step: tuple[int, int] | None
+    """The step, or round, from which a certificate holds; None for what has none."""
+    candidates: int
+    """Circuits that were tried for it."""
 
 
 class BestCircuit:
@@ -33,6 +46,7 @@ class BestCircuit:
         self._wrong = NONE
         self._epoch = NONE
         self._exact_epoch = NONE
+        self._gain = np.full(5, NONE, np.int64)
 
     @property
     def logits(self) -> Array | None:
@@ -48,6 +62,14 @@ class BestCircuit:
     def exact_epoch(self) -> int | None:
         """Epoch after which a circuit was first verified; None if none was yet."""
         return None if self._exact_epoch == NONE else self._exact_epoch
+
+    @property
+    def gain(self) -> Gain | None:
+        """What polishing the verified circuit gained; None if none was polished."""
+        fewer, least, late, soon, candidates = self._gain.tolist()
+        if fewer == NONE:
+            return None
+        return Gain((fewer, least), None if soon == NONE else (late, soon), candidates)
 
     def is_due(self, epoch: int) -> bool:
         """Whether to `look` after so many epochs."""
@@ -75,7 +97,21 @@ class BestCircuit:
             again, finished = self._search(finisher, self._logits, epoch, 1)
             self._keep(again, finished, epoch)
             found = again if self._epoch == epoch else found
+        if self._exact_epoch == epoch and self._finishing.polish:
+            found = self._polish(finisher, found)
         return found
+
+    def _polish(self, finisher: Finisher, found: Finished) -> Finished:
+        """Polish the circuit that was just verified."""
+        polished = finisher.polish(found, stream(self._seed, Purpose.POLISH, self._epoch))
+        if polished.polished is not None:
+            prefer(self._logits, polished.ops)
+            before, after = polished.polished.before, polished.polished.after
+            steps = [NONE if step is None else step for step in (before.from_step, after.from_step)]
+            self._gain[:] = [
+                before.gates, after.gates, *steps, polished.polished.candidates
+            ]  # fmt: skip
+        return polished
 
     def _search(
         self, finisher: Finisher, logits: Array, epoch: int, number: int
@@ -99,15 +135,19 @@ class BestCircuit:
 
     def state(self) -> dict[str, Array]:
         """Return copies of what is kept."""
-        return {
+        state = {
             "best_logits": self._logits.copy(),
             "best": np.array([self._wrong, self._epoch, self._exact_epoch], np.int64),
         }
+        # Runs that do not polish have the checkpoints that they had before it was known.
+        return state | ({"polished": self._gain.copy()} if self._finishing.polish else {})
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to where `state` was taken."""
         self._logits[:] = state["best_logits"]
         self._wrong, self._epoch, self._exact_epoch = state["best"].tolist()
+        if self._finishing.polish:
+            self._gain[:] = state["polished"]
 
 
 def prefer(logits: Array, ops: npt.NDArray[np.uint8]) -> None:

@@ -27,6 +27,7 @@ from difflogic.evaluation.trial import Changes, Ops, Trial
 from difflogic.gates import OPS
 from difflogic.netlist import Netlist
 from difflogic.training.judge import Judge, Judgement
+from difflogic.training.polishing import Polished, polish
 
 ROUND = 256
 """Fresh start states that are looked at together for counterexamples."""
@@ -92,6 +93,8 @@ class Finished:
     """Wrong cells of that circuit on fresh start states, the same for all circuits of a run."""
     candidates: int
     """Circuits that were tried."""
+    polished: Polished | None = None
+    """What became of an exact circuit that was polished; its ops are these."""
 
 
 class Finisher:
@@ -116,7 +119,7 @@ class Finisher:
     @cached_property
     def _fresh(self) -> list[Trial]:
         """The start states that verify a circuit, drawn and packed when it first comes to that."""
-        return [self._trial(samples) for samples in self._rounds()]
+        return [self.trial(samples) for samples in self._rounds()]
 
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
         """Tell whether a circuit has no wrong cell, and give counterexamples, by their numbers.
@@ -142,7 +145,7 @@ class Finisher:
     def _suspected(self, ops: Ops, judgement: Judgement) -> list[int]:
         """Return counterexamples out of what a certificate leaves open, by their numbers."""
         assert self._plan.suspects is not None
-        trial = self._trial(tuple(self._plan.suspects.add(judgement.doubtful_starts())))
+        trial = self.trial(tuple(self._plan.suspects.add(judgement.doubtful_starts())))
         wrong = trial(ops).sum(axis=0)
         worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
         return [trial.samples[place] for place in worst if wrong[place]]
@@ -154,12 +157,12 @@ class Finisher:
         """
         if self._plan.suspects is not None:
             self._plan.suspects.clear()
-        samples = tuple(range(self._plan.starts if self._complete else self._settings.starts))
+        samples = self._first_samples
         search = _Search(
             self._netlist, logits, self._sensitivity, self._workers, rng,
             self._settings.candidates,
         )  # fmt: skip
-        search.face(self._trial(samples))
+        search.face(self.trial(samples))
         before = search.wrong
         while True:
             search.run()
@@ -168,7 +171,35 @@ class Finisher:
                 fresh = 0 if exact else int(self._fresh[0](search.ops).sum())
                 return Finished(search.ops, exact, before, search.wrong, fresh, search.candidates)
             samples = (samples + tuple(failing))[-MOST_SAMPLES:]
-            search.face(self._trial(samples))
+            search.face(self.trial(samples))
+
+    @property
+    def can_prove(self) -> bool:
+        """Whether an exact circuit is a proved one: by certificate, or as all cases are run."""
+        return self._complete or self._judge.can_prove
+
+    def polish(self, found: Finished, rng: np.random.Generator) -> Finished:
+        """Make an exact circuit smaller, and right sooner, as far as that stays proved.
+
+        The budget is that of [finishing] polish. What cannot be proved is left as it is.
+        """
+        if not self.can_prove or not self._settings.polish:
+            return found
+        from_step = None if self._complete else self._judge(found.ops).finding.from_step
+        polished = polish(
+            self._netlist, self, found.ops, from_step, self._first_samples, self._workers, rng,
+            self._settings.polish,
+        )  # fmt: skip
+        return replace(found, ops=polished.ops, polished=polished)
+
+    def certified_step(self, ops: Ops) -> int | None:
+        """Return the step from which sets of values prove a circuit right; None if they do not."""
+        return self._judge.certified_step(ops)
+
+    @property
+    def _first_samples(self) -> tuple[int, ...]:
+        """The start states that a search begins with."""
+        return tuple(range(self._plan.starts if self._complete else self._settings.starts))
 
     def _rounds(self) -> Iterator[range]:
         """Yield the numbers of the start states that are looked at together in verifying."""
@@ -182,7 +213,8 @@ class Finisher:
         # Those that a search begins with may have made room for counterexamples.
         yield range(first)
 
-    def _trial(self, samples: range | tuple[int, ...]) -> Trial:
+    def trial(self, samples: Sequence[int]) -> Trial:
+        """Return the trial of start states by their numbers."""
         return Trial(self._netlist, self._scene, samples)
 
 

@@ -68,6 +68,17 @@ class Judge:
 
     def __call__(self, ops: Ops) -> Judgement:
         """Judge the circuit with `ops` (parameters,). Only where something can be proved."""
+        asked = self._question(ops)
+        found = by_sets(asked)
+        if found.verdict is not Verdict.proved:
+            found = decide_quickly(asked)
+        return Judgement(found, self._netlist.channels, self._plan.decisive[0])
+
+    def certified_step(self, ops: Ops) -> int | None:
+        """Return the step from which sets of values prove a circuit right; None if they do not."""
+        return by_sets(self._question(ops)).from_step
+
+    def _question(self, ops: Ops) -> Question:
         netlist, scene, suspects = self._netlist, self._plan.scene, self._plan.suspects
         assert suspects is not None, "ask can_prove first"
         circuit = LogicCircuit(
@@ -75,11 +86,7 @@ class Judge:
             tuple(range(netlist.channels)),
         )  # fmt: skip
         visible = tuple(scene.channels)
-        asked = Question(
+        return Question(
             live_circuit(circuit, visible), visible, scene.grid.height, scene.grid.width,
             scene.grid.boundary, suspects.target, scene.fire_rate == 1,
         )  # fmt: skip
-        found = by_sets(asked)
-        if found.verdict is not Verdict.proved:
-            found = decide_quickly(asked)
-        return Judgement(found, netlist.channels, self._plan.decisive[0])

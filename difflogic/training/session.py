@@ -120,13 +120,14 @@ class Session:
     ) -> dict[str, Any]:
         """Train until done or stopped, save everything, and return the summary."""
         trainer = self.trainer
-        before = dict(trainer.phases.seconds)
+        before, processor = dict(trainer.phases.seconds), time.process_time()
         with self._stopping_if_it_cannot_save():
             # At once: what cannot be saved is better known before hours of training.
             self._save_checkpoint()
             self._loop(should_stop, on_step or (lambda result: None), before)
             self._save_all()
-        summary = summarize(self.config, trainer, self.history, self.resumed)
+        processor = time.process_time() - processor
+        summary = summarize(self.config, trainer, self.history, self.resumed, processor)
         with self._stopping_if_it_cannot_save():
             self.run.write_summary(summary)
             # As it stands in the file, with the checksums.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from difflogic import machine
@@ -27,11 +28,13 @@ def final_scores(model: Model) -> dict[str, Any]:
     return scores
 
 
-def summarize(config: Config, trainer: Trainer, history: History, resumed: int) -> dict[str, Any]:
+def summarize(
+    config: Config, trainer: Trainer, history: History, resumed: int, processor: float
+) -> dict[str, Any]:
     """Return what summary.json holds: scores, seconds per phase, versions, machine.
 
     `config` is the run's, whatever its last stretch ran with; `resumed` counts the stretches
-    after the first.
+    after the first, and `processor` the seconds that this process' processors worked in the last.
     """
     phases, finished = trainer.phases, trainer.done
     last, last_hard, best = history.rows[-1:], history.last_hard, history.best
@@ -45,6 +48,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
         "interrupted": not finished,
         "resumed": resumed,
         "exact_epoch": trainer.exact_epoch,
+        "polished": None if trainer.gain is None else asdict(trainer.gain),
         "scores": {
             "soft_loss": last[0].soft_loss if last else None,
             "hard_loss": last_hard.hard_loss if last_hard else None,
@@ -57,6 +61,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
         "seconds": {
             "training": sum(phases.seconds.values()),
             "compilation": phases.compile_seconds,
+            "processor": processor,
             "phases": dict(phases.seconds),
         },
         "versions": machine.versions(),

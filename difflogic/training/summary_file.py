@@ -68,6 +68,9 @@ def parse(content: bytes) -> dict[str, Any]:
             raise ValueError(f'"seconds.phases.{name}" is missing or of a wrong type')
     _check_exactness(data["scores"].get("exactness", {}))
     _check_assurance(data["scores"].get("assurance"))
+    _check_polished(data.get("polished"))
+    if type(data["seconds"].get("processor", 0)) not in _NUMBER:
+        raise ValueError('"seconds.processor" is of a wrong type')
     files = data.setdefault(FILES, {})
     if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
         raise ValueError(f'"{FILES}" is of a wrong type')
@@ -81,6 +84,19 @@ def _check_assurance(found: Any) -> None:
     keys = ("text", "verdict") if isinstance(found, dict) else (None,)
     if not all(key and isinstance(found.get(key), str) for key in keys):
         raise ValueError('"scores.assurance" is of a wrong type')
+    if type(found.get("from_step")) not in (int, type(None)):
+        raise ValueError('"scores.assurance.from_step" is of a wrong type')
+
+
+def _check_polished(found: Any) -> None:
+    """Check what polishing gained; most runs of earlier versions do not say."""
+    if found is None:
+        return
+    pairs = [found.get("gates"), found.get("from_step")] if isinstance(found, dict) else [1]
+    for place, pair in enumerate(pairs):
+        whole = isinstance(pair, list | tuple) and [type(number) for number in pair] == [int, int]
+        if not whole and (place == 0 or pair is not None):
+            raise ValueError('"polished" is of a wrong type')
 
 
 def _check_exactness(found: Any) -> None:

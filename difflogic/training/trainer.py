@@ -22,7 +22,7 @@ from difflogic.machine import cpu_count
 from difflogic.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.attempt import Attempt
-from difflogic.training.best import BestCircuit
+from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.finishing import Finished
 from difflogic.training.levers import (
     Hardening,
@@ -129,6 +129,11 @@ class Trainer:
     def exact_epoch(self) -> int | None:
         """Epoch after which a circuit was first verified to be exact; None if none was yet."""
         return self._best.exact_epoch
+
+    @property
+    def gain(self) -> Gain | None:
+        """What polishing the verified circuit gained; None if none was polished."""
+        return self._best.gain
 
     @property
     def done(self) -> bool:

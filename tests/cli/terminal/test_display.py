@@ -13,6 +13,7 @@ from rich.console import Console
 from cli.terminal import display
 from cli.terminal.display import Display, Lines, Live, Progress
 from difflogic.training.metrics import MetricsRow
+from difflogic.training.polishing import Extent
 
 
 def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
@@ -32,8 +33,11 @@ def test_progress_keeps_what_the_last_check_found() -> None:
     progress.add(result(1, finished=SimpleNamespace(exact=False, wrong_before=12, wrong=3)))
     progress.add(result(2))
     assert "finishing 12 → 3" in display.line(progress)
-    progress.add(result(3, finished=SimpleNamespace(exact=True, wrong_before=3, wrong=0)))
+    progress.add(result(3, finished=SimpleNamespace(exact=True, polished=None)))
     assert "finishing exact" in display.line(progress)
+    made = SimpleNamespace(before=Extent(6, 18), after=Extent(3, 16))
+    progress.add(result(4, finished=SimpleNamespace(exact=True, polished=made)))
+    assert "finishing exact, 6 → 3 gates" in display.line(progress)
 
 
 def test_progress_keeps_the_best_and_the_last_hard_evaluation() -> None:

@@ -77,6 +77,15 @@ def test_what_is_proved(verdict: str, exact: bool, said: str) -> None:
     assert "for ever" not in report.render(summary(), "runs/x")  # of an earlier version
 
 
+def test_what_polishing_gained() -> None:
+    gain = {"gates": [6, 3], "from_step": [18, 16], "candidates": 8004}
+    text = report.render(summary(polished=gain), "runs/x")
+    assert "polished   6 → 3 gates, certified from 18 → 16 on\n" in text
+    text = report.render(summary(polished=gain | {"from_step": None}), "runs/x")
+    assert "polished   6 → 3 gates\n" in text
+    assert "polished" not in report.render(summary(), "runs/x")  # of an earlier version
+
+
 def test_where_the_run_is() -> None:
     assert "run        runs/x\n" in report.render(summary(), "runs/x")
 

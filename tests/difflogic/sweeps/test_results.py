@@ -13,19 +13,22 @@ from difflogic.sweeps.results import aggregate, make_row
 from difflogic.sweeps.tables import to_csv, to_data, to_markdown, write_tables
 from tests.difflogic.sweeps.small import question
 
-PROVED = {"verdict": "proved", "text": "proved for every start from step 18 on"}
+PROVED = {
+    "verdict": "proved", "text": "proved for every start from step 18 on", "from_step": 18,
+}  # fmt: skip
 
 
 def summary(
-    exact, exact_epoch=None, epochs=20, gates=10, seconds=1.0, finished=True, assurance=None
-):
+    exact, exact_epoch=None, epochs=20, gates=10, seconds=1.0, finished=True, assurance=None,
+    processor=None,
+):  # fmt: skip
     scores = {"exact": exact, "wrong_cells": 0 if exact else 5, "active_gates": gates}
     return {
         "finished": finished,
         "epochs": epochs,
         "exact_epoch": exact_epoch,
         "scores": {"held_out": scores} | ({"assurance": assurance} if assurance else {}),
-        "seconds": {"training": seconds},
+        "seconds": {"training": seconds} | ({"processor": processor} if processor else {}),
     }
 
 
@@ -38,7 +41,7 @@ def asked():
 def rows(asked):
     first, second = asked.variants
     return [
-        make_row(first, 0, summary(True, 12, gates=22, seconds=1.0, assurance=PROVED)),
+        make_row(first, 0, summary(True, 12, gates=22, assurance=PROVED, processor=1.5)),
         make_row(first, 1, summary(True, exact_epoch=None, epochs=18, gates=30, seconds=2.0)),
         make_row(first, 2, summary(False, exact_epoch=5, gates=99, seconds=7.0)),
         make_row(first, 3, None, "the loss is not finite\nmore | of it"),
@@ -66,6 +69,9 @@ def test_a_cell_counts_failures_and_leaves_out_what_is_missing(asked, rows):
     assert (first.epochs_to_exact_min, first.epochs_to_exact_max) == (12, 18)
     assert first.active_gates == 26  # of the exact runs
     assert (first.seconds, first.seconds_total) == (2.0, 10.0)
+    assert first.processor_seconds == 1.5  # of the runs that say so
+    assert (first.from_step, first.from_step_min, first.from_step_max) == (18, 18, 18)
+    assert second.processor_seconds is second.from_step is None
     assert (second.exact, second.seeds, second.missing) == (0, 0, 6)
     assert second.epochs_to_exact is second.active_gates is second.seconds is None
 
@@ -76,8 +82,8 @@ def test_the_csv_has_a_line_per_run(asked, rows):
     assert lines[0] == {
         "variant": "weight_decay=0.0", "training.weight_decay": "0.0", "seed": "0",
         "status": "exact", "epochs": "20", "epochs_to_exact": "12", "wrong_cells": "0",
-        "active_gates": "22", "seconds": "1.0", "proved": "true", "assurance": PROVED["text"],
-        "error": "",
+        "active_gates": "22", "seconds": "1.0", "processor_seconds": "1.5", "proved": "true",
+        "from_step": "18", "assurance": PROVED["text"], "error": "",
     }  # fmt: skip
     assert (lines[1]["proved"], lines[1]["assurance"]) == ("", "")  # of an earlier version
     assert lines[3]["error"].startswith("the loss is not finite")
@@ -102,8 +108,10 @@ def test_the_markdown_has_a_line_per_cell(asked, rows):
     table = [[text.strip() for text in line.strip("|").split("|")] for line in lines[:4]]
     assert len({len(line) for line in table}) == 1
     assert table[0][0] == "training.weight_decay"
-    assert table[2][:6] == ["0.0", "2/4", "1/4", "15 to 85 %", "15 (12 to 18)", "26"]
-    assert table[3][:6] == ["0.5", "0/0", "0/0", "-", "-", "-"]
+    assert table[2][:9] == [
+        "0.0", "2/4", "1/4", "15 to 85 %", "15 (12 to 18)", "26", "18", "2.0", "1.5",
+    ]  # fmt: skip
+    assert table[3][:9] == ["0.5", "0/0", "0/0", "-", "-", "-", "-", "-", "-"]
     assert asked.command in lines[-1]
 
 

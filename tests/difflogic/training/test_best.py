@@ -191,6 +191,45 @@ def test_a_run_ends_with_a_verified_circuit():
 
 
 @compiled
+def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
+    """Where it was verified, before the run ends; the training goes on as it would have."""
+
+    def config(workers, polish, stop="false"):
+        return growing(
+            "training.seed=5", f"finishing.polish={polish}", f"finishing.stop={stop}",
+            f"parallel.workers={workers}",
+        )  # fmt: skip
+
+    states, gains, checks = [], [], []
+    for workers, polish in ((1, 300), (3, 300), (1, 0)):
+        with Trainer(config(workers, polish)) as trainer:
+            while not trainer.done:
+                found = trainer.step().finished
+                checks += [] if found is None else [found]
+            states.append(trainer.state())
+            gains.append(trainer.gain)
+            result = trainer.result
+            assert wrong_in_the_picture(result) == 0
+    assert gains[0] == gains[1]
+    assert gains[0].gates[1] < gains[0].gates[0]
+    assert (gains[0].from_step, gains[2]) == (None, None)
+    for name, value in states[0].items():
+        np.testing.assert_array_equal(states[1][name], value)
+    np.testing.assert_array_equal(states[2]["logits"], states[0]["logits"])
+    assert "polished" not in states[2]
+    polished = [check.polished for check in checks if check.polished is not None]
+    assert len(polished) == 2  # once in each of the two runs
+    assert (polished[0].before.gates, polished[0].after.gates) == gains[0].gates
+    asked = iter(range(100))
+    execute(config(1, 300, "true"), tmp_path, should_stop=lambda: next(asked) == 33)
+    summary = execute(config(2, 300, "true"), tmp_path)
+    assert summary["resumed"] == 1
+    assert tuple(summary["polished"]["gates"]) == gains[0].gates
+    with np.load(tmp_path / "model.npz") as model:
+        np.testing.assert_array_equal(model["logits"], states[0]["best_logits"].T)
+
+
+@compiled
 def test_a_run_goes_on_if_it_is_not_to_stop():
     with Trainer(
         growing("training.seed=8", "finishing.stop=false", "training.epochs=23", SEARCH)

@@ -267,13 +267,13 @@ def test_the_latest_counterexamples_are_kept_if_there_are_many(monkeypatch):
     monkeypatch.setattr(finishing, "MOST_SAMPLES", 3)
     netlist, ops, config = seldom_wrong()
     lengths = []
-    right = Finisher._trial
+    right = Finisher.trial
 
     def seen(self, samples):
         lengths.append(len(samples) if isinstance(samples, tuple) else 0)
         return right(self, samples)
 
-    monkeypatch.setattr(Finisher, "_trial", seen)
+    monkeypatch.setattr(Finisher, "trial", seen)
     _, found = finish(netlist, config, sure(ops), starts=1, verified_starts=900)
     assert found.exact
     assert max(lengths) <= 3

@@ -28,12 +28,13 @@ def trained():
 
 def test_it_tells_what_the_run_was_and_what_it_reached(trained):
     trainer, history = trained
-    summary = summarize(trainer.config, trainer, history, resumed=2)
+    summary = summarize(trainer.config, trainer, history, resumed=2, processor=1.5)
     assert summary["experiment"] == "checkerboard-small"
     assert (summary["seed"], summary["workers"]) == (23, 1)
     assert (summary["epochs"], summary["epochs_requested"]) == (3, 3)
     assert (summary["finished"], summary["interrupted"], summary["resumed"]) == (True, False, 2)
-    assert summary["exact_epoch"] is None
+    assert summary["exact_epoch"] is summary["polished"] is None
+    assert summary["seconds"]["processor"] == 1.5
     first, second, third = history.rows
     scores = summary["scores"]
     assert second.hard_loss is None
@@ -49,14 +50,14 @@ def test_a_run_that_is_not_done_is_not_finished(trained):
     trainer, history = trained
     longer = Trainer(tiny("training.epochs=9"))
     longer.restore(trainer.state())
-    summary = summarize(longer.config, longer, history, resumed=0)
+    summary = summarize(longer.config, longer, history, resumed=0, processor=0.0)
     assert (summary["finished"], summary["interrupted"]) == (False, True)
     assert (summary["epochs"], summary["epochs_requested"]) == (3, 9)
 
 
 def test_a_run_of_no_epoch_has_one_that_can_be_written(tmp_path):
     trainer = Trainer(tiny("training.epochs=9"))
-    summary = summarize(trainer.config, trainer, History(), resumed=0)
+    summary = summarize(trainer.config, trainer, History(), resumed=0, processor=0.0)
     assert summary["scores"]["soft_loss"] is None
     RunDirectory(tmp_path).write_summary(summary)
     read = RunDirectory(tmp_path).read_summary()

@@ -16,7 +16,7 @@ from tests.difflogic.training.tiny import tiny
 @pytest.fixture(scope="module")
 def summary():
     trainer = Trainer(tiny("training.epochs=9"))
-    return summarize(trainer.config, trainer, History(), resumed=0)
+    return summarize(trainer.config, trainer, History(), resumed=0, processor=0.0)
 
 
 def test_what_is_written_is_read(summary):
@@ -39,6 +39,23 @@ def test_one_of_before_there_were_seals_is_read(summary):
     data = json.loads(summary_file.render(summary, {}))
     del data["sha256"], data["files"]
     assert summary_file.parse(json.dumps(data).encode())["files"] == {}
+
+
+def test_one_that_tells_of_polishing_is_read(summary):
+    for from_step in ([18, 16], None):
+        polished = {"gates": [6, 3], "from_step": from_step, "candidates": 4003}
+        text = summary_file.render(summary | {"polished": polished}, {})
+        assert summary_file.parse(text.encode())["polished"] == polished
+
+
+@pytest.mark.parametrize(
+    "polished",
+    [3, [], {}, {"gates": [6]}, {"gates": [6, "3"]}, {"gates": [6, 3], "from_step": [1, 2, 3]}],
+)
+def test_one_that_tells_wrongly_of_polishing_is_refused(summary, polished):
+    text = summary_file.render(summary | {"polished": polished}, {})
+    with pytest.raises(ValueError, match='"polished" is of a wrong type'):
+        summary_file.parse(text.encode())
 
 
 def test_every_changed_byte_is_noticed(summary):

@@ -1,0 +1,176 @@
+"""Polishing: from a proved circuit to a smaller one, right sooner, that is proved as well.
+
+A search changes one gate after the other and keeps a change if the circuit stays right, its
+certificate does not come later, and no more gates matter. Most such changes make nothing better,
+and are kept all the same: the walk among circuits that are as good leads to where a gate can go
+(neutral drift: Miller and Smith 2006). What it leads to need not compute the same function: only
+the proof has to hold. So it finds what no simplification can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.engine.hard import live_parameters
+from difflogic.engine.workers import Workers
+from difflogic.evaluation.trial import Changes, Ops, Trial
+from difflogic.gates import OPS, Op
+from difflogic.netlist import Netlist
+
+AT_ONCE = 64
+"""Changes that are drawn, and judged side by side, at a time."""
+
+REMOVING = (Op.FALSE, Op.A, Op.B, Op.TRUE)
+"""Ops that no gate is needed for: every other change is to one of these."""
+
+CERTIFICATE_COST = 20
+"""Candidates that take about as long as a certificate: what one counts for in the budget."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How large a circuit is, and how soon it is right: the less the better."""
+
+    gates: int
+    """Active gates that the loss channels ever depend on."""
+    from_step: int | None
+    """The step, or round, from which a certificate holds; None where all cases are run."""
+
+    def __le__(self, other: Extent) -> bool:
+        return self.gates <= other.gates and (self.from_step or 0) <= (other.from_step or 0)
+
+    def __lt__(self, other: Extent) -> bool:
+        return self <= other and self != other
+
+
+@dataclass(frozen=True)
+class Polished:
+    """What polishing made of a circuit."""
+
+    ops: Ops
+    """Shape (parameters,)."""
+    before: Extent
+    after: Extent
+    candidates: int
+    """Circuits that were tried, certificates counted as CERTIFICATE_COST each."""
+
+
+class Prover(Protocol):
+    """Says whether circuits are right."""
+
+    def verify(self, ops: Ops) -> tuple[bool, list[int]]:
+        """Tell whether a circuit is exact and proved, and give counterexamples if it is not."""
+
+    def certified_step(self, ops: Ops) -> int | None:
+        """Return the step from which sets of values prove a circuit right; None if they do not."""
+
+    def trial(self, samples: Sequence[int]) -> Trial:
+        """Return the trial of start states by their numbers."""
+
+
+def polish(
+    netlist: Netlist, prover: Prover, verified: Ops, from_step: int | None,
+    samples: Sequence[int], workers: Workers, rng: np.random.Generator, budget: int,
+) -> Polished:  # fmt: skip
+    """Polish a `verified` circuit by at most about `budget` candidates.
+
+    It is proved right from `from_step` on; None says that `samples` are all start states there
+    are. The result is verified, and no worse in either respect; its gates that the loss channels
+    never depend on pass their first input on. The `workers`, who change no bit of it, are entered
+    already.
+    """
+    walk = _Walk(netlist, prover, verified, from_step, tuple(samples), workers, rng)
+    before = walk.best
+    while walk.candidates < budget:
+        walk.go_on(budget)
+    return Polished(walk.tidied(), before, walk.best, walk.candidates)
+
+
+class _Walk:
+    """A circuit that changes gate by gate, and the best one that was verified on the way."""
+
+    def __init__(
+        self, netlist: Netlist, prover: Prover, verified: Ops, from_step: int | None,
+        samples: tuple[int, ...], workers: Workers, rng: np.random.Generator,
+    ) -> None:  # fmt: skip
+        self._netlist, self._prover = netlist, prover
+        self._workers, self._rng = workers, rng
+        self.candidates = 0
+        self._samples = samples
+        self._face(verified)
+        self._at = self.best = Extent(self._trial.active_gates, from_step)
+        self._kept = verified.copy()
+
+    def _face(self, ops: Ops) -> None:
+        """Go on from a circuit, with the start states that there are now."""
+        self._trial = self._prover.trial(self._samples)
+        self._trial(ops)
+        self._changes = Changes(self._trial, self._workers)
+        self._take(ops.copy())
+
+    def _take(self, ops: Ops) -> None:
+        self._ops = ops
+        self._changes.differ_from(ops)
+        self._live = np.flatnonzero(live_parameters(self._netlist, ops, self._trial.scene.channels))
+
+    def go_on(self, budget: int) -> None:
+        """Try some changes, up to the first that leaves no start state wrong."""
+        gates, ops = self._draw(min(AT_ONCE, budget - self.candidates))
+        if not len(gates):
+            self.candidates = budget
+            return
+        wrong, active = self._changes.judge(gates.tolist(), ops.tolist(), limit=0, stop=0)
+        self.candidates += len(wrong)
+        last = len(wrong) - 1
+        if wrong[last] or active[last] > self._at.gates:
+            return
+        changed = self._ops.copy()
+        changed[gates[last]] = ops[last]
+        extent = self._extent(changed, int(active[last]))
+        if extent is not None and extent <= self._at:
+            self._keep(changed, extent)
+
+    def _draw(self, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return gates that matter, and another op for each."""
+        if not len(self._live):
+            return self._live, self._live
+        gates = self._rng.choice(self._live, count)
+        removed = self._rng.choice(np.array(REMOVING), count)
+        others = self._rng.integers(0, OPS, count)
+        ops = np.where(self._rng.random(count) < 0.5, removed, others)
+        changes = ops != self._ops[gates]
+        return (gates[changes], ops[changes]) if changes.any() else (gates, ops)
+
+    def _extent(self, ops: Ops, gates: int) -> Extent | None:
+        """Return a circuit's extent; None if it is not proved."""
+        if self.best.from_step is None:
+            return Extent(gates, None)
+        self.candidates += CERTIFICATE_COST
+        step = self._prover.certified_step(ops)
+        return None if step is None else Extent(gates, step)
+
+    def _keep(self, ops: Ops, extent: Extent) -> None:
+        """Go on from a circuit; where it is better than the best, that has to be verified."""
+        if not extent < self.best:
+            self._at = extent
+            self._take(ops)
+            return
+        exact, failing = self._prover.verify(ops)
+        if exact:
+            self._at = self.best = extent
+            self._kept = ops.copy()
+            self._take(ops)
+        else:
+            self._samples += tuple(failing)
+            self._at = self.best
+            self._face(self._kept)
+
+    def tidied(self) -> Ops:
+        """Return the best circuit, all gates that do not matter passing their first input on."""
+        live = live_parameters(self._netlist, self._kept, self._trial.scene.channels)
+        return np.where(live, self._kept, np.uint8(Op.A))
