@@ -84,6 +84,9 @@ OPS = len(Op)
 PASS_THROUGH = Op.A
 """The op that every gate starts as (DiffLogic CA): it hands its first input on."""
 
+DECIDED = 0.9
+"""Probability of an op above which its gate counts as decided."""
+
 SYMBOLS = (
     "0", "a∧b", "a∧¬b", "a", "¬a∧b", "b", "a⊕b", "a∨b",
     "¬(a∨b)", "¬(a⊕b)", "¬b", "a∨¬b", "¬a", "¬a∨b", "¬(a∧b)", "1",

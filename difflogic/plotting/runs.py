@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from difflogic.evaluation.gates import PASSING
-from difflogic.gates import SYMBOLS, Op, softmax
+from difflogic.gates import DECIDED, SYMBOLS, Op, softmax
 from difflogic.model import Model
-from difflogic.plotting.style import COLORS, FAINT, LINES, figure, logarithmic, unused
+from difflogic.plotting.style import COLORS, FAINT, LINES, MARKS, figure, logarithmic, unused
 from difflogic.training.metrics import History
 
 if TYPE_CHECKING:
@@ -20,20 +20,23 @@ if TYPE_CHECKING:
 MOST_POINTS = 1000
 """Of a curve: epochs are averaged beyond, and their range is shaded."""
 
-DECIDED = 0.9
-"""Probability of a gate's op from which it counts as decided."""
+MOST_ATTEMPTS = 50
+"""Whose beginnings are marked."""
 
 
 def draw(
     model: Model, history: History | None, exact_epoch: float | None, gates: Mapping[str, Any]
 ) -> Figure:
     """Return the figure of a run; `gates` is the test of that name of `evaluation.evaluate`."""
-    made, ((losses, accuracy), (phases, _), (perception, update)) = figure(3, 2)
+    made, places = figure(4, 2)
+    (losses, accuracy), (decided, searches), (phases, sure), (perception, update) = places
     published = model.config.published.learned_by
     _draw_losses(losses, history, exact_epoch, published)
     _draw_accuracy(accuracy, history)
+    _draw_decided(decided, history, model.config.training.restart_every)
+    _draw_searches(searches, history, exact_epoch)
     _draw_phases(phases, history)
-    _draw_decided(made.axes[3], model)
+    _draw_probabilities(sure, model)
     for axes, part in ((perception, "perception"), (update, "update")):
         _draw_ops(axes, part, gates)
     made.suptitle(_title(model, gates), fontweight="bold")
@@ -73,6 +76,43 @@ def _draw_accuracy(axes: Axes, history: History | None) -> None:
     axes.set_xlabel("epoch")
 
 
+def _draw_decided(axes: Axes, history: History | None, restart_every: int) -> None:
+    axes.set_title(f"Decided gates, %: an op is above {DECIDED}")
+    points = [(r.epoch, 100 * r.decided) for r in history or [] if r.decided is not None]
+    if not points:
+        unused(axes, "not recorded" if history else "no metrics.csv")
+        return
+    _curve(axes, points, "decided", 0)
+    last = points[-1][0]
+    starts = range(restart_every, int(last), restart_every) if restart_every else ()
+    for number, epoch in enumerate(starts[:MOST_ATTEMPTS]):
+        label = "starts over" if number == 0 else None
+        axes.axvline(epoch, color=FAINT, linewidth=1, linestyle=":", label=label)
+    least = min(share for _, share in points)
+    axes.set_ylim(max(0, least - (101 - least) / 2), 100.5)
+    axes.set_xlabel("epoch")
+    if starts:
+        axes.legend(loc="best")
+
+
+def _draw_searches(axes: Axes, history: History | None, exact: float | None) -> None:
+    axes.set_title("Searches for an exact circuit: wrong cells")
+    found = [(row.epoch, row.search) for row in history or [] if row.search is not None]
+    if not found:
+        known = history is not None and any(row.searched for row in history)
+        unused(axes, "not recorded" if known else "no searches")
+        return
+    before = [(epoch, search.wrong_before) for epoch, search in found]
+    after = [(epoch, search.wrong) for epoch, search in found]
+    for number, (name, points) in enumerate((("before", before), ("after", after))):
+        _curve(axes, points, name, number, MARKS[number])
+    if exact is not None:
+        axes.axvline(exact, color=FAINT, linewidth=1, label="verified exact")
+    logarithmic(axes, max(wrong for _, wrong in [*before, *after]))
+    axes.set_xlabel("epoch")
+    axes.legend(loc="best")
+
+
 def _draw_phases(axes: Axes, history: History | None) -> None:
     axes.set_title("Seconds by phase")
     seconds = {} if not history else {k: v for k, v in history.seconds.items() if v > 0}
@@ -86,7 +126,7 @@ def _draw_phases(axes: Axes, history: History | None) -> None:
     axes.grid(axis="y", visible=False)
 
 
-def _draw_decided(axes: Axes, model: Model) -> None:
+def _draw_probabilities(axes: Axes, model: Model) -> None:
     sure = softmax(model.logits.astype(np.float64)).max(axis=1)
     architecture = model.config.architecture
     parts = architecture.kernels * architecture.kernel_gates
@@ -127,13 +167,16 @@ def _draw_ops(axes: Axes, part: str, gates: Mapping[str, Any]) -> None:
     axes.set_ylabel("gates")
 
 
-def _curve(axes: Axes, points: Sequence[tuple[float, float]], name: str, number: int) -> None:
+def _curve(
+    axes: Axes, points: Sequence[tuple[float, float]], name: str, number: int, mark: str = ""
+) -> None:
     """Draw a line; of many points the mean of neighbours, and their range as a shade."""
     size = -(-len(points) // MOST_POINTS) or 1
     groups = [np.array(points[first : first + size]) for first in range(0, len(points), size)]
     x = [group[-1, 0] for group in groups]
     color, line = COLORS[number], LINES[number]
-    axes.plot(x, [group[:, 1].mean() for group in groups], line, color=color, label=name)
+    means = [group[:, 1].mean() for group in groups]
+    axes.plot(x, means, line, color=color, label=name, marker=mark, markersize=3.5)
     if size > 1:
         low, high = ([f(group[:, 1]) for group in groups] for f in (np.min, np.max))
         axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)

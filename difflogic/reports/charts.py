@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -24,29 +24,67 @@ class Line:
     points: Sequence[tuple[float, float]]
 
 
-def lines(drawn: Sequence[Line], x_name: str, marks: Mapping[str, float] = {}) -> Markup:
-    """Return curves over a common x, y on a logarithmic scale that has a zero: log(1 + y).
+@dataclass(frozen=True)
+class Scale:
+    """The y axis: values that are ticked, with their texts, and where a value stands."""
 
-    `marks` are places on the x axis with a name.
+    ticks: Mapping[float, str]
+    place: Callable[[float], float]
+    """Of a value, from 0 at the foot to 1."""
+
+
+def logarithmic(most: float) -> Scale:
+    """Return a scale up to `most` that is logarithmic and has a zero: log(1 + y)."""
+    top = max(most, 1)
+    powers = range(1 if top > 1000 else 0, 9)  # 1 stands too close to 0 then
+    ticks = [0, *(10**power for power in powers if 10**power <= top)]
+    return Scale(
+        {tick: f"{tick:,}" for tick in ticks}, lambda y: math.log1p(max(y, 0)) / math.log1p(top)
+    )
+
+
+def percent(least: float) -> Scale:
+    """Return a scale of shares, 0 to 1, that begins below `least` where little happens."""
+    step = next((s for s in (20, 10, 5, 2, 1) if 100 * (1 - least) > 2 * s), 0.5)
+    low = min(max(0.0, math.floor(100 * least / step) * step), 100 - step)
+    ticks = [low + step * n for n in range(round((100 - low) / step) + 1)]
+    return Scale(
+        {tick / 100: f"{tick:g} %" for tick in ticks}, lambda y: (100 * y - low) / (100 - low)
+    )
+
+
+def lines(
+    drawn: Sequence[Line],
+    x_name: str,
+    marks: Mapping[str, float] = {},
+    *,
+    scale: Scale | None = None,
+    events: Iterable[float] = (),
+    height: int = HEIGHT,
+) -> Markup:
+    """Return curves over a common x, y on a logarithmic scale unless another one is given.
+
+    `marks` are places on the x axis with a name, `events` such without one.
     """
     points = [point for line in drawn for point in line.points]
     end = max([x for x, _ in points] + list(marks.values()), default=1) or 1
-    most = max([y for _, y in points], default=1)
+    y_scale = scale or logarithmic(max([y for _, y in points], default=1))
+    foot = height - BOTTOM
 
     def x_at(x: float) -> float:
         return LEFT + x / end * (WIDTH - LEFT - RIGHT)
 
     def y_at(y: float) -> float:
-        share = math.log1p(max(y, 0)) / math.log1p(max(most, 1))
-        return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+        return foot - y_scale.place(y) * (foot - TOP)
 
     parts = []
-    for tick in [0, *(10**power for power in range(9) if 10**power <= max(most, 1))]:
+    for tick, text in y_scale.ticks.items():
         parts.append(_rule(LEFT, WIDTH - RIGHT, y_at(tick), y_at(tick)))
-        parts.append(_text(f"{tick:,}", LEFT - 6, y_at(tick) + 4, "end", "tick"))
+        parts.append(_text(text, LEFT - 6, y_at(tick) + 4, "end", "tick"))
     for place in _ticks(end):
-        parts.append(_text(f"{place:,}", x_at(place), HEIGHT - BOTTOM + 17, "middle", "tick"))
-    parts.append(_text(x_name, WIDTH - RIGHT, HEIGHT - 3, "end", "tick"))
+        parts.append(_text(f"{place:,}", x_at(place), foot + 17, "middle", "tick"))
+    parts.append(_text(x_name, WIDTH - RIGHT, height - 3, "end", "tick"))
+    parts += [_rule(x_at(x), x_at(x), foot - 4, foot + 4, "event") for x in events]
     for number, line in enumerate(drawn, 1):
         path = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in _thinned(line.points))
         parts.append(Markup('<polyline class="s{}" points="{}"/>').format(number, path))
@@ -56,12 +94,12 @@ def lines(drawn: Sequence[Line], x_name: str, marks: Mapping[str, float] = {}) -
         parts.append(_text(line.name, left + 28, 14))
     for name, x in marks.items():
         at = x_at(x)
-        parts.append(_rule(at, at, TOP, HEIGHT - BOTTOM))
+        parts.append(_rule(at, at, TOP, foot))
         near_end = x > 0.75 * end
         shift, anchor = (-5, "end") if near_end else (5, "start")
-        parts.append(_text(name, at + shift, HEIGHT - BOTTOM - 8, anchor))
+        parts.append(_text(name, at + shift, foot - 8, anchor))
     names = " and ".join(line.name for line in drawn)
-    return _svg(WIDTH, HEIGHT, f"{names} over {x_name}", parts)
+    return _svg(WIDTH, height, f"{names} over {x_name}", parts)
 
 
 def bars(counts: Mapping[str, int], name: str, passing: Iterable[str] = ()) -> Markup:
@@ -94,9 +132,9 @@ def _text(text: str, x: float, y: float, anchor: str = "start", kind: str = "") 
     )
 
 
-def _rule(x0: float, x1: float, y0: float, y1: float) -> Markup:
-    return Markup('<line class="axis" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>').format(
-        x0, x1, y0, y1
+def _rule(x0: float, x1: float, y0: float, y1: float, kind: str = "axis") -> Markup:
+    return Markup('<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>').format(
+        kind, x0, x1, y0, y1
     )
 
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from difflogic.evaluation.gates import PASSING
 from difflogic.gates import SYMBOLS, Op
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.convergence import Verdict
 from difflogic.logic.inspection.equations import equations
-from difflogic.reports import charts
+from difflogic.reports import charts, curves
 from difflogic.reports.repeating import command
 from difflogic.reports.source import Source
-from difflogic.training.metrics import History
 
 EQUATIONS_SHOWN = 24
 MOST_EQUATION_CHARACTERS = 60_000
@@ -72,10 +69,7 @@ def training(source: Source) -> dict[str, Any] | None:
         "command": line,
         "command_words": words,
         "config": config.to_toml(),
-        "curves": _curves(source.history, exact, published),
-        "caption": "Loss is the sum of squared errors: of the soft gates that are trained, and of "
-        "the hard circuit that they stand for, on the same batch. The scale is logarithmic, with a "
-        "zero." + _verified(exact),
+        "curves": curves.figures(source.history, exact, published, config.training.restart_every),
         "facts": facts(
             epochs=_whole(_number(summary, "epochs")),
             verified_exact_after_epoch=_whole(exact),
@@ -85,27 +79,6 @@ def training(source: Source) -> dict[str, Any] | None:
             processor=_processor(cpu),
         ),
     }
-
-
-def _verified(exact: float | None) -> str:
-    if exact is None:
-        return ""
-    return (
-        " Exact is a circuit that a search made of the gates at that epoch and that was verified "
-        "on starts of its own; the hard loss is that of the gates themselves."
-    )
-
-
-def _curves(history: History | None, exact: float | None, published: int | None) -> Markup | None:
-    if not history:
-        return None
-    soft = [(row.epoch, row.soft_loss) for row in history]
-    hard = [(row.epoch, row.hard_loss) for row in history if row.hard_loss is not None]
-    marks = {"verified exact": exact} if exact is not None else {}
-    if published is not None and published <= len(history.rows):
-        marks["published: learned"] = float(published)
-    drawn = [charts.Line("soft loss", soft), charts.Line("hard loss", hard)]
-    return charts.lines(drawn, "epoch", marks)
 
 
 def assurance(results: Mapping[str, Any] | None) -> dict[str, str] | None:

@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import BinaryIO
 
 from difflogic.training.phases import PHASES
 
-COLUMNS = ("epoch", "soft_loss", "hard_loss", "accuracy", *(f"{phase}_seconds" for phase in PHASES))
-
+SEARCHED = (
+    "search_wrong_before", "search_wrong", "search_wrong_fresh", "search_candidates",
+    "search_exact",
+)  # fmt: skip
+COLUMNS = (
+    "epoch", "soft_loss", "hard_loss", "accuracy", *(f"{phase}_seconds" for phase in PHASES),
+    "decided", *SEARCHED,
+)  # fmt: skip
+"""Those from `decided` on are missing in files of runs that began before there were any."""
 
 MAX_LINE_BYTES = 2**10
-"""A row has 14 numbers of up to 25 signs."""
+"""A row has 20 numbers of up to 25 signs."""
+
+MOST_COUNTED = 2**53
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search for an exact circuit came to, after an epoch."""
+
+    wrong_before: int
+    """Wrong cells of the circuit that it began with, on the first start states."""
+    wrong: int
+    """Wrong cells of the circuit that it ended with, on all start states that joined it."""
+    wrong_fresh: int
+    """Wrong cells of that circuit on fresh start states, the same for all circuits of a run."""
+    candidates: int
+    """Circuits that were tried."""
+    exact: bool
+    """Whether the circuit is verified."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +54,15 @@ class MetricsRow:
     """Share of right cells of the hard circuit, 0 to 1."""
     phase_seconds: Mapping[str, float] = field(default_factory=dict)
     """Seconds by phase; a phase that is not named took none."""
+    decided: float | None = None
+    """Share of gates, 0 to 1, one op of which had a probability above `gates.DECIDED`."""
+    search: Search | None = None
+    """What a search after this epoch came to; None if there was none, or it is not recorded."""
+
+    @property
+    def searched(self) -> bool:
+        """Whether there was a search after this epoch, be it recorded what it came to or not."""
+        return self.search is not None or self.phase_seconds.get("finish", 0.0) > 0
 
 
 class History:
@@ -111,15 +145,34 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
 
     seconds = {phase: float(cells[f"{phase}_seconds"]) for phase in PHASES}
     soft_loss = float(cells["soft_loss"])
+    decided = number("decided") if "decided" in cells else None
+    if decided is not None and not 0 <= decided <= 1:
+        raise ValueError("a share is from 0 to 1")
     return MetricsRow(
-        int(cells["epoch"]), soft_loss, number("hard_loss"), number("accuracy"), seconds
-    )
+        int(cells["epoch"]), soft_loss, number("hard_loss"), number("accuracy"), seconds, decided,
+        _search_from(cells),
+    )  # fmt: skip
+
+
+def _search_from(cells: Mapping[str, str]) -> Search | None:
+    if not cells.get(SEARCHED[0]):
+        return None
+    before, wrong, fresh, candidates, exact = (int(cells[name]) for name in SEARCHED)
+    counts = before, wrong, fresh, candidates
+    if not all(0 <= count <= MOST_COUNTED for count in counts) or exact not in (0, 1):
+        raise ValueError("a count is not below zero, nor beyond all measure")
+    return Search(before, wrong, fresh, candidates, exact == 1)
 
 
 def _to_line(row: MetricsRow) -> str:
     scores = [row.soft_loss, row.hard_loss, row.accuracy]
     seconds = [row.phase_seconds.get(phase, 0.0) for phase in PHASES]
-    return _line([str(int(row.epoch)), *map(_cell, scores), *map(_cell, seconds)])
+    found = row.search
+    searched = [""] * len(SEARCHED) if found is None else [str(int(n)) for n in astuple(found)]
+    decided = _cell(row.decided)
+    return _line(
+        [str(int(row.epoch)), *map(_cell, scores), *map(_cell, seconds), decided, *searched]
+    )
 
 
 def _line(cells: Iterable[str]) -> str:

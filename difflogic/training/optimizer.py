@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from difflogic.config import TrainingConfig
 from difflogic.engine.kernels import logits as k
-from difflogic.gates import COEFFICIENTS, OPS
+from difflogic.gates import COEFFICIENTS, DECIDED, OPS
 
 Array = npt.NDArray[Any]
 
@@ -28,21 +28,30 @@ class SoftGates:
         self.probabilities: Array = np.empty((OPS, parameters), dtype)
         self.coefficients: Array = np.empty((parameters, COEFFICIENTS.shape[1]), dtype)
         self.ops: npt.NDArray[np.uint8] = np.empty(parameters, np.uint8)
+        self.decided = 0.0
+        """Share of parameters, 0 to 1, that have an op of a probability above DECIDED."""
         self._basis = COEFFICIENTS.astype(dtype)
         self._space: Array = np.empty((5, k.COLUMNS), dtype)
 
     def mix(self, logits: Array, noise: Array | None = None) -> Array:
         """Return the coefficients (parameters, 4) of `logits` (16, parameters), plus `noise`.
 
-        Sets `probabilities`, of the logits' shape, and the hard `ops` (parameters,) without noise.
+        Sets `probabilities`, of the logits' shape, and without noise the hard `ops` (parameters,)
+        and the share `decided`.
         """
         k.shift_and_harden(logits, self.probabilities, self.ops, self._space)
         if noise is not None:
+            # The largest of these is 1, so that its probability is 1 over the sum.
+            sums = np.exp(self.probabilities).sum(axis=0)
+            self.decided = np.count_nonzero(sums < 1 / DECIDED) / len(self.ops)
             noisy = (logits + noise).astype(logits.dtype)
             k.shift_and_harden(noisy, self.probabilities, np.empty_like(self.ops), self._space)
         # NumPy's exponential is vectorised; the compiler's is not.
         np.exp(self.probabilities, out=self.probabilities)
         k.normalize_and_mix(self.probabilities, self._basis, self.coefficients, self._space)
+        if noise is None:
+            # One op at most can be so probable.
+            self.decided = np.count_nonzero(self.probabilities > DECIDED) / len(self.ops)
         return self.coefficients
 
 

@@ -51,6 +51,8 @@ class ReferenceTrainer:
             starts, targets, masks = draw_epoch(self._task, config, self.epoch)
             loss_steps = draw_loss_steps(config, self.epoch)
         ops = gates.harden(self.model.logits)
+        sure = gates.softmax(self.model.logits.astype(np.float64)).max(axis=1)
+        decided = float((sure > gates.DECIDED).mean())
         with phase("forward"):
             probabilities = self._soften()
             soft = gates.mix(probabilities)
@@ -84,7 +86,7 @@ class ReferenceTrainer:
             self._update(self.gradients, probabilities)
         self.epoch += 1
         accuracy = 1.0 - wrong / targets.size
-        return StepResult(self.epoch, soft_loss, hard_loss, accuracy, grid)
+        return StepResult(self.epoch, soft_loss, hard_loss, accuracy, grid, decided)
 
     def _start_over_if_due(self) -> None:
         training = self.config.training

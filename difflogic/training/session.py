@@ -21,7 +21,7 @@ from difflogic.training import trainer as training
 from difflogic.training.checkpoint import checkpoint_path, write_checkpoint
 from difflogic.training.compatibility import extended, for_this_stretch, refuse_changes
 from difflogic.training.lock import RunLock
-from difflogic.training.metrics import History, MetricsRow
+from difflogic.training.metrics import History, MetricsRow, Search
 from difflogic.training.resume_point import find_resume_point
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.summary import summarize
@@ -164,9 +164,17 @@ class Session:
                 clock.saved(trainer.phases.seconds["checkpoint"] - now["checkpoint"])
 
     def _record(self, result: StepResult, seconds: dict[str, float]) -> None:
+        found, search = result.finished, None
+        if found is not None:
+            search = Search(
+                found.wrong_before, found.wrong, found.wrong_fresh, found.candidates, found.exact
+            )
         self.history.add(
-            MetricsRow(result.epoch, result.soft_loss, result.hard_loss, result.accuracy, seconds)
-        )
+            MetricsRow(
+                result.epoch, result.soft_loss, result.hard_loss, result.accuracy, seconds,
+                result.decided, search,
+            )
+        )  # fmt: skip
 
     def _with_history(self, error: TrainingError) -> TrainingError:
         """Save the history, which may tell what broke the run; its model is worth nothing."""

@@ -51,6 +51,8 @@ class StepResult:
     """Share of right cells of the hard circuit, 0 to 1."""
     hard_grid: npt.NDArray[np.uint8] | None
     """Last hard state of the first sample's loss channels, (loss channels, height, width)."""
+    decided: float | None = None
+    """Share of gates, 0 to 1, one op of which has a probability above `gates.DECIDED`."""
     finished: Finished | None = None
     """What a check of the circuit after this epoch found; None if there was none."""
 
@@ -230,7 +232,7 @@ class Trainer:
                 finished = self._best.look(
                     attempt.finisher, self._logits, self.epoch, attempt.first_epoch
                 )
-        return StepResult(self.epoch, soft_loss, *scores, finished)
+        return StepResult(self.epoch, soft_loss, *scores, self._soft.decided, finished)
 
     def _start_over_if_due(self) -> None:
         """Begin another attempt, with another wiring, every so many epochs."""

@@ -14,13 +14,14 @@ from difflogic.logic.automaton import from_model
 from difflogic.model import Model
 from difflogic.reports.target import introduce
 from difflogic.tasks import draw_batch, make_task, own
+from difflogic.training.metrics import MetricsRow
 from difflogic.watching.feed import Snapshot
-
-DECIDED = 0.9
-"""Probability of a gate's op from which it counts as decided."""
 
 MOST_ROWS = 4000
 """Epochs that are told; of longer runs every second one, or fewer."""
+
+MOST_SEARCHES = 400
+"""That are told, the newest."""
 
 Event = tuple[str, dict[str, Any]]
 
@@ -66,18 +67,30 @@ class Told:
         if count == self._rows and not begins:
             return
         stride = -(-count // MOST_ROWS) or 1
-        new = [rows[index] for index in range(self._rows, count, stride)]
+        unheard = rows[self._rows : count]
+        new = list(unheard[::stride])
         if count and (not new or new[-1] is not rows[count - 1]):
             new.append(rows[count - 1])
         self._rows = count
         yield "rows", {
             "begins": begins,
             "rows": [
-                [row.epoch, row.soft_loss, row.hard_loss, row.accuracy,
-                 row.phase_seconds.get("finish", 0.0) > 0]
+                [row.epoch, row.soft_loss, row.hard_loss, row.accuracy, row.decided]
                 for row in new
             ],
+            "searches": [_search(row) for row in unheard if row.searched][-MOST_SEARCHES:],
         }  # fmt: skip
+
+
+def _search(row: MetricsRow) -> list[Any]:
+    """Return epoch, wrong cells before and after, circuits tried, and whether one is exact.
+
+    All but the epoch are None where that is not recorded.
+    """
+    found = row.search
+    if found is None:
+        return [row.epoch, None, None, None, None]
+    return [row.epoch, found.wrong_before, found.wrong, found.candidates, found.exact]
 
 
 def _run(model: Model) -> dict[str, Any]:
@@ -120,7 +133,7 @@ def _circuit(model: Model, wiring_known: bool) -> dict[str, Any]:
     netlist = model.netlist
     probabilities = gates.softmax(model.logits.astype(np.float64))
     ops = gates.harden(model.logits)
-    sure = probabilities.max(axis=1) > DECIDED
+    sure = probabilities.max(axis=1) > gates.DECIDED
     ends = np.cumsum(_layer_sizes(model))
     perception = ends[0]
     told: dict[str, Any] = {

@@ -15,7 +15,7 @@ SCRIPTS = (
 )  # fmt: skip
 """Modules that reports have, too."""
 
-OWN = ("soft.js", "watch.js")
+OWN = ("soft.js", "charts.js", "watch.js")
 
 
 @cache

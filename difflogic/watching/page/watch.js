@@ -1,23 +1,23 @@
 // Shows what the server tells: curves as they grow, the current circuit at work, and its gates.
 
-import { svgElement, short } from "../../reports/page/curve.js";
+import { short } from "../../reports/page/curve.js";
 import { Interpreter } from "../../reports/page/interpreter.js";
 import { Judge } from "../../reports/page/judge.js";
 import { Player } from "../../reports/page/player.js";
 import { Pointer } from "../../reports/page/pointer.js";
 import { Screen } from "../../reports/page/screen.js";
 import { Simulation } from "../../reports/page/simulation.js";
+import { bars, decidedCurve, lossCurves, searchCurves } from "./charts.js";
 import { SoftRollout } from "./soft.js";
 
 const HOLD_MS = 900;
 const SOFT_MS = 12; // of a frame, for the soft rollout
 const BRUSH = 3;
-const CURVE_POINTS = 700;
 const READS = Array.from({ length: 16 }, (_, op) => [op >> 2 !== (op & 3), ((op >> 1) & 5) !== (op & 5)]);
 const WORDS = { waiting: "waiting for the first epoch", running: "training", stopped: "stopped; it can be resumed", finished: "finished" };
 
 const find = (id) => document.getElementById(id);
-let run = null, netlist = null, rows = [], simulation = null, player = null, judge = null;
+let run = null, netlist = null, rows = [], searches = [], simulation = null, player = null, judge = null;
 let soft = null, softQueued = false, held = 0, waiting = false;
 let circuit = null, exactEpoch = null;
 const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
@@ -166,78 +166,52 @@ function drawSoft() {
 
 function onRows(told) {
   rows = told.begins ? told.rows : rows.concat(told.rows);
+  searches = told.begins ? told.searches : searches.concat(told.searches);
   const last = rows.at(-1);
   if (!last) return;
   const number = (value) => (value === null ? "–" : short(value));
   find("epoch").textContent = `${last[0].toLocaleString("en")}${run ? ` of ${run.epochs.toLocaleString("en")}` : ""}`;
   find("soft-loss").textContent = number(last[1]);
   find("hard-loss").textContent = number(rows.findLast((row) => row[2] !== null)?.[2] ?? null);
+  find("decided-share").textContent = last[4] === null ? "–" : `${(100 * last[4]).toFixed(1)} %`;
+  find("last-search").textContent = searchWords(searches.at(-1));
   drawCurves();
 }
 
+/** Draw the curves; decisions and searches only where the run has recorded them. */
 function drawCurves() {
-  const [left, right, top, bottom] = [52, 700, 30, 220];
-  const end = Math.max(10, rows.at(-1)[0]);
-  const most = rows.reduce((m, row) => Math.max(m, row[1], row[2] ?? 0), 1);
-  const x = (epoch) => (left + (epoch / end) * (right - left)).toFixed(1);
-  const y = (loss) => (bottom - (Math.log1p(loss) / Math.log1p(most)) * (bottom - top)).toFixed(1);
-  const parts = [];
-  for (const tick of [0, 1, 10, 100, 1000, 10000].filter((value) => value <= most)) {
-    parts.push(svgElement("line", { class: "axis", x1: left, x2: right, y1: y(tick), y2: y(tick) }));
-    parts.push(svgElement("text", { class: "tick", x: left - 6, y: Number(y(tick)) + 4, "text-anchor": "end" }, `${tick}`));
-  }
-  parts.push(svgElement("text", { class: "tick", x: right, y: 252, "text-anchor": "end" }, `epoch ${end.toLocaleString("en")}`));
-  const stride = Math.ceil(rows.length / CURVE_POINTS);
-  ["soft", "hard"].forEach((name, place) => {
-    const known = rows.filter((row, index) => row[place + 1] !== null && (index % stride === 0 || index === rows.length - 1));
-    const points = known.map((row) => `${x(row[0])},${y(row[place + 1])}`).join(" ");
-    parts.push(svgElement("polyline", { class: `s${place + 1}`, points }));
-    parts.push(svgElement("polyline", { class: `s${place + 1}`, points: `${left + 110 * place},12 ${left + 22 + 110 * place},12` }));
-    parts.push(svgElement("text", { x: left + 28 + 110 * place, y: 16 }, `${name} loss`));
-  });
-  for (const row of rows.filter((each) => each[4])) {
-    parts.push(svgElement("line", { class: "event", x1: x(row[0]), x2: x(row[0]), y1: bottom + 4, y2: bottom + 12 }));
-  }
-  for (const [epoch, words] of [[exactEpoch, "verified exact"], [run?.published, "published: learned"]]) {
-    if (epoch == null || epoch > end) continue;
-    parts.push(svgElement("line", { class: "mark", x1: x(epoch), x2: x(epoch), y1: top, y2: bottom }));
-    parts.push(svgElement("text", { class: "tick", x: Number(x(epoch)) - 5, y: bottom - 8, "text-anchor": "end" }, words));
-  }
-  find("curves").replaceChildren(...parts);
+  const end = rows.at(-1)[0];
+  lossCurves(find("curves"), rows, searches, [[exactEpoch, "verified exact"], [run?.published, "published: learned"]]);
+  const decided = rows.filter((row) => row[4] !== null).map((row) => [row[0], row[4]]);
+  find("decided-figure").hidden = !decided.length;
+  if (decided.length) decidedCurve(find("decided-curve"), decided, end);
+  const known = searches.filter((search) => search[1] !== null);
+  find("searches-figure").hidden = !known.length;
+  if (known.length) searchCurves(find("searches-curve"), known, end);
 }
 
-function bars(id, entries, say, faint = () => false) {
-  const [width, left, row] = [420, 96, 20];
-  const most = Math.max(...entries.map(([, value]) => value), 1e-9);
-  const svg = find(id);
-  svg.setAttribute("viewBox", `0 0 ${width} ${row * entries.length + 2}`);
-  svg.replaceChildren(...entries.flatMap(([name, value], index) => {
-    const length = (value / most) * (width - left - 60);
-    const y = row * index;
-    return [
-      svgElement("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, name),
-      svgElement("rect", { class: faint(index) ? "bar passing" : "bar", x: left, y: y + 3, width: length.toFixed(1), height: 13, rx: 2 }),
-      svgElement("text", { class: "tick", x: left + length + 6, y: y + 14 }, say(value)),
-    ];
-  }));
+function searchWords(search) {
+  if (!search) return "none yet";
+  const [epoch, before, after, tried, exact] = search;
+  if (before === null) return `after epoch ${epoch}`;
+  const found = exact ? "exact" : `${before.toLocaleString("en")} → ${after.toLocaleString("en")} wrong`;
+  return `${found}, ${tried.toLocaleString("en")} tried`;
 }
 
 function drawGates(told) {
   const percent = (share) => `${Math.round(100 * share)} %`;
-  bars("decided", run.layers.map((name, layer) => [name, told.decided[layer]]), percent);
+  bars(find("decided"), run.layers.map((name, layer) => [name, told.decided[layer]]), percent);
   const passing = (op) => run.passing.includes(op);
   for (const [place, id] of ["perception", "update"].entries()) {
-    bars(id, told.histogram[place].map((count, op) => [run.symbols[op], count]), (n) => n.toLocaleString("en"), passing);
+    bars(find(id), told.histogram[place].map((count, op) => [run.symbols[op], count]), (n) => n.toLocaleString("en"), passing);
   }
-  const all = told.decided.at(-1);
-  find("decided-share").textContent = `${percent(all)} of the last layer`;
 }
 
 function onState(told) {
   exactEpoch = told.exactEpoch;
   find("status").textContent = WORDS[told.status] ?? told.status;
   find("exact").textContent = told.exactEpoch === null ? "not yet" : `after epoch ${told.exactEpoch}`;
-  bars("phases", Object.entries(told.seconds), (seconds) => `${short(seconds)} s`);
+  bars(find("phases"), Object.entries(told.seconds), (seconds) => `${short(seconds)} s`);
   find("runs-section").hidden = !told.runs.length;
   find("runs").replaceChildren(...told.runs.map((each) => {
     const line = document.createElement("tr");
@@ -293,4 +267,4 @@ events.addEventListener("error", () => {
 });
 
 // For the curious, in the browser's console.
-window.dct = { get simulation() { return simulation; }, get player() { return player; }, get soft() { return soft; }, get rows() { return rows; } };
+window.dct = { get simulation() { return simulation; }, get player() { return player; }, get soft() { return soft; }, get rows() { return rows; }, get searches() { return searches; } };

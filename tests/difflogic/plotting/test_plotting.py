@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from difflogic.plotting import runs, sweeps
 from difflogic.plotting.style import encode, require_matplotlib, styled
 from difflogic.sweeps.results import Row, VariantResult
 from difflogic.sweeps.statistics import wilson_interval
-from difflogic.training.metrics import History, MetricsRow
+from difflogic.training.metrics import History, MetricsRow, Search
 
 pytest.importorskip("matplotlib")
 
@@ -41,7 +42,7 @@ def history(epochs):
     return History(
         MetricsRow(n, 200.0 / n, 8.0 if n % 10 == 0 else None, 0.5 if n % 10 == 0 else None, {
             "forward": 0.5, "backward": 1.5,
-        })
+        }, 1 - n / 5000, Search(4 * n, n, n, 9, False) if n % 20 == 0 else None)
         for n in range(1, epochs + 1)
     )  # fmt: skip
 
@@ -53,13 +54,28 @@ def by_label(axes):
 def test_curves_hold_every_epoch_of_a_short_run(model, gates):
     with styled():
         made = runs.draw(model, history(40), 30, gates)
-    losses, accuracy, phases, *_ = made.axes
+    losses, accuracy, _, _, phases, *_ = made.axes
     lines = by_label(losses)
     np.testing.assert_allclose(lines["soft"], [(n, 200 / n) for n in range(1, 41)])
     np.testing.assert_allclose(lines["hard"], [(n, 8) for n in (10, 20, 30, 40)])
     assert lines["verified exact"][:, 0].tolist() == [30, 30]
     np.testing.assert_allclose(by_label(accuracy)["accuracy"][:, 1], 50)
     assert [bar.get_width() for bar in phases.patches] == [60, 20]
+
+
+def test_decided_gates_and_searches_are_drawn_where_they_are_recorded(model, gates):
+    restarting = replace(model, config=load_config("checkerboard-small", ["training.epochs=800"]))
+    every = restarting.config.training.restart_every
+    with styled():
+        made = runs.draw(restarting, history(every + 20), None, gates)
+        plain = runs.draw(model, History([MetricsRow(1, 5.0, 4.0, 0.5)]), None, gates)
+    decided, searches = (by_label(axes) for axes in made.axes[2:4])
+    assert decided["decided"][0].tolist() == [1, 100 * (1 - 1 / 5000)]
+    assert decided["starts over"][:, 0].tolist() == [every, every]
+    np.testing.assert_allclose(searches["before"][:2], [(20, 80), (40, 160)])
+    np.testing.assert_allclose(searches["after"][:2], [(20, 20), (40, 40)])
+    said = [[text.get_text() for text in axes.texts] for axes in plain.axes[2:4]]
+    assert said == [["not recorded"], ["no searches"]]
 
 
 def test_a_long_run_is_averaged_and_keeps_its_end(model, gates):
@@ -74,13 +90,13 @@ def test_a_long_run_is_averaged_and_keeps_its_end(model, gates):
 def test_histograms_count_the_ops(model, gates):
     with styled():
         made = runs.draw(model, None, None, gates)
-    perception, update = made.axes[4:]
+    perception, update = made.axes[6:]
     split = model.config.architecture.kernels * model.config.architecture.kernel_gates
     for axes, ops in ((perception, model.ops[:split]), (update, model.ops[split:])):
         heights = [bar.get_height() for bar in axes.patches]
         assert heights == np.bincount(ops, minlength=len(Op)).tolist()
     share = np.exp(model.logits).max(axis=1) / np.exp(model.logits).sum(axis=1)
-    assert f"{100 * (share > 0.9).mean():.0f} % above 0.9" in made.axes[3].get_title("left")
+    assert f"{100 * (share > 0.9).mean():.0f} % above 0.9" in made.axes[5].get_title("left")
 
 
 rows = st.lists(

@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from difflogic.config import load_config, shipped_configs
-from difflogic.reports import charts, contents
+from difflogic.reports import charts, contents, curves
 from difflogic.reports.repeating import command
+from difflogic.training.metrics import History, MetricsRow, Search
 
 
 @pytest.mark.parametrize("name", shipped_configs())
@@ -47,6 +48,42 @@ def test_curves_keep_their_order_and_end_where_the_run_does():
     texts = ["".join(text.itertext()) for text in root.iter("text")]
     assert {"soft <loss>", "a & b", "epoch", "0", "1,000"} <= set(texts)
     assert sample.attrib["class"] == "s1"
+
+
+@pytest.mark.parametrize("least", [0.0, 0.3, 0.85, 0.9, 0.969, 0.99, 0.9999, 1.0])
+def test_a_scale_of_shares_reaches_from_below_the_least_to_all(least):
+    scale = charts.percent(least)
+    assert 0 <= scale.place(least) <= 1
+    assert scale.place(1.0) == pytest.approx(1)
+    assert scale.ticks[1.0] == "100 %"
+    assert 2 <= len(scale.ticks) <= 7
+    places = [scale.place(tick) for tick in scale.ticks]
+    assert places == sorted(places)
+    assert places[0] == pytest.approx(0, abs=1e-9)
+
+
+def test_figures_show_what_the_run_has_recorded():
+    old = History(
+        [MetricsRow(n, 9.0 / n, 4.0, 0.5, {"finish": float(n == 5)}) for n in range(1, 9)]
+    )
+    (losses,) = curves.figures(old, None, None)
+    assert str(losses["chart"]).count('class="event"') == 1
+    new = History([
+        MetricsRow(n, 9.0 / n, decided=1 - n / 100,
+                   search=Search(40, 4, 0, 9, n == 8) if n % 4 == 0 else None)
+        for n in range(1, 9)
+    ])  # fmt: skip
+    losses, decided, searches = curves.figures(new, 8.0, 4, 5)
+    assert "started over every 5 epochs" in losses["caption"]
+    assert str(losses["chart"]).count('class="event"') == 2
+    for figure, words in (
+        (losses, {"soft loss", "verified exact", "published: learned"}),
+        (decided, {"decided gates", "92 %", "100 %"}),
+        (searches, {"before a search", "after it", "10"}),
+    ):
+        root = ElementTree.fromstring(str(figure["chart"]))
+        assert words <= {"".join(text.itertext()) for text in root.iter("text")}
+    assert curves.figures(None, None, None) == curves.figures(History(), None, None) == []
 
 
 @pytest.mark.parametrize("end", [1, 2, 7, 40, 300, 999, 4200, 123456])

@@ -14,8 +14,10 @@ from difflogic.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.best import NONE, BestCircuit, prefer
 from difflogic.training.finishing import Finished
+from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
+from tests.difflogic.training.kill import results
 from tests.difflogic.training.tiny import growing, tiny
 
 LEVERS = (
@@ -306,7 +308,9 @@ def test_what_is_adopted_changes_training():
 
 @compiled
 def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_path):
-    config = growing("training.seed=3", "finishing.adopt=true", "training.epochs=40", *LEVERS[1:9])
+    config = growing(
+        "training.seed=5", "finishing.adopt=true", "training.epochs=40", SEARCH, *LEVERS[1:9]
+    )
     whole = execute(config, tmp_path / "whole")
     asked = iter(range(100))
     execute(config, tmp_path / "parts", should_stop=lambda: next(asked) == 7)
@@ -315,7 +319,7 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
         tmp_path / "parts",
     )
     assert (summary["resumed"], summary["finished"]) == (1, True)
-    assert summary["exact_epoch"] == whole["exact_epoch"]
+    assert summary["exact_epoch"] == whole["exact_epoch"] == 30
     models = []
     for part in ("whole", "parts"):
         with np.load(tmp_path / part / "model.npz") as model:
@@ -323,6 +327,13 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
     for name, expected in models[0].items():
         if name != "config":
             np.testing.assert_array_equal(models[1][name], expected)
+    recorded = [results(tmp_path / part)["metrics"] for part in ("whole", "parts")]
+    assert recorded[0] == recorded[1]
+    history = RunDirectory(tmp_path / "parts").read_metrics(summary["epochs"])
+    assert [(row.epoch, row.search.exact) for row in history if row.search] == [
+        (10, False), (20, False), (30, True)
+    ]  # fmt: skip
+    assert all(row.decided is not None for row in history)
 
 
 @compiled

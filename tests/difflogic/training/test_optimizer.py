@@ -36,6 +36,19 @@ def test_mixing(parameters, dtype):
     np.testing.assert_array_equal(logits, before)
 
 
+@precisions
+@pytest.mark.parametrize("scale", [0.0, 3.0, 9.0])
+@pytest.mark.parametrize("noisy", [False, True])
+def test_the_share_of_decided_gates_is_that_without_noise(scale, noisy, dtype):
+    rng = np.random.default_rng(1)
+    logits = rng.normal(scale=scale, size=(700, 16)).astype(dtype)
+    soft = SoftGates(700, dtype)
+    soft.mix(transposed(logits), rng.gumbel(size=(16, 700)) if noisy else None)
+    sure = gates.softmax(logits.astype(np.float64)).max(axis=1)
+    assert soft.decided == (sure > gates.DECIDED).mean()
+    assert scale or soft.decided == 0
+
+
 @settings(max_examples=30)
 @given(st.lists(st.integers(-2, 2), min_size=16, max_size=16))
 def test_the_lowest_op_wins_a_tie(column):

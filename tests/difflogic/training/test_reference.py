@@ -36,6 +36,7 @@ def test_the_trainer_does_as_the_reference(overrides):
             assert found.epoch == expected.epoch
             assert found.soft_loss == pytest.approx(expected.soft_loss, rel=1e-10)
             assert found.hard_loss == expected.hard_loss
+            assert found.decided == expected.decided
             assert found.accuracy == pytest.approx(expected.accuracy)
             np.testing.assert_array_equal(found.hard_grid, expected.hard_grid)
         # AdamW magnifies the rounding of small gradients.

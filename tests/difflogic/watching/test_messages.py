@@ -16,9 +16,9 @@ from difflogic import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.model import Model
-from difflogic.training.metrics import MetricsRow
+from difflogic.training.metrics import MetricsRow, Search
 from difflogic.watching import Feed
-from difflogic.watching.messages import MOST_ROWS, Told
+from difflogic.watching.messages import MOST_ROWS, MOST_SEARCHES, Told
 from tests.difflogic.simulation.naive import fire_mask
 
 
@@ -30,7 +30,15 @@ def model(*changes, seed=0):
 
 def rows(count, first=1):
     return tuple(
-        MetricsRow(n, 100.0 / n, float(n), 0.5, {"finish": float(n % 5 == 0)})
+        MetricsRow(
+            n,
+            100.0 / n,
+            float(n),
+            0.5,
+            {"finish": float(n % 5 == 0)},
+            1 - n / 10**6,
+            Search(n, n // 2, 0, 40, False) if n % 10 == 0 else None,
+        )
         for n in range(first, first + count)
     )
 
@@ -57,7 +65,10 @@ def test_everything_is_told_once():
     news = told(listener, feed)
     assert [row[0] for row in news["rows"]["rows"]] == [4, 5]
     assert not news["rows"]["begins"]
-    assert news["rows"]["rows"][1][4] is True, "a search"
+    assert news["rows"]["rows"][1][4] == 1 - 5 / 10**6, "the share of decided gates"
+    assert news["rows"]["searches"] == [[5, None, None, None, None]], "one of before they were kept"
+    feed.offer(rows=rows(10))
+    assert told(listener, feed)["rows"]["searches"] == [[10, 10, 5, 40, False]]
 
 
 def test_a_circuit_is_told_as_it_is():
@@ -101,6 +112,14 @@ def test_a_long_run_is_told_in_bounds_and_to_its_end():
     news = told(listener, feed)["rows"]["rows"]
     assert len(news) <= MOST_ROWS + 1
     assert news[-1][0] == 3 * MOST_ROWS
+
+
+def test_the_newest_searches_of_a_long_run_are_told():
+    feed, listener = Feed(), Told()
+    feed.offer(rows=rows(10 * MOST_SEARCHES))
+    searches = told(listener, feed)["rows"]["searches"]
+    assert len(searches) == MOST_SEARCHES
+    assert [epoch for epoch, *_ in searches[-2:]] == [10 * MOST_SEARCHES - 5, 10 * MOST_SEARCHES]
 
 
 def test_who_offers_never_waits_and_who_is_late_gets_the_newest():
