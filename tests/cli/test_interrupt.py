@@ -227,7 +227,7 @@ from cli import interrupt
 interrupt.install()
 interrupt.PATIENCE = 0.1
 with interrupt.Command(), interrupt.Undo(lambda: print("undone", file=sys.stderr, flush=True)):
-    for _ in range(2):  # a signal that comes before the kernel begins is swallowed, as in a callback
+    for _ in range(2):  # a signal before the kernel begins is swallowed, as in a callback
         with contextlib.suppress(KeyboardInterrupt):
             print("ready", file=sys.stderr, flush=True)
             hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
