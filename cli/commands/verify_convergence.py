@@ -72,8 +72,6 @@ def convergence(
             source, grids, task=task, all_sizes=all_sizes, time_limit=time_limit,
             progress=progress, allow_code=allow_code or task is not None,
         )  # fmt: skip
-    if to is not None and found.assurance is not None:
-        raise ConfigError(f"-o does not apply: {found.assurance.text}, and not by sets of values")
     if task is None and not found.source.trained:
         note(
             "the target is what a start of zeros ends in; --task names the experiment that says one"

@@ -75,6 +75,19 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
     return Assurance(Verdict.open, "samples", "not proved: its starts can only be sampled")
 
 
+def all_cases(task: Task) -> Cases | None:
+    """Return all that a task asks of a circuit, where it can be listed: its cases, or its start."""
+    cases = task.call("cases")
+    if cases is not None or task.has_random_start or task.automaton.fire_rate != 1:
+        return cases
+    start, target = task.draw(np.random.default_rng(0))
+    return Cases(
+        "the only start", start[None], (target[None] != 0).astype(np.uint8),
+        task.automaton.boundary, task.automaton.steps,
+        "There is one start only, and nothing random.",
+    )  # fmt: skip
+
+
 def question(automaton: Automaton, target: np.ndarray) -> Question:
     """Return whether an automaton's every start ends in `target` (visible, height, width)."""
     _, height, width = target.shape

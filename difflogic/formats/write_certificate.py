@@ -45,10 +45,10 @@ def write_certificate(automaton: Automaton, finding: Finding) -> str:
     circuit = json.loads(write_circuit(automaton.with_circuit(fold(question.circuit))))
     places: dict[Cubes, int] = {}
     states = [
-        _run_lengths(places.setdefault(cubes, len(places)) for cubes in _cells(question, state))
+        run_lengths(places.setdefault(cubes, len(places)) for cubes in _cells(question, state))
         for state in finding.states
     ]
-    shown = [_run_lengths(channel.ravel().tolist()) for channel in question.target]
+    shown = [run_lengths(channel.ravel().tolist()) for channel in question.target]
     parts: dict[str, Any] = {
         "format": FORMAT, "version": VERSION, "circuit_sha256": circuit_hash(circuit),
         "height": question.height, "width": question.width, "from_step": finding.from_step,
@@ -83,6 +83,6 @@ def _signs(value: int, channels: int) -> str:
     return "".join(SIGNS[value >> channel & 1] for channel in range(channels))
 
 
-def _run_lengths(values: Iterable[int]) -> Sequence[Sequence[int]]:
+def run_lengths(values: Iterable[int]) -> Sequence[Sequence[int]]:
     """Return [count, value] for each stretch of equal values."""
     return [[len(list(group)), value] for value, group in groupby(values)]

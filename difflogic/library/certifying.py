@@ -8,8 +8,9 @@ from pathlib import Path
 
 from difflogic.config import load_config
 from difflogic.errors import CircuitError, ConfigError
-from difflogic.evaluation.assurance import Assurance, assure_automaton, question
+from difflogic.evaluation.assurance import Assurance, all_cases, assure_automaton, question
 from difflogic.files import check_output, write_whole
+from difflogic.formats.write_cases import write_cases
 from difflogic.formats.write_certificate import write_certificate
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import proved, simplify
@@ -26,7 +27,7 @@ from difflogic.logic.convergence import (
 from difflogic.logic.convergence.folding import live_part
 from difflogic.logic.convergence.sizes import Size, Sizes, Theorem
 from difflogic.logic.deadline import Deadline
-from difflogic.tasks import Task, make_task
+from difflogic.tasks import Cases, Task, make_task
 
 GRIDS = "grids decided:"
 """What progress calls this."""
@@ -56,6 +57,8 @@ class Certified:
     """One for each grid; none if the task does not ask every start to end in one target."""
     assurance: Assurance | None = None
     """For such a task, what is known of it."""
+    cases: Cases | None = None
+    """For such a task, all starts that it asks about, and their targets, if that many can be."""
     squares: tuple[Size, ...] = ()
     """If all sizes were asked for: square grids of SIDES, as far as the time sufficed."""
     theorem: Theorem | None = None
@@ -70,14 +73,22 @@ class Certified:
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the certificate of the first grid, in place of an earlier file only with `force`.
 
-        Raises CircuitError unless there is a proof, and one by sets, which alone can be written,
-        and RunDirectoryError if the file cannot be.
+        Where all starts that a task asks about can be listed, it is these and their targets.
+        Raises CircuitError unless there is a proof, and one by sets or by all cases, which alone
+        can be written, and RunDirectoryError if the file cannot be.
         """
-        if not self.findings:
-            raise CircuitError(f"{self.source.name}: sets of values prove nothing of such a task")
-        text = write_certificate(self.source.automaton, self.findings[0]).encode()
+        text = self._text().encode()
         check_output(Path(path), force)
         write_whole(Path(path), lambda file: file.write(text))
+
+    def _text(self) -> str:
+        automaton = self.source.automaton
+        if self.findings:
+            return write_certificate(automaton, self.findings[0])
+        if self.cases is None or not self.proved:
+            said = "nothing" if self.assurance is None else self.assurance.text
+            raise CircuitError(f"{self.source.name}: {said}: no certificate says more")
+        return write_cases(live_part(automaton), self.cases)
 
 
 def certify(
@@ -114,7 +125,7 @@ def certify(
                 f"the task {asked.name} does not ask every start to end in one target: only then "
                 "sizes can be certified"
             )
-        return Certified(loaded, (), assure_automaton(automaton, asked))
+        return Certified(loaded, (), assure_automaton(automaton, asked), all_cases(asked))
     seconds = SECONDS if time_limit is None else time_limit
     grids = sizes or [(automaton.height, automaton.width)]
     targets = _targets(automaton, asked)

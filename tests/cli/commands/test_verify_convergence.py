@@ -141,14 +141,21 @@ class TestOtherTasks:
         found = dct("verify", "convergence", life, "--json").json["assurance"]
         assert (found["verdict"], found["scope"]) == ("refuted", "every case")
 
-    def test_have_no_sizes_and_no_certificates(self, dct: Dct, life: str) -> None:
-        for arguments, said in (
-            (("--size", "9x9"), "in one target"),
-            (("-o", "c.json"), "-o does not apply"),
-        ):
-            result = dct("verify", "convergence", life, *arguments)
-            assert result.exit_code == 2
-            assert said in result.stderr
+    def test_have_no_sizes_and_no_certificate_of_what_is_wrong(self, dct: Dct, life: str) -> None:
+        result = dct("verify", "convergence", life, "--size", "9x9")
+        assert result.exit_code == 2
+        assert "in one target" in result.stderr
+        result = dct("verify", "convergence", life, "-o", "c.json")
+        assert result.exit_code == 1
+        assert "c.json was not written: nothing is proved" in result.stderr
+
+    def test_a_proof_by_all_cases_is_saved(self, dct: Dct, tmp_path: Path) -> None:
+        circuit = str(Path(__file__).parents[3] / "docs" / "gallery" / "game-of-life.json")
+        result = dct("verify", "convergence", circuit, "--task", "game-of-life", "-o", "c.json")
+        assert result.exit_code == 0
+        assert "saved c.json" in result.stderr
+        proof = json.loads((tmp_path / "c.json").read_text())
+        assert (proof["format"], len(proof["cases"])) == ("dct-cases", 512)
 
     def test_a_run_says_itself_what_it_is(self, dct: Dct, life: str) -> None:
         result = dct("verify", "convergence", life, "--task", "checkerboard")
