@@ -18,6 +18,7 @@ import numpy as np
 
 from difflogic.config import Config
 from difflogic.engine.kernels.peak import fma_peak, fma_per_round
+from difflogic.engine.work import sum_of
 from difflogic.engine.workers import Workers
 from difflogic.jit.processor import registers
 from difflogic.measuring import Spread, fastest_rate, peak_memory
@@ -226,7 +227,7 @@ def run(
             for measured, steps in contestants:
                 measured.losses.append(steps.step().soft_loss)
         peaks = [_peaks(path.workers)]
-        stolen_before = trainer.engine.stolen
+        before = sum_of(trainer.engine.work)
         for done in range(repeat):
             for measured, steps in contestants:
                 _measure(measured, steps)
@@ -253,7 +254,7 @@ def run(
             pieces=trainer.engine.pieces[0],
             alone=trainer.engine.pieces[1],
             # Two steps are done for each that is measured.
-            stolen=(trainer.engine.stolen - stolen_before) / (2 * repeat),
+            stolen=(sum_of(trainer.engine.work) - before).steals / (2 * repeat),
             noise=path.total.median / path.total.minimum - 1,
         )
 

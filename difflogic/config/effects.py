@@ -7,7 +7,13 @@ from typing import Any
 from difflogic.config.models import Config
 
 FREE = {
-    "parallel": ("workers", "parallel_batch", "parallel_cells", "max_parallel_samples"),
+    "parallel": (
+        "workers",
+        "strategy",
+        "parallel_batch",
+        "parallel_cells",
+        "max_parallel_samples",
+    ),
     "checkpoint": ("every_seconds", "every_epochs"),
 }
 """Settings that say how a result is computed, and change no bit of it."""

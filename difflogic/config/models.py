@@ -181,10 +181,16 @@ class ParallelConfig(Section):
     workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
         default="auto", description="worker threads; auto is one per available core"
     )
-    parallel_batch: bool = Field(default=True, description="samples of a batch run side by side")
+    strategy: Literal["auto", "samples", "cells", "steps"] = Field(
+        default="auto",
+        description="how workers share a sample: not at all, by cells with a barrier at each "
+        "step, or as a pipeline of steps without barriers; auto chooses",
+    )
+    parallel_batch: bool = Field(
+        default=True, description="samples of a batch run side by side, as far as they go around"
+    )
     parallel_cells: bool = Field(
-        default=True,
-        description="cells of one sample run side by side, with a barrier at each step",
+        default=True, description="whether a sample is shared at all; false is strategy samples"
     )
     max_parallel_samples: Auto | Size = Field(
         default="auto",

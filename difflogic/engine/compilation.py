@@ -1,15 +1,31 @@
-"""Whether the engine's kernels still have to be compiled."""
+"""Which of the engine's kernels runs, and whether it still has to be compiled.
+
+Each way to share the work has a kernel of its own, which is compiled when it is first run: a way
+that nobody takes costs nothing.
+"""
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from difflogic.engine.kernels.hard import hard_rollout
+from difflogic.engine.kernels.pipeline import train_in_steps
 from difflogic.engine.kernels.shares import train
 from difflogic.jit import JIT, is_compiled
 
+Strategy = Literal["cells", "steps"]
+"""How workers share the samples that are not one worker's alone: by cells, waiting for each other
+after each automaton step, or by cells and steps, as a pipeline (kernels/pipeline.py)."""
 
-def is_cached(precision: str) -> bool:
-    """Return whether the largest kernel for this precision lies compiled on disk."""
-    return is_compiled(train, precision) if JIT else True
+
+def training_kernel(strategy: Strategy, workers: int) -> Any:
+    """Return what a worker runs of a training step: it follows from these two alone."""
+    return train_in_steps if strategy == "steps" and workers > 1 else train
+
+
+def is_cached(precision: str, strategy: Strategy = "cells", workers: int = 1) -> bool:
+    """Return whether the training kernel for this precision lies compiled on disk."""
+    return is_compiled(training_kernel(strategy, workers), precision) if JIT else True
 
 
 def is_hard_cached() -> bool:

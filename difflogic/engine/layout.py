@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic import machine
 from difflogic.engine.kernels import structures as k
@@ -91,6 +92,9 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None) -> k.Layout:
             mend_start[tile, n + 1] = len(mend_lane)
     tiles = len(tile_start)
     per_chunk = chunk or -(-tiles // SLOTS)
+    chunk_start = np.array([*range(0, tiles, per_chunk), tiles], dtype=np.int32)
+    first_cells = np.array(tile_start)[chunk_start[:-1]]
+    seen_start, seen = _chunks_seen(stacked, first_cells)
     return k.Layout(
         cells=cells,
         lead=lead,
@@ -100,8 +104,27 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None) -> k.Layout:
         mend_source=np.array(mend_source, dtype=np.int32),
         tile_start=np.array(tile_start, dtype=np.int32),
         tile_lanes=np.array(tile_lanes, dtype=np.int32),
-        chunk_start=np.array([*range(0, tiles, per_chunk), tiles], dtype=np.int32),
+        chunk_start=chunk_start,
+        seen_start=seen_start,
+        seen=seen,
     )
+
+
+def _chunks_seen(
+    stacked: npt.NDArray[np.integer], first_cells: npt.NDArray[np.integer]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """List for each chunk those of which its cells see any, from neighbours (9, cells).
+
+    Whom a cell sees, that one sees it, so that the list also says who sees a chunk.
+    """
+    chunks = len(first_cells)
+    owner = np.searchsorted(first_cells, np.arange(stacked.shape[1]), side="right") - 1
+    sees = np.zeros((chunks, chunks), dtype=bool)
+    for neighbor in stacked:
+        there = neighbor != OUTSIDE
+        sees[owner[there], owner[neighbor[there]]] = True
+    start = np.concatenate([[0], np.cumsum(sees.sum(axis=1))]).astype(np.int32)
+    return start, np.nonzero(sees)[1].astype(np.int32)
 
 
 def stride(grid: Grid) -> int:

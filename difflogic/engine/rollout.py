@@ -1,8 +1,7 @@
 """Rollouts of a soft automaton over tiles, forward and backward.
 
 `Engine` is the driver: it owns the buffers, runs the compiled kernels on its workers, and reduces
-in a fixed order. `sample_gradients` and `tile_gradients` are the same computation as pure
-functions, for tests and for readers.
+in a fixed order.
 """
 
 from __future__ import annotations
@@ -16,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic import machine
+from difflogic.engine.compilation import Strategy, training_kernel
 from difflogic.engine.kernels import structures as k
-from difflogic.engine.kernels.shares import reduce_sums, train
-from difflogic.engine.kernels.teams import ABORTED, CURSOR_FIELDS, STOLEN, TICKETS
-from difflogic.engine.kernels.tiles import run_backward, run_forward
+from difflogic.engine.kernels.pipeline import APART, train_in_steps
+from difflogic.engine.kernels.shares import reduce_sums
+from difflogic.engine.kernels.teams import ABORTED, CURSOR_FIELDS, TICKETS
 from difflogic.engine.layout import (
     Grid,
     automatic_lanes,
@@ -28,6 +28,7 @@ from difflogic.engine.layout import (
     stride,
 )
 from difflogic.engine.program import Program, compile_program
+from difflogic.engine.work import WorkStats
 from difflogic.engine.workers import Workers, plan_team
 from difflogic.errors import ConfigError
 from difflogic.grid import NEIGHBORHOOD
@@ -49,6 +50,7 @@ class Sharing:
     workers: int = 1
     parallel_batch: bool = True
     parallel_cells: bool = True
+    strategy: Strategy = "cells"
     lanes: int | None = None
     chunk: int | None = None
 
@@ -94,7 +96,7 @@ class Engine:
         per_step = netlist.gates * self.layout.cells * self._groups
         self._steps_per_call = min(steps, max(1, GATE_LANES_PER_CALL // per_step))
         self._workers = Workers(self.team.workers)
-        self.stolen = 0
+        self._kernel = training_kernel(sharing.strategy, self.team.workers)
         self._in_use = 0
         self._loss_channels: tuple[int, ...] | None = None
         self._allocate()
@@ -102,7 +104,7 @@ class Engine:
     def _require_memory(self) -> None:
         """Raise ConfigError if the grids and gradients alone exceed this machine's memory."""
         grid = self.grid
-        values = self.netlist.channels * stride(grid) * (self.steps + 1 + 2 * NEIGHBORHOOD + 1)
+        values = self.netlist.channels * stride(grid) * (self.steps + 1 + k.RING * NEIGHBORHOOD + 1)
         masks = self.steps * self._samples * grid.cells
         needed = self._groups * (values * self.dtype.itemsize + masks)
         available = machine.physical_memory()
@@ -118,7 +120,8 @@ class Engine:
         channels, length = self.netlist.channels, stride(self.grid)
         groups, chunks = self._groups, len(self.layout.chunk_start) - 1
         self._states = aligned((groups, self.steps + 1, channels, length), self.dtype)
-        self._input_gradients = aligned((groups, 2, NEIGHBORHOOD * channels, length), self.dtype)
+        shape = (groups, k.RING, NEIGHBORHOOD * channels, length)
+        self._input_gradients = aligned(shape, self.dtype)
         self._loss_steps = np.array([self.steps], np.int64)
         self._set_losses(1)
         self._sums = aligned((groups, chunks, self.netlist.parameters * 4), self.dtype)
@@ -127,15 +130,21 @@ class Engine:
         self._set_loss_channels(())
         self._losses = np.zeros((groups, self._samples))
         self._clock = np.zeros(2)
-        # Forward and backward have a stage for whole groups, and one per step of the shared ones.
-        rounds = -(-(groups - self.team.whole) // self.team.abreast)
-        stages = 2 * (1 + rounds * self._steps_per_call)
-        self._control = aligned((TICKETS + stages * self.team.workers,), np.int64)
+        self._control = aligned((TICKETS + self._places(chunks),), np.int64)
         code = k.ProgramCode(self.program.forward, self.program.backward, self.program.zero_rows)
         self._problem = k.Problem(self.team, code, self.layout)
         self._workspaces = [
             workspace(self.program, channels, self.dtype) for _ in range(self.team.workers)
         ]
+
+    def _places(self, chunks: int) -> int:
+        """Numbers that workers need to share one call's work, besides those of barriers."""
+        workers, shared = self.team.workers, self._groups - self.team.whole
+        if self._kernel is train_in_steps:
+            return 2 * APART * shared * chunks + 2 * workers + APART
+        # Forward and backward have a stage for whole groups, and one per step of the shared ones.
+        rounds = -(-shared // self.team.abreast)
+        return 2 * (1 + rounds * self._steps_per_call) * workers
 
     def __enter__(self) -> Engine:
         self._workers.__enter__()
@@ -303,12 +312,16 @@ class Engine:
         )  # fmt: skip
         calls = [(worker, *shared, space) for worker, space in enumerate(self._workspaces)]
         try:
-            self._workers.run(train, calls)
+            self._workers.run(self._kernel, calls)
         except BaseException:
             # Ctrl-C came before all workers had started: let nobody wait for the missing one.
             self._control[ABORTED] = 1
             raise
-        self.stolen += int(self._control[STOLEN])
+
+    @property
+    def work(self) -> tuple[WorkStats, ...]:
+        """What each worker has done since the engine was made; add them up with `sum_of`."""
+        return tuple(WorkStats.of(space.cursor) for space in self._workspaces)
 
     def _spread(self, batch: npt.NDArray, states: Array) -> None:
         first, cells = self.layout.lead, self.grid.cells
@@ -338,50 +351,3 @@ def workspace(program: Program, channels: int, dtype: npt.DTypeLike) -> k.Worksp
         scratch=aligned((k.SCRATCH,), dtype),
         cursor=aligned((CURSOR_FIELDS,), np.int64),
     )
-
-
-def sample_gradients(
-    netlist: Netlist,
-    coefficients: Array,
-    start: npt.NDArray,
-    loss_gradient: Array,
-    steps: int,
-    grid: Grid,
-    mask: npt.NDArray[np.uint8] | None = None,
-) -> Array:
-    """Return dL/d(coefficients), shape (parameters, 4), of one sample. Changes no argument.
-
-    `start` and `loss_gradient`, dL/d(last state), have shape (C, H, W); `mask` (steps, H, W).
-    The type of `coefficients` (parameters, 4) is the precision.
-    """
-    with Engine(netlist, grid, steps, batch=1, dtype=coefficients.dtype) as engine:
-        engine.forward(coefficients, start[None], None if mask is None else mask[None])
-        return engine.backward(loss_gradient[None])
-
-
-def tile_gradients(
-    netlist: Netlist, coefficients: Array, inputs: Array, output_gradients: Array
-) -> tuple[Array, Array]:
-    """Return one step's gradients for one tile of cells. Changes no argument.
-
-    `inputs` (9·C, cells) are the neighbourhoods, `output_gradients` (C, cells) is dL/d(next
-    state); at most MAX_LANES cells. Returns dL/d(inputs) (9·C, cells) and dL/d(coefficients)
-    (parameters, 4). Raises ValueError if there are too many cells.
-    """
-    cells = inputs.shape[1]
-    lanes = next((lanes for lanes in k.LANES if lanes >= cells), None)
-    if lanes is None:
-        raise ValueError(f"a tile has at most {k.MAX_LANES} cells, not {cells}")
-    program = compile_program(netlist)
-    dtype = coefficients.dtype
-    space = workspace(program, netlist.channels, dtype)
-    values = space.values[: program.backward_rows * lanes].reshape(-1, lanes)
-    gradients = space.gradients[: program.gradient_rows * lanes].reshape(-1, lanes)
-    values[: program.inputs, :cells] = inputs
-    flat = aligned((coefficients.size,), dtype)
-    flat[:] = coefficients.ravel()
-    sums = aligned((coefficients.size,), dtype)
-    run_forward(program.backward, flat, space.values, lanes)
-    gradients[program.backward.grad_outputs, :cells] = output_gradients
-    run_backward(program.backward, flat, space.values, space.gradients, sums, space.scratch, lanes)
-    return gradients[: program.inputs, :cells].copy(), sums.reshape(coefficients.shape)

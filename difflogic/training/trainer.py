@@ -168,7 +168,8 @@ class Trainer:
     @property
     def cold(self) -> bool:
         """Whether the kernels have yet to be compiled on this machine, which takes a while."""
-        return not is_cached(self.config.training.precision)
+        sharing = self._sharing
+        return not is_cached(self.config.training.precision, sharing.strategy, sharing.workers)
 
     def warm_up(self) -> float:
         """Compile or load the kernels; return the seconds it took.
@@ -286,12 +287,14 @@ def sharing_of(config: Config) -> Sharing:
     """Resolve the [parallel] section on this machine."""
     parallel = config.parallel
     workers = cpu_count() if parallel.workers == "auto" else parallel.workers
-    if not parallel.parallel_batch and not parallel.parallel_cells:
+    cells = parallel.parallel_cells and parallel.strategy != "samples"
+    if not parallel.parallel_batch and not cells:
         workers = 1
     return Sharing(
         workers=workers,
         parallel_batch=parallel.parallel_batch,
-        parallel_cells=parallel.parallel_cells,
+        parallel_cells=cells,
+        strategy="steps" if parallel.strategy == "steps" else "cells",
         lanes=None if parallel.lanes == "auto" else parallel.lanes,
         chunk=None if parallel.chunk == "auto" else parallel.chunk,
     )

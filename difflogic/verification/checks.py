@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +11,10 @@ import numpy.typing as npt
 from difflogic import gates
 from difflogic.config import Config
 from difflogic.engine import oracle
+from difflogic.engine.compilation import Strategy
+from difflogic.engine.gradients import rollout_gradients
 from difflogic.engine.hard import HardSimulator
-from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing, sample_gradients
+from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing
 from difflogic.machine import cpu_count
 from difflogic.streams import Purpose, stream
 from difflogic.tasks import task_class
@@ -35,6 +38,16 @@ Array = npt.NDArray[np.floating]
 
 EPOCHS = 5
 """Epochs of the training checks."""
+
+WAYS: tuple[tuple[str, bool, bool, Strategy], ...] = (
+    ("batch-parallel", True, False, "cells"),
+    ("cell-parallel", False, True, "cells"),
+    ("batch- and cell-parallel", True, True, "cells"),
+    ("pipelined", False, True, "steps"),
+    ("batch-parallel and pipelined", True, True, "steps"),
+)
+"""Ways to share the work: their names, whether whole samples and whether cells are shared, and how
+the latter."""
 
 FINISHING = {
     "every": 2, "candidates": 60, "starts": 2, "verified_starts": 16, "adopt": True, "stop": False,
@@ -79,21 +92,17 @@ def with_levers(config: Config) -> Config:
 
 def worker_counts() -> tuple[int, ...]:
     """Worker counts to try: fewer, as many and more than this machine's cores."""
-    return tuple(sorted({2, 3, cpu_count(), cpu_count() + 3}))
+    return tuple(sorted({1, 2, 3, 5, cpu_count(), cpu_count() + 3}))
 
 
 def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
     """Compare all ways to share the work with the sequential one, bit for bit."""
     coefficients = gates.mix(gates.softmax(case.logits)).astype(np.float32)
     states, gradients = _run(case, coefficients, SEQUENTIAL)
-    for name, batch, cells in (
-        ("batch-parallel", True, False),
-        ("cell-parallel", False, True),
-        ("batch- and cell-parallel", True, True),
-    ):
+    for name, batch, cells, strategy in WAYS:
         worst = 0.0
         for workers in worker_counts():
-            sharing = Sharing(workers, parallel_batch=batch, parallel_cells=cells)
+            sharing = Sharing(workers, batch, cells, strategy)
             other_states, other_gradients = _run(case, coefficients, sharing)
             worst = max(worst, distance(states, other_states), distance(gradients, other_gradients))
         counts = ", ".join(map(str, worker_counts()))
@@ -102,17 +111,20 @@ def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
 
 def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding]:
     """Compare losses and logits after several epochs of real training, bit for bit."""
-    expected = _train(config, workers=1, batch=False, cells=False)
-    ways: list[tuple[int, bool, bool, int | None]]
-    ways = [(workers, True, True, None) for workers in worker_counts()]
-    ways += [(2, True, False, None), (2, False, True, None), (2, True, True, 1)]
-    for workers, batch, cells, in_flight in ways:
-        found = _train(config, workers, batch, cells, in_flight)
+    expected = _train(config, {"workers": 1, "parallel_batch": False, "strategy": "samples"})
+    ways: dict[str, dict[str, Any]] = {
+        f"{workers} workers": {"workers": workers} for workers in worker_counts()
+    } | {
+        "2 workers, batch only": {"workers": 2, "strategy": "samples"},
+        "2 workers, cells only": {"workers": 2, "parallel_batch": False},
+        "2 workers, 1 sample in flight": {"workers": 2, "max_parallel_samples": 1},
+        "3 workers, pipelined": {"workers": 3, "strategy": "steps", "parallel_batch": False},
+        "2 workers, batch, then pipelined": {"workers": 2, "strategy": "steps"},
+    }
+    for name, parallel in ways.items():
+        found = _train(config, parallel)
         worst = max(distance(x, y) for x, y in zip(expected, found, strict=True))
-        way = f"training with {workers} workers"
-        way += "" if batch else ", cells only"
-        way += "" if cells else ", batch only"
-        way += f", {in_flight} sample in flight" if in_flight else ""
+        way = f"training with {name}"
         where = f"{config.name}, losses and logits of {EPOCHS} epochs"
         yield Finding(way, "sequential", where, worst, EXACT)
 
@@ -138,7 +150,7 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
     yield Finding("float64 kernels", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
     # One sample alone, by the pure function.
-    alone = sample_gradients(
+    alone = rollout_gradients(
         case.netlist, coefficients, case.starts[0], case.loss_gradients[0], case.steps, case.grid,
         case.mask(0),
     )  # fmt: skip
@@ -242,16 +254,8 @@ def _run(case: Case, coefficients: Array, sharing: Sharing) -> tuple[Array, Arra
         return last, engine.backward(case.loss_gradients.astype(dtype))
 
 
-def _train(
-    config: Config, workers: int, batch: bool, cells: bool, in_flight: int | None = None
-) -> tuple[Array, ...]:
+def _train(config: Config, parallel: dict[str, Any]) -> tuple[Array, ...]:
     """Return soft and hard losses of a few epochs, and the logits after them."""
-    parallel = {
-        "workers": workers,
-        "parallel_batch": batch,
-        "parallel_cells": cells,
-        "max_parallel_samples": in_flight or "auto",
-    }
     # Three samples: they divide evenly among no number of workers tried but three.
     with Trainer(_with(config, parallel=parallel, training={"batch": 3})) as trainer:
         results = [trainer.step() for _ in range(EPOCHS)]

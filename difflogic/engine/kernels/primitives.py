@@ -13,7 +13,13 @@ if JIT:
         fma_chains,
         restore_denormals,
     )
-    from difflogic.engine.kernels.llvm.threads import atomic_add, atomic_load, now, yield_thread
+    from difflogic.engine.kernels.llvm.threads import (
+        atomic_add,
+        atomic_claim,
+        atomic_load,
+        now,
+        yield_thread,
+    )
     from difflogic.engine.kernels.llvm.vectors import (
         gates_backward,
         gates_forward,
@@ -29,7 +35,13 @@ else:
         fma_chains,
         restore_denormals,
     )
-    from difflogic.engine.kernels.plain.threads import atomic_add, atomic_load, now, yield_thread
+    from difflogic.engine.kernels.plain.threads import (
+        atomic_add,
+        atomic_claim,
+        atomic_load,
+        now,
+        yield_thread,
+    )
     from difflogic.engine.kernels.plain.vectors import (
         gates_backward,
         gates_forward,
@@ -42,6 +54,7 @@ else:
 
 __all__ = [
     "atomic_add",
+    "atomic_claim",
     "atomic_load",
     "flush_denormals",
     "fma_chains",

@@ -5,19 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from difflogic.engine.kernels.primitives import flush_denormals, now, restore_denormals
-from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, StepBack
-from difflogic.engine.kernels.teams import CHUNK, GROUP, STEP, WAY, barrier, next_piece
+from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, StepBack
+from difflogic.engine.kernels.teams import CHUNK, GROUP, STEP, barrier, begin, next_piece
 from difflogic.engine.kernels.tiles import tile_backward, tile_forward
 from difflogic.jit import inlined, kernel
 
 
 @inlined
-def forward_share(worker, problem, batch, span, control, workspace):
-    """Do one worker's share of a rollout of all groups of samples, over a span of steps."""
+def forward_share(following, worker, problem, batch, span, control, workspace):
+    """Do one worker's share of a rollout of all groups of samples, over a span of steps.
+
+    `following` moves the worker's cursor to its next piece of work: next_piece, or another.
+    """
     layout, groups, cursor = problem.layout, batch.states.shape[0], workspace.cursor
-    cursor[:] = 0
-    cursor[WAY] = FORWARD
-    while next_piece(worker, problem, groups, span, control, cursor):
+    begin(cursor, FORWARD)
+    while following(worker, problem, groups, span, control, cursor):
         group, step, chunk = cursor[GROUP], cursor[STEP], cursor[CHUNK]
         for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
             tile_forward(
@@ -41,20 +43,19 @@ def chunk_backward(problem, batch, group, step, chunk, workspace):
     input_gradients = batch.input_gradients[group]
     back = StepBack(
         batch.states[group, step], batch.masks[group, step], last, supervised,
-        batch.loss_gradients[group, loss], input_gradients[(step + 1) % 2],
-        input_gradients[step % 2],
+        batch.loss_gradients[group, loss], input_gradients[(step + 1) % RING],
+        input_gradients[step % RING],
     )  # fmt: skip
     for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
         tile_backward(problem.program, batch.coefficients, layout, tile, back, sums, workspace)
 
 
 @inlined
-def backward_share(worker, problem, batch, span, control, workspace):
+def backward_share(following, worker, problem, batch, span, control, workspace):
     """Do one worker's share of the backward pass over a span; the counterpart of forward_share."""
     groups, cursor = batch.states.shape[0], workspace.cursor
-    cursor[:] = 0
-    cursor[WAY] = BACKWARD
-    while next_piece(worker, problem, groups, span, control, cursor):
+    begin(cursor, BACKWARD)
+    while following(worker, problem, groups, span, control, cursor):
         chunk_backward(
             problem, batch, cursor[GROUP], cursor[STEP], cursor[CHUNK], workspace
         )  # fmt: skip
@@ -89,30 +90,39 @@ def loss_share(worker, problem, batch, in_use):
                         losses[group, sample] += np.float64(error) * np.float64(error)
 
 
-@kernel
-def train(worker, problem, batch, span, control, workspace):
+@inlined
+def training_share(following, worker, problem, batch, span, control, workspace):
     """Do one worker's share of a rollout, its loss and the way back: all of a span's parts.
 
-    One kernel for all, since waking threads costs time, and compiling the tiles' code more than
-    once too.
+    `following` moves the worker's cursor to its next piece of work.
     """
-    workers = problem.team.workers
+    workers, cursor = problem.team.workers, workspace.cursor
     mode = flush_denormals()
     if span.parts & FORWARD:
-        forward_share(worker, problem, batch, span, control, workspace)
-        barrier(control, workers)
+        forward_share(following, worker, problem, batch, span, control, workspace)
+        barrier(control, workers, cursor)
     start = now()
     if span.parts & LOSS:
         loss_share(worker, problem, batch, span.in_use)
-        barrier(control, workers)
+        barrier(control, workers, cursor)
     middle = now()
     if span.parts & BACKWARD:
-        backward_share(worker, problem, batch, span, control, workspace)
-        barrier(control, workers)
+        backward_share(following, worker, problem, batch, span, control, workspace)
+        barrier(control, workers, cursor)
     if worker == 0:
         batch.clock[0] += middle - start
         batch.clock[1] += now() - middle
     restore_denormals(mode)
+
+
+@kernel
+def train(worker, problem, batch, span, control, workspace):
+    """Do one worker's share of a training step; workers wait for each other after each step.
+
+    One kernel for all its parts, since waking threads costs time, and compiling the tiles' code
+    more than once too.
+    """
+    training_share(next_piece, worker, problem, batch, span, control, workspace)
 
 
 @kernel

@@ -14,6 +14,10 @@ MAX_LANES = max(LANES)
 SCRATCH = 28 * LANES[0]
 """Numbers in a worker's scratch: the four sums of a star's seven gates, a vector each."""
 
+RING = 2
+"""Steps whose input gradients are kept. A tile that may read those of the step after has
+neighbours that are done with that step, and so with reading what it overwrites."""
+
 # Columns of an instruction (program.py). A star is seven gates, see STAR_GATES there.
 A, B, OUT, WIDTH, PARAM, GRAD_A, GRAD_B, GRAD_OUT, FLAGS = range(9)
 FIELDS = 9
@@ -58,6 +62,8 @@ class Layout(NamedTuple):
     tile_start: np.ndarray  # int32 (tiles,): first cell
     tile_lanes: np.ndarray  # int32 (tiles,): one of LANES
     chunk_start: np.ndarray  # int32 (chunks + 1,): first tile of each chunk, and the end
+    seen_start: np.ndarray  # int32 (chunks + 1,): bounds each chunk's entries of `seen`
+    seen: np.ndarray  # int32: the chunks that a chunk's cells see, and that see them; itself too
 
 
 class Team(NamedTuple):
@@ -90,7 +96,7 @@ class Batch(NamedTuple):
     loss_steps: np.ndarray  # int64 (losses,): ascending
     losses: np.ndarray  # float64 (groups, samples of a group)
     loss_gradients: np.ndarray  # (groups, losses, C, stride): dL/d(states after loss_steps)
-    input_gradients: np.ndarray  # (groups, 2, 9·C, stride): of two steps' inputs, in turn
+    input_gradients: np.ndarray  # (groups, RING, 9·C, stride): of the last steps' inputs
     sums: np.ndarray  # (groups, chunks, parameters · 4): slots of Σg, Σga, Σgb, Σgab per gate
     clock: np.ndarray  # float64 (2,): seconds of loss and backward pass, by worker 0
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from difflogic.engine.kernels.primitives import atomic_add, atomic_load, yield_thread
+from difflogic.engine.kernels.primitives import atomic_add, atomic_load, now, yield_thread
 from difflogic.engine.kernels.structures import BACKWARD
 from difflogic.jit import kernel
 
-ARRIVED, GENERATION, STOLEN, ABORTED, TICKETS = 0, 8, 16, 24, 32
+ARRIVED, GENERATION, ABORTED, TICKETS = 0, 8, 16, 24
 """Places in the control array, a cache line apart. TICKETS has one place per stage and worker; the
 whole groups are stage 0, and every step of the shared ones is another."""
 SPINS = 4000
 """Polls of the barrier before a waiting worker offers its core: some ten microseconds."""
 
+WAY, PHASE, GROUP, STEP, CHUNK, STAGE, ROUND, TASKS, STEALS, WAITS, WAITED = range(11)
+"""Places in a worker's cursor: what piece of work it is at, and what it has done so far.
+
+PHASE is one of BEGINNING, ALONE, SHARING; TASKS and what follows are counted over all calls: pieces
+of work taken, those taken from another's share, waits for others, and their nanoseconds."""
+CURSOR_FIELDS = 11
+BEGINNING, ALONE, SHARING = 0, 1, 2
+
 
 @kernel
-def barrier(control, workers):
+def barrier(control, workers, cursor):
     """Wait until all workers have come here, or the call is given up."""
     if workers == 1:
         return
@@ -23,6 +31,7 @@ def barrier(control, workers):
         atomic_add(control, ARRIVED, -workers)
         atomic_add(control, GENERATION, 1)
         return
+    since = now()
     spins = 0
     while atomic_load(control, GENERATION) == generation:
         spins += 1
@@ -30,10 +39,25 @@ def barrier(control, workers):
             if atomic_load(control, ABORTED) != 0:
                 return
             yield_thread()
+    count_wait(cursor, since)
 
 
 @kernel
-def take(control, stage, tasks, worker, workers):
+def count_wait(cursor, since):
+    """Add to a worker's waits one that began at `since`, in seconds of the clock."""
+    cursor[WAITS] += 1
+    cursor[WAITED] += int((now() - since) * 1e9)
+
+
+@kernel
+def begin(cursor, way):
+    """Move a worker's cursor before its first piece; WAY is FORWARD or BACKWARD."""
+    cursor[:TASKS] = 0
+    cursor[WAY] = way
+
+
+@kernel
+def take(control, stage, tasks, worker, workers, cursor):
     """Return a task of 0 to tasks - 1 that nobody has taken in this stage, or -1.
 
     Every worker has a share of its own, neighbouring tasks that stay in its cache from stage to
@@ -46,16 +70,34 @@ def take(control, stage, tasks, worker, workers):
         if atomic_load(control, place) < end - first:
             task = first + atomic_add(control, place, 1)
             if task < end:
+                cursor[TASKS] += 1
                 if turn != 0:
-                    atomic_add(control, STOLEN, 1)
+                    cursor[STEALS] += 1
                 return task
     return -1
 
 
-WAY, PHASE, GROUP, STEP, CHUNK, STAGE, ROUND = range(7)
-"""Places in a worker's cursor: what piece of work it is at. PHASE is one of the following."""
-BEGINNING, ALONE, SHARING = 0, 1, 2
-CURSOR_FIELDS = 7
+@kernel
+def next_alone(worker, problem, span, control, cursor, stage):
+    """Move a worker's cursor to its next step and chunk of a whole group; return whether there is.
+
+    `stage` is where the whole groups' tickets are.
+    """
+    backward = cursor[WAY] == BACKWARD
+    team = problem.team
+    chunks, steps = len(problem.layout.chunk_start) - 1, span.end - span.first
+    if cursor[PHASE] == BEGINNING:
+        cursor[PHASE], cursor[GROUP], cursor[ROUND] = ALONE, -1, 0
+    turn = span.end - 1 - cursor[STEP] if backward else cursor[STEP] - span.first
+    cursor[CHUNK] += 1
+    if cursor[GROUP] >= 0 and cursor[CHUNK] == chunks:
+        cursor[CHUNK] = 0
+        turn += 1
+    if cursor[GROUP] < 0 or turn == steps:
+        cursor[GROUP] = take(control, stage, team.whole, worker, team.workers, cursor)
+        cursor[CHUNK] = turn = 0
+    cursor[STEP] = span.end - 1 - turn if backward else span.first + turn
+    return cursor[GROUP] >= 0
 
 
 @kernel
@@ -64,42 +106,29 @@ def next_piece(worker, problem, groups, span, control, cursor):
 
     Whole groups of samples come first, each one worker's alone: for each step, each chunk. Then all
     workers share the cells of the groups that are left, `abreast` groups at a time, and wait for
-    each other after each step. The cursor begins as all zeros but for WAY, which is FORWARD or
-    BACKWARD; the stages of the latter follow those of the former.
+    each other after each step. The stages of the way back follow those of the way forward.
     """
     backward = cursor[WAY] == BACKWARD
     team = problem.team
     chunks, steps = len(problem.layout.chunk_start) - 1, span.end - span.first
     rounds = -(-(groups - team.whole) // team.abreast)
-    if cursor[PHASE] == BEGINNING:
-        cursor[STAGE] = 1 + rounds * steps if backward else 0
-        cursor[PHASE], cursor[GROUP], cursor[ROUND] = ALONE, -1, 0
-    turn = 0
-    if cursor[PHASE] == ALONE:
-        turn = span.end - 1 - cursor[STEP] if backward else cursor[STEP] - span.first
-        cursor[CHUNK] += 1
-        if cursor[GROUP] >= 0 and cursor[CHUNK] == chunks:
-            cursor[CHUNK] = 0
-            turn += 1
-        if cursor[GROUP] < 0 or turn == steps:
-            cursor[GROUP] = take(control, cursor[STAGE], team.whole, worker, team.workers)
-            cursor[CHUNK] = turn = 0
-        cursor[STEP] = span.end - 1 - turn if backward else span.first + turn
-        if cursor[GROUP] >= 0:
+    first_stage = 1 + rounds * steps if backward else 0
+    if cursor[PHASE] != SHARING:
+        if next_alone(worker, problem, span, control, cursor, first_stage):
             return True
-        cursor[PHASE] = SHARING
-        cursor[STAGE] += 1
+        cursor[PHASE], cursor[STAGE] = SHARING, first_stage + 1
+        turn = 0
     else:
         turn = span.end - 1 - cursor[STEP] if backward else cursor[STEP] - span.first
     while cursor[ROUND] < rounds:
         first = team.whole + cursor[ROUND] * team.abreast
         tasks = min(team.abreast, groups - first) * chunks
-        task = take(control, cursor[STAGE], tasks, worker, team.workers)
+        task = take(control, cursor[STAGE], tasks, worker, team.workers, cursor)
         if task >= 0:
             cursor[GROUP], cursor[CHUNK] = first + task // chunks, task % chunks
             cursor[STEP] = span.end - 1 - turn if backward else span.first + turn
             return True
-        barrier(control, team.workers)
+        barrier(control, team.workers, cursor)
         cursor[STAGE] += 1
         turn += 1
         if turn == steps:

@@ -14,8 +14,13 @@ def test_the_largest_kernels_are_asked_for(monkeypatch, kept):
     monkeypatch.setattr(compilation, "JIT", True)
     monkeypatch.setattr(compilation, "is_compiled", is_compiled)
     assert compilation.is_cached("float64") == kept
+    assert compilation.is_cached("float32", "steps", 2) == kept
+    assert compilation.is_cached("float32", "steps", 1) == kept
     assert compilation.is_hard_cached() == kept
-    assert asked == [("train", "float64"), ("hard_rollout", None)]
+    assert asked == [
+        ("train", "float64"), ("train_in_steps", "float32"), ("train", "float32"),
+        ("hard_rollout", None),
+    ]  # fmt: skip
 
 
 def test_without_the_compiler_nothing_is_to_compile(monkeypatch):

@@ -12,10 +12,25 @@ from difflogic.engine.kernels.peak import fma_peak
 from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
 from difflogic.engine.kernels.shares import reduce_sums
 from difflogic.engine.kernels.structures import chains_of
-from difflogic.engine.kernels.teams import ABORTED, ARRIVED, STOLEN, TICKETS, barrier, take
+from difflogic.engine.kernels.teams import (
+    ABORTED,
+    ARRIVED,
+    CURSOR_FIELDS,
+    STEALS,
+    TASKS,
+    TICKETS,
+    WAITED,
+    WAITS,
+    barrier,
+    take,
+)
 from difflogic.jit import JIT
 from difflogic.jit.processor import registers
 from difflogic.memory import aligned
+
+
+def new_cursor():
+    return np.zeros(CURSOR_FIELDS, np.int64)
 
 
 def run_threads(count, task):
@@ -34,11 +49,12 @@ def test_nobody_passes_the_barrier_alone(workers):
     rounds = 20
 
     def task(worker):
+        cursor = new_cursor()
         for turn in range(rounds):
             arrived[worker] = turn + 1
-            barrier(control, workers)
+            barrier(control, workers, cursor)
             assert min(arrived) >= turn + 1
-            barrier(control, workers)
+            barrier(control, workers, cursor)
 
     failures = []
 
@@ -55,23 +71,29 @@ def test_nobody_passes_the_barrier_alone(workers):
 
 def test_the_barrier_waits():
     control = aligned((64,), np.int64)
-    passed = []
+    passed, cursors = [], [new_cursor(), new_cursor()]
 
     def task(worker):
         if worker == 0:
+            while control[ARRIVED] == 0:
+                time.sleep(0)
             time.sleep(0.05)
             assert not passed
-        barrier(control, 2)
+        barrier(control, 2, cursors[worker])
         passed.append(worker)
 
     run_threads(2, task)
     assert sorted(passed) == [0, 1]
+    # Who comes last has waited for nobody.
+    assert [cursor[WAITS] for cursor in cursors] == [0, 1]
+    assert cursors[0][WAITED] == 0
+    assert cursors[1][WAITED] >= 0
 
 
 def test_nobody_waits_for_a_call_that_was_given_up():
     control = aligned((64,), np.int64)
     control[ABORTED] = 1
-    barrier(control, 2)
+    barrier(control, 2, new_cursor())
 
 
 @pytest.mark.parametrize(("tasks", "workers"), [(0, 2), (1, 3), (7, 2), (40, 3), (5, 8)])
@@ -81,8 +103,9 @@ def test_every_task_is_taken_once(tasks, workers):
     taken = [[] for _ in range(stages)]
 
     def task(worker):
+        cursor = new_cursor()
         for stage in range(stages):
-            while (found := take(control, stage, tasks, worker, workers)) >= 0:
+            while (found := take(control, stage, tasks, worker, workers, cursor)) >= 0:
                 taken[stage].append(found)
 
     run_threads(workers, task)
@@ -91,11 +114,11 @@ def test_every_task_is_taken_once(tasks, workers):
 
 def test_a_worker_alone_takes_its_own_share_first_and_the_rest_counts_as_stolen():
     control = aligned((TICKETS + 3,), np.int64)
-    order = []
-    while (found := take(control, 0, 9, 1, 3)) >= 0:
+    order, cursor = [], new_cursor()
+    while (found := take(control, 0, 9, 1, 3, cursor)) >= 0:
         order.append(found)
     assert order == [3, 4, 5, 6, 7, 8, 0, 1, 2]
-    assert control[STOLEN] == 6
+    assert (cursor[TASKS], cursor[STEALS]) == (9, 6)
 
 
 def test_slots_are_added_in_order():

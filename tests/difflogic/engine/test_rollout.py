@@ -12,13 +12,8 @@ from difflogic.engine import oracle, rollout
 from difflogic.engine.kernels.structures import LANES, MAX_LANES, SCRATCH
 from difflogic.engine.kernels.teams import ABORTED
 from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import (
-    SEQUENTIAL,
-    Engine,
-    Sharing,
-    sample_gradients,
-    tile_gradients,
-)
+from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing
+from difflogic.engine.work import sum_of
 from difflogic.engine.workers import Workers
 from difflogic.errors import ConfigError
 from difflogic.pauses import listening
@@ -93,14 +88,15 @@ def test_sharing_does_not_change_a_bit(name, dtype):
     expected = run_engine(problem, dtype)
     for workers in (1, 2, 3, 7):  # seven are more than the tiles of any of these
         for batch, cells in ((True, True), (True, False), (False, True)):
-            sharing = Sharing(workers, parallel_batch=batch, parallel_cells=cells)
-            assert equal(run_engine(problem, dtype, sharing), expected)
+            for strategy in ("cells", "steps"):
+                sharing = Sharing(workers, batch, cells, strategy)
+                assert equal(run_engine(problem, dtype, sharing), expected)
 
 
 @settings(max_examples=EXAMPLES)
 @given(problems(), sharings)
 def test_only_the_tiling_changes_the_last_bits(problem, sharing):
-    alone = Sharing(1, False, False, sharing.lanes, sharing.chunk)
+    alone = Sharing(1, False, False, lanes=sharing.lanes, chunk=sharing.chunk)
     assert equal(run_engine(problem, "float32", sharing), run_engine(problem, "float32", alone))
 
 
@@ -138,13 +134,13 @@ def test_stolen_work_is_counted_and_changes_nothing(batch_first):
     sharing = Sharing(2, parallel_batch=batch_first, parallel_cells=not batch_first, lanes=16)
     coefficients, starts, masks, upstream = problem.arrays()
     with Engine(problem.netlist, problem.grid, 2, 4, "float64", sharing) as engine:
-        assert engine.stolen == 0
+        assert sum_of(engine.work).steals == 0
         engine.forward(coefficients, starts, masks)
         # With a barrier after each step, only the first step's cells can be stolen at leisure.
-        assert engine.stolen >= (2 if batch_first else 4)
-        states, before = engine.states(), engine.stolen
+        assert sum_of(engine.work).steals >= (2 if batch_first else 4)
+        states, before = engine.states(), sum_of(engine.work).steals
         gradients = engine.backward(upstream)
-        assert engine.stolen > before
+        assert sum_of(engine.work).steals > before
     alone = run_engine(problem, "float64", Sharing(1, lanes=16))
     assert equal((states, gradients), alone)
     assert_close(gradients, expected[1], TOLERANCES["float64"])
@@ -249,76 +245,6 @@ def test_losses_after_several_steps_are_those_of_the_oracle(problem, sharing, da
         assert losses[sample] == pytest.approx(loss, rel=1e-12)
         np.testing.assert_allclose(last[sample], states[-1], atol=1e-12)
     assert_close(gradients, expected, TOLERANCES["float64"])
-
-
-@precisions
-@boundaries
-@pytest.mark.parametrize("name", ["one cell", "a tile and one cell", "several tiles"])
-def test_gradients_of_one_sample_are_a_pure_function(name, boundary, dtype):
-    problem = case(name, boundary)
-    coefficients, starts, masks, upstream = problem.arrays(dtype)
-    mask = None if masks is None else masks[0]
-    arguments = (coefficients, starts[0], upstream[0], problem.steps, problem.grid, mask)
-    before = [None if a is None else np.copy(a) for a in (coefficients, starts, upstream, mask)]
-    one = sample_gradients(problem.netlist, *arguments)
-    two = sample_gradients(problem.netlist, *arguments)
-    np.testing.assert_array_equal(one, two)
-    assert one is not two
-    assert one.dtype == dtype
-    for now, then in zip((coefficients, starts, upstream, mask), before, strict=True):
-        np.testing.assert_array_equal(now, then)
-    states = oracle.rollout(
-        problem.netlist, problem.coefficients, starts[0], problem.steps, boundary, mask
-    )
-    expected = oracle.coefficient_gradients(
-        problem.netlist, problem.coefficients, states, problem.loss_gradients[0], boundary, mask
-    )
-    assert_close(one, expected, TOLERANCES[dtype])
-
-
-@precisions
-@pytest.mark.parametrize("cells", [1, 16, 17, 48, 64])
-@pytest.mark.parametrize("architecture", [SMALL, SINGLE, IRREGULAR])
-def test_gradients_of_one_tile_are_a_pure_function(architecture, cells, dtype):
-    netlist = netlist_of(architecture)
-    problem = make_problem(netlist, Grid(1, 1, "zero"), 1, 1)
-    rng = np.random.default_rng(cells)
-    arguments = [
-        problem.coefficients.astype(dtype),
-        rng.random((netlist.inputs, cells)).astype(dtype),
-        rng.normal(size=(netlist.channels, cells)).astype(dtype),
-    ]
-    before = [a.copy() for a in arguments]
-    one, two = tile_gradients(netlist, *arguments), tile_gradients(netlist, *arguments)
-    assert equal(one, two)
-    assert equal(arguments, before)
-    to_inputs, to_coefficients = tile_by_hand(netlist, *(a.astype(float) for a in before))
-    assert one[0].shape == (netlist.inputs, cells)
-    assert one[0].dtype == one[1].dtype == dtype
-    assert_close(one[0], to_inputs, TOLERANCES[dtype])
-    assert_close(one[1], to_coefficients, TOLERANCES[dtype])
-
-
-def tile_by_hand(netlist, coefficients, inputs, output_gradients):
-    """The same gradients, one gate after the other, each row as it stands in the netlist."""
-    values = oracle.evaluate(netlist, coefficients, inputs)
-    grad = np.zeros_like(values)
-    grad[netlist.outputs] = output_gradients
-    sums = np.zeros_like(coefficients)
-    for gate in range(netlist.gates)[::-1]:
-        a, b, p = netlist.a[gate], netlist.b[gate], netlist.param[gate]
-        g, x, y = grad[netlist.inputs + gate], values[a], values[b]
-        grad[a] += g * (coefficients[p, 1] + coefficients[p, 3] * y)
-        grad[b] += g * (coefficients[p, 2] + coefficients[p, 3] * x)
-        sums[p] += [part.sum() for part in (g, g * x, g * y, g * x * y)]
-    return grad[: netlist.inputs], sums
-
-
-def test_a_tile_has_a_most_of_cells():
-    netlist = netlist_of(ONE_LAYER)
-    coefficients = np.zeros((netlist.parameters, 4))
-    with pytest.raises(ValueError, match="at most 64 cells, not 65"):
-        tile_gradients(netlist, coefficients, np.zeros((18, 65)), np.zeros((2, 65)))
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,9 @@ def test_what_makes_it_another_run(override, difference):
 
 
 FREELY = [
-    "parallel.workers=3", "parallel.parallel_batch=false", "parallel.parallel_cells=false",
-    "parallel.max_parallel_samples=1", "checkpoint.every_seconds=0.0", "checkpoint.every_epochs=3",
+    "parallel.workers=3", "parallel.strategy=steps", "parallel.parallel_batch=false",
+    "parallel.parallel_cells=false", "parallel.max_parallel_samples=1",
+    "checkpoint.every_seconds=0.0", "checkpoint.every_epochs=3",
 ]  # fmt: skip
 
 

@@ -42,8 +42,8 @@ def test_a_seed_determines_a_run():
 @pytest.mark.parametrize(
     "sharing",
     [
-        "workers=2", "workers=5", "parallel_batch=false", "parallel_cells=false",
-        "max_parallel_samples=1", "max_parallel_samples=2",
+        "workers=2", "workers=5", "strategy=steps", "strategy=samples", "parallel_batch=false",
+        "parallel_cells=false", "max_parallel_samples=1", "max_parallel_samples=2",
     ],
 )  # fmt: skip
 def test_sharing_does_not_change_a_bit(sharing, fire_rate):
@@ -205,9 +205,11 @@ def test_phases_are_timed():
 
 def test_cold_asks_the_cache(monkeypatch):
     asked = []
-    monkeypatch.setattr("difflogic.training.trainer.is_cached", lambda dtype: asked.append(dtype))
-    assert Trainer(tiny("training.precision=float64")).cold
-    assert asked == ["float64"]
+    monkeypatch.setattr("difflogic.training.trainer.is_cached", lambda *which: asked.append(which))
+    for strategy in ("cells", "steps"):
+        parallel = (f"parallel.strategy={strategy}", "parallel.workers=3")
+        assert Trainer(tiny("training.precision=float64", *parallel)).cold
+    assert asked == [("float64", "cells", 3), ("float64", "steps", 3)]
 
 
 def test_sharing_follows_the_configuration(monkeypatch):
@@ -217,6 +219,9 @@ def test_sharing_follows_the_configuration(monkeypatch):
     off = ("parallel.parallel_batch=false", "parallel.parallel_cells=false")
     sequential = sharing_of(tiny("parallel.workers=auto", *off))
     assert sequential.workers == 1
+    assert sharing_of(tiny("parallel.strategy=steps")).strategy == "steps"
+    samples = sharing_of(tiny("parallel.strategy=samples", "parallel.workers=3"))
+    assert (samples.workers, samples.parallel_batch, samples.parallel_cells) == (3, True, False)
     given = sharing_of(tiny("parallel.lanes=16", "parallel.chunk=3"))
     assert (given.lanes, given.chunk) == (16, 3)
     automatic = sharing_of(tiny())

@@ -39,6 +39,8 @@ def test_everything_is_equivalent(fire_rate):
         ("batch-parallel", "sequential"),
         ("cell-parallel", "sequential"),
         ("batch- and cell-parallel", "sequential"),
+        ("pipelined", "sequential"),
+        ("batch-parallel and pipelined", "sequential"),
         ("training with 5 workers", "sequential"),
         ("float64 kernels", "oracle"),
         ("gradients of one sample", "oracle"),
@@ -94,7 +96,7 @@ def test_levers_that_depend_on_the_workers_fail(monkeypatch):
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.training_is_the_same_at_any_worker_count(tiny()))
     levers = checks.with_levers(tiny())
-    assert len(failures(checks.training_is_the_same_at_any_worker_count(levers))) == 4
+    assert len(failures(checks.training_is_the_same_at_any_worker_count(levers))) == 6
 
 
 def test_levers_leave_the_boards_of_life_alone():
@@ -127,7 +129,7 @@ def test_a_result_that_depends_on_the_workers_fails(monkeypatch):
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.sharing_changes_nothing(SMALL_CASES[1]))
     monkeypatch.setattr(checks, "worker_counts", lambda: (2, 3))
-    assert len(failures(checks.sharing_changes_nothing(SMALL_CASES[1]))) == 3
+    assert len(failures(checks.sharing_changes_nothing(SMALL_CASES[1]))) == 5
 
 
 def test_too_coarse_a_float32_fails(monkeypatch):
@@ -178,4 +180,4 @@ def test_distances():
 def test_worker_counts_go_beyond_the_cores():
     counts = checks.worker_counts()
     assert max(counts) > checks.cpu_count()
-    assert min(counts) == 2
+    assert {1, 2, 3, 5} <= set(counts)

@@ -78,7 +78,14 @@ PLAIN_MUTATIONS = {
     "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0", 1),
     "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]", 1),
     "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]", 1),
-    "steps share a buffer": ("input_gradients[step % 2]", "input_gradients[(step + 1) % 2]", 1),
+    "a ring one too short": ("\nRING = 2\n", "\nRING = 1\n", 1),
+    "a missing wait": (
+        "+ DONE) < steps:\n            return False", "+ DONE) < 0:\n            return False", 1,
+    ),
+    "an order that depends on the worker": (
+        "batch.sums[group, chunk]",
+        "batch.sums[group, workspace.cursor[8] % batch.sums.shape[1]]", 1,
+    ),
     "barrier removed": (
         "    if workers == 1:\n        return", "    if workers > 0:\n        return", 1,
     ),

@@ -38,6 +38,20 @@ def atomic_load(typing_context: Any, array: Any, index: Any) -> Any:
 
 
 @intrinsic
+def atomic_claim(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add one to an int64 element if it is `value`, sequentially consistent; return if it was."""
+    signature = types.boolean(array, types.intp, types.int64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        element = builder.gep(data_of(context, builder, array, args[0]), [args[1]])
+        following = builder.add(args[2], I64(1))
+        found = builder.cmpxchg(element, args[2], following, "seq_cst", "seq_cst")
+        return builder.extract_value(found, 1)
+
+    return signature, codegen
+
+
+@intrinsic
 def yield_thread(typing_context: Any) -> Any:
     """Let another thread have the core."""
     signature = types.int32()

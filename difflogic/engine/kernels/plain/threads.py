@@ -16,6 +16,14 @@ def atomic_add(array: Any, index: int, value: int) -> int:
     return before
 
 
+def atomic_claim(array: Any, index: int, value: int) -> bool:
+    with _ATOMIC:
+        held = int(array[index]) == value
+        if held:
+            array[index] += 1
+    return held
+
+
 def atomic_load(array: Any, index: int) -> int:
     return int(array[index])
 
