@@ -111,3 +111,26 @@ def test_automatic_lanes(size, rows, itemsize, processor, cache, lanes, monkeypa
     bytes_of = {2: cache and 1024 * cache}
     monkeypatch.setattr(layout.machine, "cache_bytes", bytes_of.get)
     assert automatic_lanes(Grid(*size, "zero"), rows, itemsize) == lanes
+
+
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@pytest.mark.parametrize(
+    ("size", "chunk"), [((16, 16), 1), ((5, 13), 1), ((20, 20), 2), ((3, 3), 1)]
+)
+def test_chunks_that_see_each_other(size, chunk, boundary):
+    grid = Grid(*size, boundary)
+    layout = make_layout(grid, 16, chunk)
+    samples = samples_per_group(grid)
+    ends = [*layout.tile_start[layout.chunk_start[1:-1]].tolist(), layout.cells]
+    owner = [next(c for c, end in enumerate(ends) if cell < end) for cell in range(layout.cells)]
+    expected = [set() for _ in ends]
+    for sample in range(samples):
+        first = sample * grid.cells
+        for places in neighbors(*size, boundary):
+            for cell, place in enumerate(places):
+                if place != OUTSIDE:
+                    expected[owner[first + cell]].add(owner[first + int(place)])
+    found = np.split(layout.seen, layout.seen_start[1:-1])
+    assert [set(chunks.tolist()) for chunks in found] == expected
+    # A pipeline relies on this: who is waited for is also who reads.
+    assert all(c in expected[other] for c, others in enumerate(expected) for other in others)
