@@ -19,6 +19,7 @@ from cli.terminal.warming import warm_up
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
     from difflogic.library.training import Trained
+    from difflogic.training.finishing import Searching
     from difflogic.training.session import Session
     from difflogic.training.trainer import StepResult
 
@@ -46,7 +47,8 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
 
     settings = resolved(experiment, options)
     own_code = isinstance(settings.task, OwnSection)
-    with Shown(options.quiet, options.watch) as shown:
+    channels = _channels(options.show, settings)
+    with Shown(options.quiet, options.watch, channels) as shown:
         found = train(
             settings, directory=options.directory, new=True, resume=options.resume,
             begin=shown.begin,
@@ -84,6 +86,24 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
     return settings
 
 
+def _channels(text: str | None, config: Config) -> Sequence[int]:
+    """Return the channels that --show asks for; none if it is not given."""
+    from cli.options.parsing import parse_channels
+    from difflogic.errors import ConfigError
+
+    if text is None:
+        return ()
+    last = config.automaton.channels - 1
+    if text == "all":
+        return range(last + 1)
+    channels = parse_channels(text, "--show")
+    if max(channels) > last:
+        raise ConfigError(
+            f"--show {text}: there is no channel {max(channels)}: {config.name} has 0 to {last}"
+        )
+    return channels
+
+
 def _preview(config: Config) -> None:
     from cli.options.pattern import show_preview
     from difflogic.tasks import make_task
@@ -99,9 +119,10 @@ class Shown:
     Once training begins Ctrl-C is a request, as there are results to save.
     """
 
-    def __init__(self, quiet: bool, watch: bool) -> None:
+    def __init__(self, quiet: bool, watch: bool, channels: Sequence[int] = ()) -> None:
+        """`channels` are drawn side by side; without any those of the loss are, as one picture."""
         self.interruption = Interruption(None)
-        self._quiet, self._watch = quiet, watch
+        self._quiet, self._watch, self._channels = quiet, watch, channels
         self._offer: Callable[[StepResult], None] = lambda result: None
         self._stack = ExitStack()
 
@@ -127,8 +148,9 @@ class Shown:
         after = "this step, or this search" if config.finishing.every else "this step"
         self.interruption = self._stack.enter_context(Interruption(after, patience=None))
         self._progress = display.Progress(
-            config.training.epochs, config.task.loss_channels, may_stop=config.finishing.stop
-        )
+            config.training.epochs, config.task.loss_channels, self._channels,
+            may_stop=config.finishing.stop,
+        )  # fmt: skip
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
         for row in session.history:
@@ -139,6 +161,12 @@ class Shown:
         )
         self._display = display.choose(title, self._quiet)
         self._stack.callback(lambda: self._display.close(self._progress))
+        trainer.hear_search = self._search
+
+    def _search(self, searching: Searching) -> None:
+        """Show how far a search is, if it is time to."""
+        self._progress.searching = searching
+        self._display.update(self._progress)
 
     def add(self, result: StepResult) -> None:
         """Show what a step found, if it is time to."""

@@ -57,6 +57,16 @@ class RunOptions:
         bool,
         typer.Option("--watch", help="Show the run in a browser of this machine; prints a link."),
     ] = False
+    show: Annotated[
+        str | None,
+        typer.Option(
+            "--show",
+            metavar="CHANNELS",
+            help="Draw these channels, side by side, in the terminal's live view: all, or such as "
+            "0,4-7.",
+            show_default="those of the loss",
+        ),
+    ] = None
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as one JSON object.")

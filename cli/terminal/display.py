@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from rich.text import Text
 
-    from difflogic.training.finishing import Finished
+    from difflogic.training.finishing import Finished, Searching
     from difflogic.training.metrics import MetricsRow
     from difflogic.training.trainer import StepResult
 
@@ -34,6 +34,9 @@ LINES = 10
 LINE_SECONDS = 30.0
 """Without a terminal: so many lines over the run, and none later than this after the last."""
 
+LEFT = 36
+"""Characters that the numbers take, left of the picture."""
+
 MIN_BAR = 10
 MAX_BAR = 60
 
@@ -46,6 +49,8 @@ class Progress:
     """Epochs that the run is to have in all."""
     channels: Sequence[int] = (0,)
     """The loss channels: the picture shows them, or the first."""
+    sheet: Sequence[int] = ()
+    """Channels that are drawn side by side instead, if there are any."""
     epoch: int = 0
     soft_loss: float | None = None
     hard_loss: float | None = None
@@ -56,8 +61,12 @@ class Progress:
     best_epoch: int | None = None
     finished: Finished | None = None
     """What the last check of the circuit found."""
-    hard_grid: npt.NDArray[np.uint8] | None = None
-    """Shape (loss channels, height, width), after the last hard rollout."""
+    searching: Searching | None = None
+    """How far the search is that goes on now."""
+    decided: float | None = None
+    """Share of gates, 0 to 1, that are decided."""
+    hard_state: npt.NDArray[np.uint8] | None = None
+    """Shape (channels, height, width), after the last hard rollout."""
     started: float = field(default_factory=time.perf_counter)
     first: int = 0
     """Epoch at which this process went on with the run."""
@@ -72,8 +81,9 @@ class Progress:
     def add(self, result: StepResult) -> None:
         """Take over what a step found."""
         self._take(result)
-        if result.hard_grid is not None:
-            self.hard_grid = result.hard_grid
+        self.searching = None
+        if result.hard_state is not None:
+            self.hard_state = result.hard_state
         if result.finished is not None:
             self.finished = result.finished
 
@@ -81,6 +91,7 @@ class Progress:
         # A step without hard evaluation leaves the scores as they were.
         self.epoch = result.epoch
         self.soft_loss = result.soft_loss
+        self.decided = result.decided
         if result.hard_loss is not None:
             self.hard_loss = result.hard_loss
             self.accuracy = result.accuracy
@@ -203,6 +214,7 @@ def line(progress: Progress) -> str:
         f"soft loss {loss(progress.soft_loss)}",
         f"hard loss {loss(progress.hard_loss)}",
         f"accuracy {percent(progress.accuracy)}",
+        f"decided {percent(progress.decided)}",
         f"best {loss(progress.best_hard_loss)} at epoch {progress.best_epoch or '-'}",
         *([f"finishing {finishing(progress.finished)}"] if progress.finished else []),
         f"{rate(progress.rate)} epochs/s",
@@ -218,14 +230,11 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
     text = Text(no_wrap=True, overflow="crop")
     text.append(title + "\n", "bold")
     text.append_text(_bar(progress, width)).append("\n")
-    caption = "" if progress.hard_grid is None else _caption(progress, colored)
-    text.append(f"{'':<36}{caption}\n", "dim")
     numbers = _numbers(progress)
     # The rest of the height, less the title, the bar, the caption and the cursor's line.
     room = max(height - 4, len(numbers))
-    drawn = (
-        drawing.cells(progress.hard_grid, room, colored) if progress.hard_grid is not None else []
-    )
+    caption, drawn = _picture(progress, width - LEFT, room, colored)
+    text.append(f"{'':<{LEFT}}{caption}\n", "dim")
     for index in range(max(len(numbers), len(drawn))):
         label, value, remark = numbers[index] if index < len(numbers) else ("", "", "")
         text.append(f"{label:<10}", "dim").append(f"{value:>9}", "bold")
@@ -235,6 +244,24 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
         text.append("\n")
     text.right_crop(1)
     return text
+
+
+def _picture(
+    progress: Progress, width: int, lines: int, colored: bool
+) -> tuple[str, Sequence[Text]]:
+    """Return the caption and the lines of the hard state, as far as they fit."""
+    from rich.text import Text
+
+    state = progress.hard_state
+    if state is None:
+        return "", []
+    if not progress.sheet:
+        shown = state[list(progress.channels)]
+        return _caption(progress, colored), drawing.cells(shown, lines, colored)
+    texts, count = drawing.sheet(state, progress.sheet, width, lines)
+    rest = len(progress.sheet) - count
+    caption = f"channels, hard{f'; there is no room for {rest} more' if rest else ''}"
+    return caption, [Text(text, "green") for text in texts]
 
 
 def _caption(progress: Progress, colored: bool) -> str:
@@ -271,8 +298,15 @@ def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
         ("accuracy", percent(progress.accuracy), ""),
         ("best", loss(progress.best_hard_loss), best_at),
         ("", percent(progress.best_accuracy), ""),
+        ("decided", percent(progress.decided), " of the gates"),
         *([("finishing", "", f" {finishing(progress.finished)}")] if progress.finished else []),
+        *([_searching(progress.searching)] if progress.searching else []),
     ]
+
+
+def _searching(now: Searching) -> tuple[str, str, str]:
+    done = f"{100 * now.candidates // now.budget} %" if now.budget else ""
+    return "searching", done, f" {now.wrong} wrong"
 
 
 def finishing(found: Finished) -> str:

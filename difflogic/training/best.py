@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.streams import Purpose, stream
-from difflogic.training.finishing import Finished, Finisher
+from difflogic.training.finishing import Finished, Finisher, Hear, unheard
 
 Array = npt.NDArray[Any]
 
@@ -79,13 +79,15 @@ class BestCircuit:
         # At the end, too, or the last circuit would never be judged.
         return epoch == self._config.training.epochs or epoch % finishing.every == 0
 
-    def look(self, finisher: Finisher, logits: Array, epoch: int, since: int) -> Finished:
+    def look(
+        self, finisher: Finisher, logits: Array, epoch: int, since: int, hear: Hear = unheard
+    ) -> Finished:
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.
 
         `finisher` is that of its wiring, which circuits of after epoch `since` have. Changes
-        `logits` in place if the search is to be adopted.
+        `logits` in place if the search is to be adopted. `hear` is told how far it is.
         """
-        found, finished = self._search(finisher, logits, epoch, 0)
+        found, finished = self._search(finisher, logits, epoch, 0, hear)
         self._keep(found, finished, epoch)
         last = epoch == self._config.training.epochs
         # Not at the end: a run that is extended goes on as if it had never stopped there.
@@ -94,7 +96,7 @@ class BestCircuit:
         if since < self._epoch < epoch and self._exact_epoch == NONE:
             # An earlier circuit was better, so a search goes on from there, too. (Not from one
             # of another wiring.)
-            again, finished = self._search(finisher, self._logits, epoch, 1)
+            again, finished = self._search(finisher, self._logits, epoch, 1, hear)
             self._keep(again, finished, epoch)
             found = again if self._epoch == epoch else found
         if self._exact_epoch == epoch and self._finishing.polish:
@@ -114,11 +116,11 @@ class BestCircuit:
         return polished
 
     def _search(
-        self, finisher: Finisher, logits: Array, epoch: int, number: int
+        self, finisher: Finisher, logits: Array, epoch: int, number: int, hear: Hear
     ) -> tuple[Finished, Array]:
         """Return what a search from `logits` found, and logits that harden to it."""
         rng = stream(self._seed, Purpose.SEARCH, epoch, number)
-        found = finisher.finish(logits, rng)
+        found = finisher.finish(logits, rng, hear)
         finished = logits.copy()
         prefer(finished, found.ops)
         return found, finished

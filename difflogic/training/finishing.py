@@ -11,7 +11,7 @@ every start, it has to: fresh ones are then tried only if it is late, or leaves 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -65,6 +65,25 @@ AHEAD, MOST_AHEAD = 8, 64
 
 GRADIENT_COST = 40
 """Candidates that take about as long as a gradient: what one counts for in the budget."""
+
+
+@dataclass(frozen=True)
+class Searching:
+    """How far a search has come."""
+
+    candidates: int
+    """Circuits that were tried."""
+    budget: int
+    """Those that are tried at most."""
+    wrong: int
+    """Wrong cells of the circuit now, on the start states that have joined the search."""
+
+
+Hear = Callable[[Searching], None]
+
+
+def unheard(searching: Searching) -> None:
+    """Tell nobody."""
 
 
 class Sensitivity(Protocol):
@@ -150,17 +169,20 @@ class Finisher:
         worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
         return [trial.samples[place] for place in worst if wrong[place]]
 
-    def finish(self, logits: npt.NDArray, rng: np.random.Generator) -> Finished:
+    def finish(
+        self, logits: npt.NDArray, rng: np.random.Generator, hear: Hear = unheard
+    ) -> Finished:
         """Search from the most probable ops of `logits` (16, parameters).
 
-        The budget is that of [finishing] candidates; with 0 it only verifies.
+        The budget is that of [finishing] candidates; with 0 it only verifies. `hear` is told now
+        and then how far it is.
         """
         if self._plan.suspects is not None:
             self._plan.suspects.clear()
         samples = self._first_samples
         search = _Search(
             self._netlist, logits, self._sensitivity, self._workers, rng,
-            self._settings.candidates,
+            self._settings.candidates, hear,
         )  # fmt: skip
         search.face(self.trial(samples))
         before = search.wrong
@@ -229,12 +251,13 @@ class _Search:
         workers: Workers,
         rng: np.random.Generator,
         budget: int,
+        hear: Hear,
     ) -> None:
         self.ops: Ops = logits.argmax(axis=0).astype(np.uint8)
         self.wrong = 0
         self.candidates = 0
         self._netlist, self._sensitivity, self._workers = netlist, sensitivity, workers
-        self._rng, self._budget = rng, budget
+        self._rng, self._budget, self._hear = rng, budget, hear
         self._gap = (logits.max(axis=0) - logits).T
         self._most_gates = 0.0
 
@@ -290,6 +313,7 @@ class _Search:
         """
         place, ahead = 0, AHEAD
         while place < len(changes):
+            self._hear(Searching(self.candidates, self._budget, self.wrong))
             some = changes[place : place + max(1, min(ahead, self._budget - self.candidates))]
             gates, ops = zip(*some, strict=True)
             kept = False

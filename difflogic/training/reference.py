@@ -61,7 +61,7 @@ class ReferenceTrainer:
         gradient = np.zeros_like(soft)
         soft_loss = hard_loss = 0.0
         wrong = 0
-        grid = None
+        state = None
         for index, (start, target) in enumerate(zip(starts, targets, strict=True)):
             mask = None if masks is None else masks[index]
             with phase("forward"):
@@ -77,16 +77,17 @@ class ReferenceTrainer:
                         netlist, soft, until, upstream, boundary, mask
                     )
             with phase("hard"):
-                last = oracle.rollout(netlist, hard, start, steps, boundary, mask)[-1][channels]
+                end = oracle.rollout(netlist, hard, start, steps, boundary, mask)[-1]
+                last = end[channels]
                 hard_loss += float(((last - target) ** 2).sum())
                 wrong += int((np.abs(last - target) > 0.5).sum())
-                grid = last.astype(np.uint8) if grid is None else grid
+                state = end.astype(np.uint8) if state is None else state
         with phase("optimizer"):
             self.gradients = gates.mix_gradient(probabilities, gradient)
             self._update(self.gradients, probabilities)
         self.epoch += 1
         accuracy = 1.0 - wrong / targets.size
-        return StepResult(self.epoch, soft_loss, hard_loss, accuracy, grid, decided)
+        return StepResult(self.epoch, soft_loss, hard_loss, accuracy, state, decided)
 
     def _start_over_if_due(self) -> None:
         training = self.config.training

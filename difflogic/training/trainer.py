@@ -23,7 +23,7 @@ from difflogic.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
-from difflogic.training.finishing import Finished
+from difflogic.training.finishing import Finished, Hear, unheard
 from difflogic.training.levers import (
     Hardening,
     attempt_at,
@@ -49,8 +49,8 @@ class StepResult:
     """The same with every gate replaced by its most probable op; None if not evaluated."""
     accuracy: float | None
     """Share of right cells of the hard circuit, 0 to 1."""
-    hard_grid: npt.NDArray[np.uint8] | None
-    """Last hard state of the first sample's loss channels, (loss channels, height, width)."""
+    hard_state: npt.NDArray[np.uint8] | None
+    """Last hard state of the first sample, (channels, height, width); None if not evaluated."""
     decided: float | None = None
     """Share of gates, 0 to 1, one op of which has a probability above `gates.DECIDED`."""
     finished: Finished | None = None
@@ -83,6 +83,8 @@ class Trainer:
         self._best = BestCircuit(config, self._logits)
         self._attempt = Attempt(config, 0, self._first, self._sharing)
         self._threads: ExitStack | None = None
+        self.hear_search: Hear = unheard
+        """Is told how far a search for an exact circuit has come, often; may be replaced."""
 
     def __enter__(self) -> Trainer:
         self._threads = ExitStack()
@@ -231,8 +233,9 @@ class Trainer:
         if attempt.finisher is not None and self._best.is_due(self.epoch):
             with phase("finish"):
                 finished = self._best.look(
-                    attempt.finisher, self._logits, self.epoch, attempt.first_epoch
-                )
+                    attempt.finisher, self._logits, self.epoch, attempt.first_epoch,
+                    self.hear_search,
+                )  # fmt: skip
         return StepResult(self.epoch, soft_loss, *scores, self._soft.decided, finished)
 
     def _start_over_if_due(self) -> None:
@@ -270,7 +273,7 @@ class Trainer:
     def _evaluate_hard(
         self, starts: Array, targets: Array, masks: npt.NDArray[np.uint8] | None
     ) -> tuple[float | None, float | None, npt.NDArray[np.uint8] | None]:
-        """Return hard loss, accuracy and the first sample's grid, on the soft loss's own batch."""
+        """Return hard loss, accuracy and the first sample's state, on the soft loss's own batch."""
         if self.epoch % self.config.evaluation.hard_every:
             return None, None, None
         hard = self._attempt.hard
@@ -280,7 +283,7 @@ class Trainer:
         shown = states[:, self._channels]
         errors = (shown - targets) ** 2
         wrong = (errors > 0.25).sum()
-        return float(errors.sum()), 1.0 - float(wrong) / errors.size, shown[0].copy()
+        return float(errors.sum()), 1.0 - float(wrong) / errors.size, states[0].copy()
 
 
 def sharing_of(config: Config) -> Sharing:

@@ -283,6 +283,9 @@ class TestRefusal:
             (["--set", "update.gates=[4,8]"], "2"),
             (["--config", "checkerboard"], "--small and checkerboard both choose"),
             (["--seed", str(2**63)], "[training] seed"),
+            (["--show", "0,2"], "--show 0,2: there is no channel 2"),
+            (["--show", "red"], '--show "red": must be at most'),
+            (["--show", ""], '--show "": must be at most'),
         ],
     )
     def test_of_a_bad_config(self, train_tiny: Dct, arguments: list[str], message: str) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from cli.terminal import display
+from cli.terminal import display, drawing
 from cli.terminal.display import Display, Lines, Live, Progress
+from difflogic.training.finishing import Searching
 from difflogic.training.metrics import MetricsRow
 from difflogic.training.polishing import Extent
 
@@ -22,8 +23,9 @@ def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
         "soft_loss": 12.25,
         "hard_loss": hard_loss,
         "accuracy": None if hard_loss is None else 0.75,
-        "hard_grid": None if hard_loss is None else np.eye(4, dtype=np.uint8)[None],
+        "hard_state": None if hard_loss is None else np.eye(4, dtype=np.uint8)[None],
         "finished": None,
+        "decided": 0.875,
     }
     return SimpleNamespace(**values | changes)
 
@@ -51,7 +53,7 @@ def test_progress_keeps_the_best_and_the_last_hard_evaluation() -> None:
     assert (progress.hard_loss, progress.accuracy) == (4.0, 0.6)
     best = (progress.best_hard_loss, progress.best_accuracy, progress.best_epoch)
     assert best == (3.0, 0.7, 2)
-    assert np.array_equal(progress.hard_grid, np.eye(4)[None])
+    assert np.array_equal(progress.hard_state, np.eye(4)[None])
 
 
 def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +68,7 @@ def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(("colored", "caption"), [(True, "channels 0, 1, 2"), (False, "channel 0")])
 def test_the_caption_says_which_channels_are_drawn(colored: bool, caption: str) -> None:
     progress = Progress(10, (0, 1, 2))
-    progress.add(result(1, hard_grid=np.ones((3, 2, 2), np.uint8)))
+    progress.add(result(1, hard_state=np.ones((3, 2, 2), np.uint8)))
     assert f"{caption}, hard" in display.compose("title", progress, 80, 24, colored).plain
 
 
@@ -118,7 +120,10 @@ def test_lines_are_few(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[1] for line in shown] == [
         f"{epoch}/1000" for epoch in [1, *range(100, 1001, 100)]
     ]
-    assert "soft loss 12.250  hard loss 5  accuracy 75.00 %  best 5 at epoch 1 " in shown[0]
+    assert (
+        "soft loss 12.250  hard loss 5  accuracy 75.00 %  decided 87.50 %  best 5 at epoch 1 "
+        in shown[0]
+    )
 
 
 def test_lines_show_an_early_end(capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +158,7 @@ def frame_text(progress: Progress, width: int, height: int) -> list[str]:
 
 def test_frame_shows_the_numbers_and_the_picture() -> None:
     progress = Progress(10)
-    progress.add(result(5, hard_grid=np.ones((1, 16, 16), np.uint8)))
+    progress.add(result(5, hard_state=np.ones((1, 16, 16), np.uint8)))
     lines = frame_text(progress, 100, 30)
 
     assert lines[0] == "title · seed 0"
@@ -168,11 +173,51 @@ def test_frame_shows_the_numbers_and_the_picture() -> None:
 @pytest.mark.parametrize(("width", "height"), [(20, 5), (40, 10), (80, 24), (300, 100)])
 def test_frame_fits_the_terminal(width: int, height: int) -> None:
     progress = Progress(10)
-    progress.add(result(5, hard_grid=np.ones((1, 128, 128), np.uint8)))
+    progress.add(result(5, hard_state=np.ones((1, 128, 128), np.uint8)))
     lines = frame_text(progress, width, height)
 
     assert max(len(line) for line in lines) <= width
-    assert len(lines) <= max(height, 9)
+    assert len(lines) <= max(height, 10)
+
+
+@pytest.mark.parametrize(("width", "height"), [(20, 5), (60, 10), (80, 24), (120, 50), (300, 100)])
+@pytest.mark.parametrize("side", [3, 16, 40])
+def test_channels_side_by_side_are_what_they_are_and_fit(
+    width: int, height: int, side: int
+) -> None:
+    state = np.random.default_rng(0).integers(0, 2, (12, side, side), dtype=np.uint8)
+    progress = Progress(10, sheet=(11, 0, 4, 5, 6, 7))
+    progress.add(result(5, hard_state=state))
+    lines = frame_text(progress, width, height)
+    assert max(len(line) for line in lines) <= width
+    assert len(lines) <= max(height, 10)
+    drawn, count = drawing.sheet(state, progress.sheet, width - display.LEFT, height)
+    assert 1 <= count <= 6
+    if (width, height) != (300, 100):
+        return
+    assert count == 6
+    for channel, place in zip(progress.sheet, range(6), strict=True):
+        left = (max(side, 2) + 1) * place
+        tile = [line[left : left + side].ljust(side) for line in drawn]
+        assert tile[0].split() == [str(channel)]
+        assert tile[1:] == drawing.picture(state[channel], side)
+
+
+def test_channels_that_have_no_room_are_counted() -> None:
+    progress = Progress(10, sheet=range(12))
+    progress.add(result(5, hard_state=np.ones((12, 16, 16), np.uint8)))
+    assert "there is no room for 10 more" in "\n".join(frame_text(progress, 80, 14))
+
+
+def test_a_search_is_shown_as_long_as_it_goes_on() -> None:
+    progress = Progress(10)
+    progress.add(result(5))
+    progress.searching = Searching(1500, 3000, 37)
+    shown = "\n".join(frame_text(progress, 80, 24))
+    assert "50 % 37 wrong" in shown
+    assert "87.50 % of the gates" in shown
+    progress.add(result(6))
+    assert "searching" not in "\n".join(frame_text(progress, 80, 24))
 
 
 def test_frame_before_the_first_step() -> None:

@@ -51,7 +51,7 @@ def sure(ops, rng=None, spread=1.0):
     return logits
 
 
-def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, **settings):
+def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, hear=finishing.unheard, **settings):
     settings = config.finishing.model_copy(update={"candidates": 20_000, **settings})
     plan = Plan.of(config, finishing.ROUND, STREAMS)
     with (
@@ -61,7 +61,7 @@ def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, **settings):
         Workers(sharing.workers) as workers,
     ):
         finisher = Finisher(netlist, plan, settings, sensitivity, workers)
-        return finisher, finisher.finish(logits, np.random.default_rng(seed))
+        return finisher, finisher.finish(logits, np.random.default_rng(seed), hear)
 
 
 def wrong_boards(netlist, ops):
@@ -121,7 +121,13 @@ def test_damaged_circuits_are_repaired(plus, hits):
             ops = damaged(plus.ops, hits, rng)
         logits = plus.logits.T.copy()
         prefer(logits, ops)
-        finisher, found = finish(plus.netlist, plus.config, logits, seed)
+        heard = []
+        finisher, found = finish(plus.netlist, plus.config, logits, seed, hear=heard.append)
+        assert [each.candidates for each in heard] == sorted(each.candidates for each in heard)
+        assert heard[0].wrong == found.wrong_before
+        assert heard[-1].wrong >= found.wrong
+        assert heard[-1].candidates <= found.candidates
+        assert {each.budget for each in heard} == {20_000}
         assert found.wrong_before == wrong_in_the_picture(plus.config, plus.netlist, ops)
         assert found.wrong == wrong_in_the_picture(plus.config, plus.netlist, found.ops)
         assert found.wrong == found.wrong_fresh <= found.wrong_before

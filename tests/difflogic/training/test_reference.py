@@ -38,7 +38,7 @@ def test_the_trainer_does_as_the_reference(overrides):
             assert found.hard_loss == expected.hard_loss
             assert found.decided == expected.decided
             assert found.accuracy == pytest.approx(expected.accuracy)
-            np.testing.assert_array_equal(found.hard_grid, expected.hard_grid)
+            np.testing.assert_array_equal(found.hard_state, expected.hard_state)
         # AdamW magnifies the rounding of small gradients.
         np.testing.assert_allclose(trainer.model.logits, reference.model.logits, atol=1e-7)
 

@@ -32,7 +32,7 @@ def test_a_seed_determines_a_run():
     assert numbers(results) == numbers(again)
     np.testing.assert_array_equal(logits, same_logits)
     for one, other in zip(results, again, strict=True):
-        np.testing.assert_array_equal(one.hard_grid, other.hard_grid)
+        np.testing.assert_array_equal(one.hard_state, other.hard_state)
     others, other_logits = train(tiny("training.seed=24"))
     assert numbers(results) != numbers(others)
     assert (logits != other_logits).any()
@@ -64,7 +64,7 @@ def test_hard_evaluation_does_not_touch_training():
     assert [r.soft_loss for r in always] == [r.soft_loss for r in seldom]
     assert [r.hard_loss is None for r in seldom] == [False, True, True, False, True]
     assert [r.accuracy is None for r in seldom] == [False, True, True, False, True]
-    assert [r.hard_grid is None for r in seldom] == [False, True, True, False, True]
+    assert [r.hard_state is None for r in seldom] == [False, True, True, False, True]
     assert seldom[3].hard_loss == always[3].hard_loss
 
 
@@ -115,7 +115,7 @@ def test_losses_are_those_of_the_oracle(fire_rate, boundary):
                 hard += ((last[1] - targets[sample]) ** 2).sum()
                 right.append(last[1] == targets[sample])
                 if sample == 0:
-                    np.testing.assert_array_equal(result.hard_grid, last[1])
+                    np.testing.assert_array_equal(result.hard_state[[1, 0]], last[1])
             assert result.epoch == epoch + 1
             assert result.soft_loss == pytest.approx(soft, rel=1e-12)
             assert result.hard_loss == hard
