@@ -93,7 +93,7 @@ class Process:
             self.err += line
 
     def end(self) -> int:
-        _, rest = self.process.communicate(timeout=60)
+        _, rest = self.process.communicate(timeout=180)
         self.err += rest
         return self.process.returncode
 

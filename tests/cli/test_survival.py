@@ -27,7 +27,7 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY)}
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
 
-EPOCHS = 150
+EPOCHS = 400
 KILLS = 4
 
 
@@ -68,8 +68,7 @@ def latest(run: Path) -> int:
 
 def wait_for_epoch(run: Path, process: Any, epoch: int) -> None:
     """Wait for a checkpoint of that epoch or a later one, or until the process is over."""
-    deadline = time.monotonic() + 60
-    while latest(run) < epoch and process.poll() is None and time.monotonic() < deadline:
+    while latest(run) < epoch and process.poll() is None:
         time.sleep(0.001)
 
 
@@ -135,7 +134,7 @@ def test_sigterm_saves_and_says_how_to_go_on(
     process = begin("train-checkerboard", *overrides(tiny), "--epochs=1000000", "--run-dir=run")
     wait_for_epoch(tmp_path / "run", process, 0)
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
     assert process.returncode == 143, err
     assert "next       dct train --resume run " in out
     epochs = json.loads((tmp_path / "run" / "summary.json").read_text())["epochs"]
@@ -195,7 +194,7 @@ def test_a_file_that_may_not_grow_stops_the_run_and_leaves_a_good_checkpoint(
     process = begin(
         "train", "checkerboard-small", *overrides(settings), "--run-dir=run", before=limit
     )
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
     assert process.returncode == 1, err
     assert out == ""
     assert "metrics.csv: cannot be written: file too large: raise the limit" in err

@@ -301,7 +301,7 @@ def test_an_interrupt_ends_a_search(tmp_path: Path) -> None:
     )
     time.sleep(2)
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 130
     assert (stdout, stderr) == ("", "interrupted\n")
 

@@ -216,7 +216,7 @@ def test_a_sweep_that_is_cut_short_ends_in_the_same_table(
     process = start([*question, *LONG, "--dir=cut"], tmp_path)
     wait_for_first_run(process, tmp_path / "cut")
     os.killpg(process.pid, getattr(signal, number))
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     if number == "SIGINT":
         assert process.returncode == 130, err
         assert "go on with: dct sweep --dir cut" in err

@@ -101,7 +101,7 @@ def test_ctrl_c_saves_and_exits_130(tmp_path: Path, tiny: list[str]) -> None:
             break
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
 
     assert process.returncode == 130, err
     assert "interrupted after epoch" in err

@@ -24,10 +24,10 @@ def test_it_serves_a_run_until_ctrl_c(dct: Any, tiny: list[str]) -> None:
     try:
         assert process.stdout is not None
         link = process.stdout.readline().strip()
-        with urllib.request.urlopen(link, timeout=20) as answer:
+        with urllib.request.urlopen(link, timeout=60) as answer:
             assert b"A run as it trains" in answer.read()
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+        assert process.wait(60) == 130
     finally:
         process.kill()
         process.communicate()

@@ -75,7 +75,7 @@ class Browser:
     def js(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 
-    def wait(self, script, seconds=20):
+    def wait(self, script, seconds=60):
         """Return the first true value that a script returns."""
         from selenium.webdriver.support.wait import WebDriverWait
 

@@ -24,7 +24,7 @@ def server():
 
 def ask(server, path=None, method="GET", **headers):
     """Ask as a browser would, for the page unless told otherwise; return status, headers, text."""
-    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, f"/{server.token}/" if path is None else path, headers=named)
         answer = connection.getresponse()
@@ -34,7 +34,7 @@ def ask(server, path=None, method="GET", **headers):
 def events(server, count):
     """The first events that a browser hears."""
     found = []
-    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
         connection.request("GET", f"/{server.token}/events")
         answer = connection.getresponse()
         assert answer.headers["Content-Type"] == "text/event-stream"
@@ -141,7 +141,7 @@ def test_too_many_browsers_are_refused(server):
     opened = []
     try:
         for _ in range(MOST_BROWSERS):
-            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
             connection.request("GET", f"/{server.token}/events")
             assert connection.getresponse().status == 200
             opened.append(connection)
