@@ -16,7 +16,10 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 """Where Linux tells the caches of the first processor."""
 
 _CGROUP = Path("/sys/fs/cgroup")
-"""Where Linux tells what a container may use: of version 2, or of version 1 below cpu."""
+"""Where Linux tells what a container may use: of version 2; of version 1 below cpu and memory."""
+
+_NODES = Path("/sys/devices/system/node")
+"""Where Linux tells which processors are next to which memory."""
 
 
 def versions() -> dict[str, str]:
@@ -63,6 +66,71 @@ def physical_memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return None
+
+
+def available_memory() -> int | None:
+    """Return the bytes that this process can have without swapping; None if nothing tells.
+
+    The least of what the system has left and what control groups have left for it.
+    """
+    limits = [left for folder in _control_groups() if (left := _left(folder)) is not None]
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found = dict(line.split(":", 1) for line in lines)
+        limits.append(int(found["MemAvailable"].split()[0]) * 1024)
+    except (OSError, KeyError, ValueError):
+        whole = physical_memory()
+        limits += [] if whole is None else [whole]
+    return min(limits, default=None)
+
+
+def _left(group: Path) -> int | None:
+    """Return the bytes that one control group has left: its limit, less what cannot go."""
+    try:
+        two = (group / "memory.max").exists()
+        names = ("memory.max", "memory.current", "inactive_file") if two else (
+            "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
+        )  # fmt: skip
+        limit, used = (int((group / name).read_text()) for name in names[:2])
+        kept = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        # Files that were read stay in memory until somebody needs it.
+        used -= int(kept.get(names[2], 0))
+    except (OSError, ValueError):  # not there, or "max"
+        return None
+    return max(0, limit - used)
+
+
+def cache_line() -> int:
+    """Return the bytes of a cache line, those of most processors where the system does not tell."""
+    try:
+        size = int((_CACHES / "index0" / "coherency_line_size").read_text())
+    except (OSError, ValueError):
+        return 64
+    return size if size in (16, 32, 64, 128, 256) else 64
+
+
+def numa_nodes() -> tuple[tuple[int, ...], ...]:
+    """Return the processors of each memory node that this process may run on; one if unknown."""
+    logical = range(os.cpu_count() or 1)
+    usable = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(logical)
+    found = []
+    for folder in sorted(_NODES.glob("node[0-9]*"), key=lambda path: int(path.name[4:])):
+        try:
+            own = _numbers((folder / "cpulist").read_text())
+        except (OSError, ValueError):
+            continue
+        if own & usable:
+            found.append(tuple(sorted(own & usable)))
+    return tuple(found) or (tuple(sorted(usable)),)
+
+
+def _numbers(text: str) -> set[int]:
+    """Return the numbers of a list such as 0-3,8."""
+    numbers: set[int] = set()
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        numbers |= set(range(int(first), min(int(last or first), 2**16) + 1))
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -123,7 +191,8 @@ def _control_groups() -> list[Path]:
     # Version 2 has one line, 0::/path; a container sees its own group as the outermost.
     own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
     places = [_CGROUP / own, *(_CGROUP / own).parents]
-    return [_CGROUP / "cpu", *(place for place in places if place.is_relative_to(_CGROUP))]
+    ones = (_CGROUP / "cpu", _CGROUP / "memory")
+    return [*ones, *(place for place in places if place.is_relative_to(_CGROUP))]
 
 
 def _share(group: Path) -> float | None:

@@ -8,14 +8,11 @@ from difflogic.config.models import Config
 
 FREE = {
     "parallel": (
-        "workers",
-        "strategy",
-        "parallel_batch",
-        "parallel_cells",
-        "max_parallel_samples",
+        "workers", "strategy", "parallel_batch", "parallel_cells", "max_parallel_samples",
+        "memory_budget",
     ),
     "checkpoint": ("every_seconds", "every_epochs"),
-}
+}  # fmt: skip
 """Settings that say how a result is computed, and change no bit of it."""
 
 

@@ -15,6 +15,7 @@ from pydantic import Field, field_validator, model_validator
 
 from difflogic.errors import ConfigError
 from difflogic.netlist import Architecture, wire
+from difflogic.quantities import BYTES
 from difflogic.sections import AutomatonConfig, Section, Size
 from difflogic.tasks import AnySection, own, task_class
 from difflogic.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
@@ -194,7 +195,14 @@ class ParallelConfig(Section):
     )
     max_parallel_samples: Auto | Size = Field(
         default="auto",
-        description="samples rolled out before the backward pass, to bound memory; auto is all",
+        description="samples rolled out before the backward pass, to bound memory; auto is all "
+        "that the memory holds",
+    )
+    memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
+        default="auto",
+        description="bytes that the buffers of all workers may take together; samples in flight, "
+        "and then workers, become fewer until they do; auto is what is available",
+        json_schema_extra={"accepted": '"auto" or a number of bytes, such as "512MB" or "2GiB"'},
     )
     lanes: Literal["auto", 16, 32, 64] = Field(
         default="auto",

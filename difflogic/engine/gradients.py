@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.engine.buffers import Rollouts
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.tiles import run_backward, run_forward
 from difflogic.engine.layout import Grid
@@ -48,9 +49,8 @@ def step_gradients(
     lanes = next((lanes for lanes in k.LANES if lanes >= cells), None)
     if lanes is None:
         raise ValueError(f"a tile has at most {k.MAX_LANES} cells, not {cells}")
-    program = compile_program(netlist)
-    dtype = coefficients.dtype
-    space = workspace(program, netlist.channels, dtype)
+    program, dtype = compile_program(netlist), coefficients.dtype
+    space = workspace(Rollouts(program, netlist.channels, Grid(1, cells, "zero"), 1, dtype))
     values = space.values[: program.backward_rows * lanes].reshape(-1, lanes)
     gradients = space.gradients[: program.gradient_rows * lanes].reshape(-1, lanes)
     values[: program.inputs, :cells] = inputs

@@ -13,13 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic import machine
+from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels import structures as k
 from difflogic.grid import OFFSETS, OUTSIDE, Boundary, neighbors
-from difflogic.jit.processor import registers
-
-USUAL_L2 = 1 << 20
-"""Bytes of the second-level cache, where the system does not tell."""
 
 SLOTS = 32
 """Chunks per group at most: each has a slot of four numbers per gate."""
@@ -43,7 +39,7 @@ def samples_per_group(grid: Grid) -> int:
     return max(1, k.MAX_LANES // grid.cells)
 
 
-def automatic_lanes(grid: Grid, rows: int, itemsize: int) -> int:
+def automatic_lanes(grid: Grid, rows: int, itemsize: int, machine: Machine) -> int:
     """Choose the lanes of a tile from its rows of values and gradients, the grid and the processor.
 
     More lanes spread the fixed work per gate, until four vectors of each row no longer fit the
@@ -51,8 +47,8 @@ def automatic_lanes(grid: Grid, rows: int, itemsize: int) -> int:
     not overflow the second-level cache, and a grid needs tiles enough to share.
     """
     cells = grid.cells * samples_per_group(grid)
-    cache = machine.cache_bytes(2) or USUAL_L2
-    most = min(k.MAX_LANES, max(32, 4 * registers().width // np.dtype(np.float32).itemsize))
+    cache = machine.l2
+    most = min(k.MAX_LANES, max(32, 4 * machine.vector // np.dtype(np.float32).itemsize))
     for lanes in (lanes for lanes in (64, 32) if lanes <= most):
         # Something else needs a place, too: the letter G's 64 lanes fill 92 % of 2 MB, and 32 are
         # faster by 4 %.
@@ -61,6 +57,20 @@ def automatic_lanes(grid: Grid, rows: int, itemsize: int) -> int:
         if fits and shares_evenly:
             return lanes
     return 32 if rows * 32 * itemsize <= 2 * cache else 16
+
+
+def automatic_chunk(tiles: int) -> int:
+    """Choose the tiles of a chunk: one, unless the group has more tiles than `SLOTS`.
+
+    More and smaller pieces balance better. This must follow from the problem alone: gate sums of
+    a chunk meet in one slot, so that the cut is part of the order in which they are added.
+    """
+    return -(-tiles // SLOTS)
+
+
+def tile_lanes(grid: Grid, lanes: int) -> list[int]:
+    """Return the lanes of each tile of a group of samples, of at most `lanes`."""
+    return _cut(samples_per_group(grid) * grid.cells, lanes)[1]
 
 
 def make_layout(grid: Grid, lanes: int, chunk: int | None) -> k.Layout:
@@ -91,7 +101,7 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None) -> k.Layout:
             mend_source.extend(source.tolist())
             mend_start[tile, n + 1] = len(mend_lane)
     tiles = len(tile_start)
-    per_chunk = chunk or -(-tiles // SLOTS)
+    per_chunk = chunk or automatic_chunk(tiles)
     chunk_start = np.array([*range(0, tiles, per_chunk), tiles], dtype=np.int32)
     first_cells = np.array(tile_start)[chunk_start[:-1]]
     seen_start, seen = _chunks_seen(stacked, first_cells)

@@ -14,6 +14,7 @@ and what the kernels touch stays in the nearest caches.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -57,8 +58,24 @@ class _Instruction:
         return len(self.params) == 7
 
 
+_COMPILED: dict[int, tuple[weakref.ref[Netlist], Program]] = {}
+"""Programs of the netlists that are still in use: a plan and several engines ask for the same."""
+
+
 def compile_program(netlist: Netlist) -> Program:
-    """Turn a netlist into instructions, with rows for the forward and the backward pass."""
+    """Turn a netlist into instructions, with rows for the forward and the backward pass.
+
+    The same netlist gives the same program, which must not be changed.
+    """
+    key = id(netlist)
+    known = _COMPILED.get(key)
+    if known is None or known[0]() is not netlist:
+        forget = weakref.ref(netlist, lambda _: _COMPILED.pop(key, None))
+        known = _COMPILED[key] = forget, _compile(netlist)
+    return known[1]
+
+
+def _compile(netlist: Netlist) -> Program:
     instructions = _merge_stars(netlist, _live(netlist, _runs(netlist)))
     stars = [i for i in instructions if i.is_star]
     runs = [i for i in instructions if not i.is_star and i.width > 1]

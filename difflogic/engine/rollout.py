@@ -8,59 +8,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic import machine
-from difflogic.engine.compilation import Strategy, training_kernel
+from difflogic.engine.arrangement import Arrangement
+from difflogic.engine.buffers import Rollouts, Shape
+from difflogic.engine.compilation import training_kernel
 from difflogic.engine.kernels import structures as k
-from difflogic.engine.kernels.pipeline import APART, train_in_steps
 from difflogic.engine.kernels.shares import reduce_sums
-from difflogic.engine.kernels.teams import ABORTED, CURSOR_FIELDS, TICKETS
-from difflogic.engine.layout import (
-    Grid,
-    automatic_lanes,
-    make_layout,
-    samples_per_group,
-    stride,
-)
-from difflogic.engine.program import Program, compile_program
+from difflogic.engine.kernels.teams import ABORTED
+from difflogic.engine.layout import Grid, make_layout
+from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.work import WorkStats
-from difflogic.engine.workers import Workers, plan_team
-from difflogic.errors import ConfigError
-from difflogic.grid import NEIGHBORHOOD
+from difflogic.engine.workers import Workers
 from difflogic.memory import aligned
 from difflogic.netlist import Netlist
 from difflogic.pauses import pause
 
 Array = npt.NDArray[np.floating]
-
-
-@dataclass(frozen=True)
-class Sharing:
-    """How work is shared; see [parallel] in the configuration. None chooses by itself.
-
-    Nothing here changes a result, but for the tiling: `lanes` and `chunk` set the order in which
-    gradients are summed, and so their last bits.
-    """
-
-    workers: int = 1
-    parallel_batch: bool = True
-    parallel_cells: bool = True
-    strategy: Strategy = "cells"
-    lanes: int | None = None
-    chunk: int | None = None
-
-
-GATE_LANES_PER_CALL = 2 * 10**8
-"""Gates times cells that workers evaluate in one call, about: some tenths of a second on one slow
-core. A rollout of more is cut into spans of steps, between which it can be stopped."""
-
-SEQUENTIAL = Sharing(workers=1, parallel_batch=False, parallel_cells=False)
-"""The same kernels on one worker, sample after sample."""
 
 
 class Engine:
@@ -79,72 +46,37 @@ class Engine:
         sharing: Sharing = SEQUENTIAL,
     ) -> None:
         """Raises ValueError for sizes below one, ConfigError if the memory cannot suffice."""
-        if steps < 1 or batch < 1 or grid.cells < 1 or sharing.workers < 1:
-            raise ValueError("steps, batch, cells and workers must be at least 1")
+        self.plan = Arrangement.for_rollouts(netlist, grid, steps, batch, dtype, sharing)
         self.netlist, self.grid = netlist, grid
         self.steps, self.batch, self.dtype = steps, batch, np.dtype(dtype)
-        self.program: Program = compile_program(netlist)
-        rows = self.program.backward_rows + self.program.gradient_rows
-        lanes = sharing.lanes or automatic_lanes(grid, rows, self.dtype.itemsize)
-        self._samples = samples_per_group(grid)
-        self._groups = -(-batch // self._samples)
-        self._require_memory()
-        self.layout = make_layout(grid, lanes, sharing.chunk)
-        self.team = plan_team(
-            sharing.workers, self._groups, sharing.parallel_batch, sharing.parallel_cells
-        )
-        per_step = netlist.gates * self.layout.cells * self._groups
-        self._steps_per_call = min(steps, max(1, GATE_LANES_PER_CALL // per_step))
+        self.layout = make_layout(grid, self.plan.lanes, self.plan.chunk)
+        self.team = self.plan.team
+        self._samples, self._groups = self.plan.samples_per_group, self.plan.groups
+        self._steps_per_call = self.plan.steps_per_call
         self._workers = Workers(self.team.workers)
         self._kernel = training_kernel(sharing.strategy, self.team.workers)
         self._in_use = 0
         self._loss_channels: tuple[int, ...] | None = None
         self._allocate()
 
-    def _require_memory(self) -> None:
-        """Raise ConfigError if the grids and gradients alone exceed this machine's memory."""
-        grid = self.grid
-        values = self.netlist.channels * stride(grid) * (self.steps + 1 + k.RING * NEIGHBORHOOD + 1)
-        masks = self.steps * self._samples * grid.cells
-        needed = self._groups * (values * self.dtype.itemsize + masks)
-        available = machine.physical_memory()
-        if available is not None and needed > available:
-            raise ConfigError(
-                f"the states of {self.batch} samples of {grid.height}×{grid.width} cells over "
-                f"{self.steps} steps need {needed / 1e9:.1f} GB, and this machine has "
-                f"{available / 1e9:.1f} GB: lower [task] height or width, [automaton] steps or "
-                f"[training] batch, or set [parallel] max_parallel_samples"
-            )
-
     def _allocate(self) -> None:
-        channels, length = self.netlist.channels, stride(self.grid)
-        groups, chunks = self._groups, len(self.layout.chunk_start) - 1
-        self._states = aligned((groups, self.steps + 1, channels, length), self.dtype)
-        shape = (groups, k.RING, NEIGHBORHOOD * channels, length)
-        self._input_gradients = aligned(shape, self.dtype)
+        rollouts = self.plan.rollouts
+        shapes = rollouts.shared(self._groups, len(self.layout.chunk_start) - 1)
+        self._states = _make(shapes["states"])
+        self._input_gradients = _make(shapes["input_gradients"])
+        self._sums = _make(shapes["sums"])
+        self._masks = _make(shapes["masks"])
+        self._coefficients = _make(shapes["coefficients"])
         self._loss_steps = np.array([self.steps], np.int64)
         self._set_losses(1)
-        self._sums = aligned((groups, chunks, self.netlist.parameters * 4), self.dtype)
-        self._masks = np.zeros((groups, self.steps, 0), dtype=np.uint8)
-        self._coefficients = aligned((self.netlist.parameters * 4,), self.dtype)
         self._set_loss_channels(())
-        self._losses = np.zeros((groups, self._samples))
+        self._losses = np.zeros((self._groups, self._samples))
         self._clock = np.zeros(2)
-        self._control = aligned((TICKETS + self._places(chunks),), np.int64)
-        code = k.ProgramCode(self.program.forward, self.program.backward, self.program.zero_rows)
+        self._control = _make(self.plan.control)
+        program = rollouts.program
+        code = k.ProgramCode(program.forward, program.backward, program.zero_rows)
         self._problem = k.Problem(self.team, code, self.layout)
-        self._workspaces = [
-            workspace(self.program, channels, self.dtype) for _ in range(self.team.workers)
-        ]
-
-    def _places(self, chunks: int) -> int:
-        """Numbers that workers need to share one call's work, besides those of barriers."""
-        workers, shared = self.team.workers, self._groups - self.team.whole
-        if self._kernel is train_in_steps:
-            return 2 * APART * shared * chunks + 2 * workers + APART
-        # Forward and backward have a stage for whole groups, and one per step of the shared ones.
-        rounds = -(-shared // self.team.abreast)
-        return 2 * (1 + rounds * self._steps_per_call) * workers
+        self._workspaces = [workspace(rollouts) for _ in range(self.team.workers)]
 
     def __enter__(self) -> Engine:
         self._workers.__enter__()
@@ -171,8 +103,8 @@ class Engine:
     def bytes_shared(self) -> int:
         """Memory of what all workers share: the grids of every step, gradients and slots."""
         buffers = (
-            self._states, self._input_gradients, self._loss_gradients, self._sums, self._masks,
-            self._coefficients, self._control,
+            self._states, self._input_gradients, self._loss_gradients, self._targets, self._sums,
+            self._masks, self._coefficients, self._control,
         )  # fmt: skip
         return sum(buffer.nbytes for buffer in buffers)
 
@@ -193,15 +125,17 @@ class Engine:
         self._run_forward()
         return self._collect(self._states[:, -1])
 
-    def backward(self, loss_gradients: Array) -> Array:
+    def backward(self, loss_gradients: Array, total: Array | None = None) -> Array:
         """Take dL/d(last states), shape (batch, C, H, W), back through the last `forward`.
 
-        Returns dL/d(coefficients), shape (parameters, 4), summed over batch, cells and steps.
+        Returns dL/d(coefficients), shape (parameters, 4), summed over batch, cells and steps, and
+        added to `total` if there is one.
         """
         self._loss_gradients[:] = 0.0
         self._spread(loss_gradients, self._loss_gradients[:, 0])
         self._run_backward()
-        return self.reduce(np.zeros((self.netlist.parameters, 4), self.dtype))
+        zeros = np.zeros((self.netlist.parameters, 4), self.dtype)
+        return self.reduce(zeros if total is None else total)
 
     def run_training(
         self,
@@ -341,13 +275,10 @@ class Engine:
         return batch
 
 
-def workspace(program: Program, channels: int, dtype: npt.DTypeLike) -> k.Workspace:
-    """Allocate one worker's buffers: a tile of values, one of gradients, and little else."""
-    rows = max(program.forward_rows, program.backward_rows)
-    return k.Workspace(
-        values=aligned((rows * k.MAX_LANES,), dtype),
-        gradients=aligned((program.gradient_rows * k.MAX_LANES,), dtype),
-        kept=aligned((channels * k.MAX_LANES,), dtype),
-        scratch=aligned((k.SCRATCH,), dtype),
-        cursor=aligned((CURSOR_FIELDS,), np.int64),
-    )
+def workspace(rollouts: Rollouts) -> k.Workspace:
+    """Allocate one worker's buffers."""
+    return k.Workspace(**{name: _make(shape) for name, shape in rollouts.workspace().items()})
+
+
+def _make(shape: Shape) -> npt.NDArray:
+    return aligned(shape.shape, shape.dtype)

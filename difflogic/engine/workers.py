@@ -15,8 +15,6 @@ from typing import Any
 import joblib
 from joblib.parallel import ParallelBackendBase
 
-from difflogic.engine.kernels.structures import Team
-
 BACKEND = "dct-threads"
 
 
@@ -126,20 +124,3 @@ class Workers:
         self._interrupted = True
         self._parallel(joblib.delayed(kernel)(*call) for call in arguments)
         self._interrupted = False
-
-
-def plan_team(workers: int, groups: int, parallel_batch: bool, parallel_cells: bool) -> Team:
-    """Decide how `workers` share `groups` of samples: whole groups first, then cells.
-
-    As many groups as divide evenly go to one worker each, without any waiting; of the rest all
-    workers share the cells, which costs a barrier per step. `parallel_batch` off: one group after
-    the other; `parallel_cells` off: a group is never shared; both off: one worker does it all.
-    """
-    if not parallel_batch and not parallel_cells:
-        return Team(workers=1, whole=groups, abreast=1)
-    if not parallel_cells:
-        return Team(workers=workers, whole=groups, abreast=1)
-    if not parallel_batch:
-        return Team(workers=workers, whole=0, abreast=1)
-    whole = groups - groups % workers
-    return Team(workers=workers, whole=whole, abreast=max(1, groups - whole))

@@ -12,13 +12,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+from difflogic import machine
 from difflogic.errors import ConfigError
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.measuring import Spread, peak_memory
 from difflogic.simulation import native, peak
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.memory import available_memory, gigabytes, needed_memory, require_memory
+from difflogic.simulation.memory import gigabytes, needed_memory, require_memory
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import Conditions, Engine, Simulator
 
@@ -205,7 +206,7 @@ def _require_compilable(circuit: LogicCircuit) -> None:
 
 def _require_memory(geometry: Geometry, paths: int) -> None:
     require_memory(geometry)
-    needed, available = paths * needed_memory(geometry), available_memory()
+    needed, available = paths * needed_memory(geometry), machine.available_memory()
     if available is not None and needed > available:
         raise ConfigError(
             f"{geometry.height}×{geometry.width} cells need {gigabytes(needed)} for {paths} paths "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from difflogic import machine
 from difflogic.errors import ConfigError
 from difflogic.simulation.bit_grid import Geometry
@@ -17,19 +15,9 @@ def needed_memory(geometry: Geometry) -> int:
     return 2 * geometry.bytes
 
 
-def available_memory() -> int | None:
-    """Return the bytes that can be had without swapping; None where the system does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        found = dict(line.split(":", 1) for line in lines)
-        return int(found["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return machine.physical_memory()
-
-
 def require_memory(geometry: Geometry) -> None:
     """Raise ConfigError if the grids do not fit into the memory that is available."""
-    needed, available = needed_memory(geometry) + MARGIN, available_memory()
+    needed, available = needed_memory(geometry) + MARGIN, machine.available_memory()
     if available is None or needed <= available:
         return
     raise ConfigError(

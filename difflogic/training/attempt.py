@@ -7,8 +7,8 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.engine.hard import HardSimulator
-from difflogic.engine.layout import Grid, samples_per_group
-from difflogic.engine.rollout import Engine, Sharing
+from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.rollout import Engine
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams, grid_of
@@ -16,7 +16,6 @@ from difflogic.model import Model
 from difflogic.streams import Purpose
 from difflogic.training.finishing import ROUND, Finisher
 from difflogic.training.levers import first_epoch
-from difflogic.training.sampling import longest_rollout
 from difflogic.training.sensitivity import GradientSensitivity
 
 
@@ -26,27 +25,24 @@ class Attempt:
     A run makes a new one each time that it starts over.
     """
 
-    def __init__(self, config: Config, number: int, start: Model, sharing: Sharing) -> None:
+    def __init__(self, config: Config, number: int, start: Model, plan: ParallelPlan) -> None:
         """`start` is the model that training begins with."""
         grid, netlist = grid_of(config), start.netlist
+        precision, sharing = config.training.precision, plan.sharing
         self.number, self.start = number, start
         self.first_epoch = first_epoch(config.training, number)
-        self.wave = samples_in_flight(config, grid)
-        """Samples that the engine takes at a time."""
-        self.engine = Engine(
-            netlist, grid, longest_rollout(config), self.wave, config.training.precision, sharing
-        )
+        self.engine = Engine(netlist, grid, plan.rollouts.steps, plan.wave, precision, sharing)
         self.hard = HardSimulator(netlist, grid, config.training.batch)
         self.finisher: Finisher | None = None
         """Searches for exact circuits; None if no circuit is ever checked."""
         self._threads: list[Engine | GradientSensitivity | Workers] = [self.engine]
         if config.finishing.every:
-            workers = Workers(sharing.workers)
-            plan = _plan_of_checks(config)
+            workers = Workers(plan.searchers)
+            checks = _plan_of_checks(config)
             sensitivity = GradientSensitivity(
-                netlist, plan, config.automaton.steps, config.training.precision, sharing
+                netlist, checks, config.automaton.steps, precision, sharing, plan.search_wave
             )
-            self.finisher = Finisher(netlist, plan, config.finishing, sensitivity, workers)
+            self.finisher = Finisher(netlist, checks, config.finishing, sensitivity, workers)
             self._threads += [sensitivity, workers]
         self._stack = ExitStack()
 
@@ -64,15 +60,3 @@ class Attempt:
 def _plan_of_checks(config: Config) -> Plan:
     streams = Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
     return Plan.of(config, ROUND, streams)
-
-
-def samples_in_flight(config: Config, grid: Grid) -> int:
-    """Samples that are rolled out before the first one's backward pass.
-
-    A whole number of groups (see engine/layout.py), so that gate sums meet in the same order.
-    """
-    most, batch = config.parallel.max_parallel_samples, config.training.batch
-    if most == "auto" or most >= batch:
-        return batch
-    per_group = samples_per_group(grid)
-    return min(batch, -(-most // per_group) * per_group)

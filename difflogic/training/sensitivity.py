@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.rollout import Engine, Sharing
+from difflogic.engine.plan import SEARCH_CELLS
+from difflogic.engine.rollout import Engine
+from difflogic.engine.sharing import Sharing
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops, draw_samples
 from difflogic.firing import firing
 from difflogic.gates import COEFFICIENTS, one_hot
 from difflogic.netlist import Netlist
-
-CELLS = 1024
-"""Cells that a gradient is taken over, about: a few grids, or many small ones."""
 
 
 class GradientSensitivity:
@@ -28,13 +27,23 @@ class GradientSensitivity:
     """
 
     def __init__(
-        self, netlist: Netlist, plan: Plan, steps: int, dtype: npt.DTypeLike, sharing: Sharing
+        self,
+        netlist: Netlist,
+        plan: Plan,
+        steps: int,
+        dtype: npt.DTypeLike,
+        sharing: Sharing,
+        in_flight: int | None = None,
     ) -> None:
-        """`steps` is the training step; `dtype` that of the kernels."""
+        """`steps` is the training step; `dtype` that of the kernels.
+
+        `in_flight` bounds the samples that are rolled out at a time, whole groups of them.
+        """
         scene = plan.scene
         self._scene, self._steps = scene, steps
-        self._batch = min(plan.starts, max(1, CELLS // scene.grid.cells))
-        self._engine = Engine(netlist, scene.grid, steps, self._batch, dtype, sharing)
+        self._batch = min(plan.starts, max(1, SEARCH_CELLS // scene.grid.cells))
+        self._wave = min(self._batch, in_flight or self._batch)
+        self._engine = Engine(netlist, scene.grid, steps, self._wave, dtype, sharing)
 
     def __enter__(self) -> GradientSensitivity:
         self._engine.__enter__()
@@ -45,12 +54,17 @@ class GradientSensitivity:
 
     def __call__(self, ops: Ops, samples: Sequence[int]) -> npt.NDArray[np.floating]:
         """Return the predicted change of wrong cells, (parameters, 16), by gate and new op."""
-        scene, chosen = self._scene, sorted(samples[: self._batch])
-        starts, targets = draw_samples(scene, chosen)
-        last = self._engine.forward(one_hot(ops, self._engine.dtype), starts, self._masks(chosen))
-        slope = np.zeros_like(last)
-        slope[:, list(scene.channels)] = 1 - 2 * targets
-        change = self._engine.backward(slope) @ COEFFICIENTS.T.astype(self._engine.dtype)
+        chosen, engine = sorted(samples[: self._batch]), self._engine
+        coefficients = one_hot(ops, engine.dtype)
+        gradients = np.zeros_like(coefficients)
+        for first in range(0, len(chosen), self._wave):
+            wave = chosen[first : first + self._wave]
+            starts, targets = draw_samples(self._scene, wave)
+            last = engine.forward(coefficients, starts, self._masks(wave))
+            slope = np.zeros_like(last)
+            slope[:, list(self._scene.channels)] = 1 - 2 * targets
+            engine.backward(slope, gradients)
+        change = gradients @ COEFFICIENTS.T.astype(engine.dtype)
         return change - change[np.arange(len(ops)), ops][:, None]
 
     def _masks(self, samples: Sequence[int]) -> npt.NDArray[np.uint8] | None:

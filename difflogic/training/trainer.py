@@ -16,9 +16,9 @@ from difflogic.engine import candidates
 from difflogic.engine.compilation import is_cached
 from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import Engine, Sharing
+from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.rollout import Engine
 from difflogic.errors import TrainingError
-from difflogic.machine import cpu_count
 from difflogic.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.attempt import Attempt
@@ -77,11 +77,11 @@ class Trainer:
         self._channels = list(self._task.loss_channels)
         self._soft = SoftGates(self._logits.shape[1], training.precision)
         self._optimizer = AdamW(self._logits, training)
-        self._sharing = sharing_of(config)
-        self.workers = self._sharing.workers
+        self.plan = ParallelPlan.for_model(config, netlist=self._first.netlist)
+        """How the work is cut and shared; the same for all attempts."""
         self._hardening = Hardening(config, self._logits.shape[1])
         self._best = BestCircuit(config, self._logits)
-        self._attempt = Attempt(config, 0, self._first, self._sharing)
+        self._attempt = Attempt(config, 0, self._first, self.plan)
         self._threads: ExitStack | None = None
         self.hear_search: Hear = unheard
         """Is told how far a search for an exact circuit has come, often; may be replaced."""
@@ -98,7 +98,7 @@ class Trainer:
 
     def _go_to_attempt(self, number: int) -> None:
         """Take another wiring, and what runs its circuit; the logits stay as they are."""
-        self._attempt = Attempt(self.config, number, self._model_of(number), self._sharing)
+        self._attempt = Attempt(self.config, number, self._model_of(number), self.plan)
         if self._threads is not None:
             self._threads.close()
             self._threads.enter_context(self._attempt)
@@ -111,6 +111,11 @@ class Trainer:
     def engine(self) -> Engine:
         """What trains the present attempt's circuit."""
         return self._attempt.engine
+
+    @property
+    def workers(self) -> int:
+        """Threads that share the rollouts."""
+        return self.plan.workers
 
     @property
     def model(self) -> Model:
@@ -170,8 +175,8 @@ class Trainer:
     @property
     def cold(self) -> bool:
         """Whether the kernels have yet to be compiled on this machine, which takes a while."""
-        sharing = self._sharing
-        return not is_cached(self.config.training.precision, sharing.strategy, sharing.workers)
+        strategy = self.plan.sharing.strategy
+        return not is_cached(self.config.training.precision, strategy, self.workers)
 
     def warm_up(self) -> float:
         """Compile or load the kernels; return the seconds it took.
@@ -185,7 +190,7 @@ class Trainer:
         starts = np.zeros((1, netlist.channels, 1, 1), np.uint8)
         targets = np.zeros((1, len(self._channels), 1, 1))
         # One cell and step are enough: the kernels are the same for any size.
-        with Engine(netlist, grid, 1, 1, logits.dtype, self._sharing) as engine:
+        with Engine(netlist, grid, 1, 1, logits.dtype, self.plan.sharing) as engine:
             engine.run_training(soft.mix(logits), starts, targets, self._channels)
             gradients = engine.reduce(np.zeros_like(soft.coefficients))
         AdamW(logits, self.config.training).step(soft.probabilities, gradients, 1.0)
@@ -212,8 +217,8 @@ class Trainer:
         gradients = np.zeros_like(coefficients)
         losses: list[float] = []
         # In waves, to bound memory; usually one. Slots are added in the same order either way.
-        for first in range(0, len(starts), attempt.wave):
-            wave = slice(first, first + attempt.wave)
+        for first in range(0, len(starts), self.plan.wave):
+            wave = slice(first, first + self.plan.wave)
             # Forward, loss and backward are one parallel call, which tells their seconds.
             wave_losses, seconds = attempt.engine.run_training(
                 coefficients, starts[wave], targets[wave], self._channels,
@@ -284,20 +289,3 @@ class Trainer:
         errors = (shown - targets) ** 2
         wrong = (errors > 0.25).sum()
         return float(errors.sum()), 1.0 - float(wrong) / errors.size, states[0].copy()
-
-
-def sharing_of(config: Config) -> Sharing:
-    """Resolve the [parallel] section on this machine."""
-    parallel = config.parallel
-    workers = cpu_count() if parallel.workers == "auto" else parallel.workers
-    cells = parallel.parallel_cells and parallel.strategy != "samples"
-    if not parallel.parallel_batch and not cells:
-        workers = 1
-    return Sharing(
-        workers=workers,
-        parallel_batch=parallel.parallel_batch,
-        parallel_cells=cells,
-        strategy="steps" if parallel.strategy == "steps" else "cells",
-        lanes=None if parallel.lanes == "auto" else parallel.lanes,
-        chunk=None if parallel.chunk == "auto" else parallel.chunk,
-    )

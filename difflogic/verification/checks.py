@@ -14,7 +14,8 @@ from difflogic.engine import oracle
 from difflogic.engine.compilation import Strategy
 from difflogic.engine.gradients import rollout_gradients
 from difflogic.engine.hard import HardSimulator
-from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing
+from difflogic.engine.rollout import Engine
+from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.machine import cpu_count
 from difflogic.streams import Purpose, stream
 from difflogic.tasks import task_class

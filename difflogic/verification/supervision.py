@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from difflogic import gates
 from difflogic.engine import oracle
-from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing
+from difflogic.engine.rollout import Engine
+from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.streams import Purpose, stream
 from difflogic.verification.cases import Case
 from difflogic.verification.findings import EXACT, KERNEL_TOLERANCE, Finding, distance, relative

@@ -130,3 +130,60 @@ def test_caches_by_level(caches):
 
 def test_caches_that_the_system_does_not_tell(caches):
     assert machine.cache_bytes(2) is None
+
+
+@pytest.fixture
+def memory(groups, monkeypatch):
+    """Control groups that bound memory, beside a system that has 1 GB left."""
+    read = Path.read_text
+
+    def read_text(path, *args, **options):
+        if str(path) == "/proc/meminfo":
+            return "MemTotal: 9 kB\nMemAvailable: 1000000 kB\n"
+        return read(path, *args, **options)
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    return groups
+
+
+def test_memory_is_what_the_system_has_left(memory):
+    assert machine.available_memory() == 1024 * 10**6
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        (("memory.max", "memory.current"), "inactive_file"),
+        (("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"), "total_inactive_file"),
+    ],
+)
+def test_memory_is_what_a_container_has_left(memory, names, kept):
+    (memory / "memory").mkdir()
+    limit, used = names
+    (memory / limit).write_text("500000000\n")
+    (memory / used).write_text("200000000\n")
+    (memory / limit).with_name("memory.stat").write_text(f"anon 5\n{kept} 50000000\n")
+    assert machine.available_memory() == 350_000_000
+    (memory / limit).write_text("max\n")
+    assert machine.available_memory() == 1024 * 10**6
+    (memory / limit).write_text("100\n")
+    assert machine.available_memory() == 0
+
+
+def test_lines_of_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "_CACHES", tmp_path)
+    assert machine.cache_line() == 64
+    (tmp_path / "index0").mkdir()
+    for text, size in (("128\n", 128), ("x", 64), ("0", 64)):
+        (tmp_path / "index0" / "coherency_line_size").write_text(text)
+        assert machine.cache_line() == size
+
+
+def test_processors_of_memory_nodes(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "_NODES", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 4, 5, 6}, raising=False)
+    assert machine.numa_nodes() == ((0, 1, 4, 5, 6),)
+    for node, processors in ((0, "0-3"), (1, "8-11"), (10, "4,5-6,9"), (2, "x")):
+        (tmp_path / f"node{node}").mkdir()
+        (tmp_path / f"node{node}" / "cpulist").write_text(processors + "\n")
+    assert machine.numa_nodes() == ((0, 1), (4, 5, 6))

@@ -11,7 +11,8 @@ from difflogic import gates
 from difflogic.engine import oracle
 from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing
+from difflogic.engine.rollout import Engine
+from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.jit import JIT
 from difflogic.netlist import Architecture, Circuit, Netlist, flatten, wire

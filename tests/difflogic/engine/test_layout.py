@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.engine import layout
+from difflogic.engine.hardware import USUAL_L2, Machine
 from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import (
     SLOTS,
@@ -106,11 +106,9 @@ def test_chunks_are_bounded():
         ((100, 99), 100, 4, AVX512, 2048, 64),
     ],
 )
-def test_automatic_lanes(size, rows, itemsize, processor, cache, lanes, monkeypatch):
-    monkeypatch.setattr(layout, "registers", lambda: processor)
-    bytes_of = {2: cache and 1024 * cache}
-    monkeypatch.setattr(layout.machine, "cache_bytes", bytes_of.get)
-    assert automatic_lanes(Grid(*size, "zero"), rows, itemsize) == lanes
+def test_automatic_lanes(size, rows, itemsize, processor, cache, lanes):
+    machine = Machine(cores=1, l2=(cache and 1024 * cache) or USUAL_L2, vector=processor.width)
+    assert automatic_lanes(Grid(*size, "zero"), rows, itemsize, machine) == lanes
 
 
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic import machine
-from difflogic.engine import oracle, rollout
+from difflogic.engine import arrangement, oracle
 from difflogic.engine.kernels.structures import LANES, MAX_LANES, SCRATCH
 from difflogic.engine.kernels.teams import ABORTED
 from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import SEQUENTIAL, Engine, Sharing
+from difflogic.engine.rollout import Engine
+from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.work import sum_of
 from difflogic.engine.workers import Workers
 from difflogic.errors import ConfigError
@@ -257,13 +258,13 @@ def test_sizes_below_one_are_refused(steps, batch, size, workers):
 
 
 def test_too_large_a_rollout_is_refused_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(machine, "physical_memory", lambda: 10**6)
+    monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
     with pytest.raises(
-        ConfigError, match=r"need 1\d\.\d GB, .* has 0\.0 GB: .* max_parallel_sampl"
+        ConfigError, match=r"need 1\d\.\d GB, and 1.00 MB are available: .* max_parallel_sampl"
     ):
         Engine(netlist_of(ONE_LAYER), Grid(1000, 1000, "zero"), 1000, 2)
     # Where the machine does not tell, it is tried.
-    monkeypatch.setattr(machine, "physical_memory", lambda: None)
+    monkeypatch.setattr(machine, "available_memory", lambda: None)
     Engine(netlist_of(ONE_LAYER), Grid(5, 5, "zero"), 10, 2)
 
 
@@ -271,7 +272,8 @@ def test_memory_of_a_worker_does_not_depend_on_the_steps():
     netlist, grid = netlist_of(SMALL), Grid(16, 16, "zero")
     few, many = (Engine(netlist, grid, steps, 2) for steps in (2, 20))
     assert few.bytes_per_worker == many.bytes_per_worker
-    rows = few.program.backward_rows + few.program.gradient_rows
+    program = few.plan.rollouts.program
+    rows = program.backward_rows + program.gradient_rows
     assert few.bytes_per_worker < (rows + netlist.channels + 10) * MAX_LANES * 4 + 4 * SCRATCH
     grids = 18 * 2 * netlist.channels * 4
     assert many.bytes_shared - few.bytes_shared >= grids * 256
@@ -340,7 +342,7 @@ def test_a_rollout_in_spans_gives_the_same_bits(workers, monkeypatch):
 
     whole, heard = run()
     assert not heard
-    monkeypatch.setattr(rollout, "GATE_LANES_PER_CALL", 1)
+    monkeypatch.setattr(arrangement, "GATE_LANES_PER_CALL", 1)
     spans, heard = run()
     assert equal(spans, whole)
     assert [pause.done for pause in heard] == [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 1, 2, 3]
@@ -348,7 +350,7 @@ def test_a_rollout_in_spans_gives_the_same_bits(workers, monkeypatch):
 
 
 def test_a_rollout_can_be_stopped_between_spans(monkeypatch):
-    monkeypatch.setattr(rollout, "GATE_LANES_PER_CALL", 1)
+    monkeypatch.setattr(arrangement, "GATE_LANES_PER_CALL", 1)
     problem = make_problem(netlist_of(SMALL), Grid(5, 7, "zero"), 5, 2)
     coefficients, starts, masks, loss_gradients = problem.arrays("float32")
     with Engine(problem.netlist, problem.grid, 5, 2, "float32", Sharing(2)) as engine:

@@ -6,7 +6,7 @@ import joblib
 import joblib.parallel
 import pytest
 
-from difflogic.engine.workers import BACKEND, Workers, plan_team
+from difflogic.engine.workers import BACKEND, Workers
 
 
 def collect(count, tasks):
@@ -89,20 +89,3 @@ def test_threads_end_with_the_team():
         team.run(lambda worker: None, [(0,), (1,), (2,)])
         assert len(names()) > before
     assert len(names()) == before
-
-
-@pytest.mark.parametrize(
-    ("workers_", "groups", "batch", "cells", "team"),
-    [
-        (4, 6, False, False, (1, 6, 1)),  # sequential
-        (4, 6, True, False, (4, 6, 1)),  # every group on one worker
-        (4, 6, False, True, (4, 0, 1)),  # group after group, each on all workers
-        (4, 6, True, True, (4, 4, 2)),  # four whole, and the cells of the last two
-        (2, 2, True, True, (2, 2, 1)),  # divides evenly: no barrier
-        (2, 1, True, True, (2, 0, 1)),
-        (8, 3, True, True, (8, 0, 3)),
-        (1, 3, True, True, (1, 3, 1)),
-    ],
-)
-def test_plan_team(workers_, groups, batch, cells, team):
-    assert tuple(plan_team(workers_, groups, batch, cells)) == team

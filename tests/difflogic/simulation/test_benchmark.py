@@ -60,6 +60,7 @@ def test_a_wrong_bit_is_found(monkeypatch):
 
 
 def test_too_little_memory_for_all_paths(monkeypatch):
-    monkeypatch.setattr(benchmark, "available_memory", lambda: 10**6)
+    monkeypatch.setattr(benchmark, "require_memory", lambda geometry: None)  # of one
+    monkeypatch.setattr(benchmark.machine, "available_memory", lambda: 10**6)
     with pytest.raises(ConfigError, match="for 2 paths side by side"):
         benchmark.run(made(), 1000, 10000, 1)

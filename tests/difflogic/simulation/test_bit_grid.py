@@ -45,14 +45,14 @@ def test_bands_change_nothing(monkeypatch):
 
 
 def test_grids_beyond_memory_are_refused(monkeypatch):
-    monkeypatch.setattr(memory, "available_memory", lambda: 10**9)
+    monkeypatch.setattr(memory.machine, "available_memory", lambda: 10**9)
     memory.require_memory(Geometry(1, 4096, 4096, "zero"))
     with pytest.raises(ConfigError, match=r"need 250\.\d GB, and 1\.0 GB are available"):
         memory.require_memory(Geometry(1, 10**6, 10**6, "zero"))
-    monkeypatch.setattr(memory, "available_memory", lambda: None)
+    monkeypatch.setattr(memory.machine, "available_memory", lambda: None)
     memory.require_memory(Geometry(1, 10**6, 10**6, "zero"))
 
 
 def test_the_available_memory_is_known_here():
-    available = memory.available_memory()
+    available = memory.machine.available_memory()
     assert available is None or available > 10**7

@@ -7,7 +7,7 @@ import pytest
 
 from difflogic import gates
 from difflogic.engine import candidates, oracle
-from difflogic.engine.rollout import SEQUENTIAL, Sharing
+from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.workers import Workers
 from difflogic.evaluation import trial
 from difflogic.evaluation.exactness import Plan

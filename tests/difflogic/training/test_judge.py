@@ -10,7 +10,7 @@ import pytest
 
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
-from difflogic.engine.rollout import SEQUENTIAL
+from difflogic.engine.sharing import SEQUENTIAL
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams

@@ -5,7 +5,7 @@ import pytest
 
 from difflogic import gates
 from difflogic.engine import oracle
-from difflogic.engine.rollout import SEQUENTIAL, Sharing
+from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
@@ -110,7 +110,7 @@ def test_the_prediction_is_the_same_at_any_worker_count(workers):
 
 def test_the_first_samples_are_looked_at_if_there_are_many(monkeypatch):
     """They are those with the most wrong cells. Some of them are fewer than a batch."""
-    monkeypatch.setattr(sensitivity_module, "CELLS", 100)  # two grids of 42 cells
+    monkeypatch.setattr(sensitivity_module, "SEARCH_CELLS", 100)  # two grids of 42 cells
     config = tiny()
     model = random_model(config)
     found = predict(model.netlist, config, model.ops, (7, 3, 5, 1))

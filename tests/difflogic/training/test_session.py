@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from difflogic.config import load_config
-from difflogic.engine import rollout
+from difflogic.engine import arrangement
 from difflogic.errors import RunDirectoryError, TrainingError
 from difflogic.model import Model
 from difflogic.pauses import listening
@@ -289,7 +289,7 @@ def test_a_step_that_is_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, 
             asked.append(pause)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(rollout, "GATE_LANES_PER_CALL", 1)
+    monkeypatch.setattr(arrangement, "GATE_LANES_PER_CALL", 1)
     with listening(stop):
         summary = execute(config(), tmp_path / "run", should_stop=lambda: bool(asked))
     assert asked
@@ -303,7 +303,7 @@ def test_a_step_that_nobody_asked_to_stop_raises(tmp_path, monkeypatch):
     def stop(pause):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(rollout, "GATE_LANES_PER_CALL", 1)
+    monkeypatch.setattr(arrangement, "GATE_LANES_PER_CALL", 1)
     with listening(stop), pytest.raises(KeyboardInterrupt):
         execute(config(), tmp_path / "run")
 

@@ -9,9 +9,8 @@ from difflogic.errors import TrainingError
 from difflogic.firing import draw_masks
 from difflogic.model import Model
 from difflogic.tasks import Task, draw_batch, make_task
-from difflogic.training.attempt import samples_in_flight
 from difflogic.training.phases import PHASES
-from difflogic.training.trainer import Trainer, sharing_of
+from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
 
@@ -212,22 +211,6 @@ def test_cold_asks_the_cache(monkeypatch):
     assert asked == [("float64", "cells", 3), ("float64", "steps", 3)]
 
 
-def test_sharing_follows_the_configuration(monkeypatch):
-    monkeypatch.setattr("difflogic.training.trainer.cpu_count", lambda: 6)
-    assert sharing_of(tiny("parallel.workers=auto")).workers == 6
-    assert sharing_of(tiny("parallel.workers=3")).workers == 3
-    off = ("parallel.parallel_batch=false", "parallel.parallel_cells=false")
-    sequential = sharing_of(tiny("parallel.workers=auto", *off))
-    assert sequential.workers == 1
-    assert sharing_of(tiny("parallel.strategy=steps")).strategy == "steps"
-    samples = sharing_of(tiny("parallel.strategy=samples", "parallel.workers=3"))
-    assert (samples.workers, samples.parallel_batch, samples.parallel_cells) == (3, True, False)
-    given = sharing_of(tiny("parallel.lanes=16", "parallel.chunk=3"))
-    assert (given.lanes, given.chunk) == (16, 3)
-    automatic = sharing_of(tiny())
-    assert (automatic.lanes, automatic.chunk) == (None, None)
-
-
 @pytest.mark.parametrize(
     ("side", "most", "batch", "in_flight"),
     [(8, "auto", 5, 5), (8, 2, 5, 2), (8, 9, 5, 5), (4, 1, 9, 4), (4, 5, 9, 8), (4, 7, 6, 6)],
@@ -238,5 +221,5 @@ def test_samples_in_flight_are_whole_groups(side, most, batch, in_flight):
         f"parallel.max_parallel_samples={most}",
     )  # fmt: skip
     with Trainer(config) as trainer:
-        assert samples_in_flight(config, trainer.engine.grid) == in_flight
+        assert trainer.plan.wave == in_flight
         assert trainer.engine.batch == in_flight

@@ -1,0 +1,104 @@
+"""The buffers of an engine: what it allocates is what a plan counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from difflogic.engine.compilation import Strategy, training_kernel
+from difflogic.engine.kernels import structures as k
+from difflogic.engine.kernels.pipeline import APART, train_in_steps
+from difflogic.engine.kernels.teams import CURSOR_FIELDS, TICKETS
+from difflogic.engine.layout import Grid, samples_per_group, stride
+from difflogic.engine.program import Program
+from difflogic.grid import NEIGHBORHOOD
+from difflogic.memory import CACHE_LINE
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An array that is to be allocated."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def bytes(self) -> int:
+        """With what it takes to begin at a cache line."""
+        return prod(self.shape) * self.dtype.itemsize + CACHE_LINE
+
+
+@dataclass(frozen=True)
+class Rollouts:
+    """What an engine runs: rollouts of a circuit for some steps, each with a way back."""
+
+    program: Program
+    channels: int
+    grid: Grid
+    steps: int
+    dtype: np.dtype
+    losses: int = 1
+    """Steps of a rollout after which the state is compared with the target, at most."""
+    loss_channels: int = 0
+    masked: bool = False
+    """Whether cells are masked, as those of an asynchronous automaton."""
+
+    def shared(self, groups: int, chunks: int) -> dict[str, Shape]:
+        """Return what all workers share while `groups` of samples are in flight."""
+        channels, length = self.channels, stride(self.grid)
+        samples = samples_per_group(self.grid)
+        kept = samples * self.grid.cells if self.masked else 0
+        parameters = self.program.parameters * 4
+        return {
+            "states": Shape((groups, self.steps + 1, channels, length), self.dtype),
+            "input_gradients": Shape((groups, k.RING, NEIGHBORHOOD * channels, length), self.dtype),
+            "loss_gradients": Shape((groups, self.losses, channels, length), self.dtype),
+            "targets": Shape((groups, self.loss_channels, length), self.dtype),
+            "sums": Shape((groups, chunks, parameters), self.dtype),
+            "masks": Shape((groups, self.steps, kept), np.dtype(np.uint8)),
+            "coefficients": Shape((parameters,), self.dtype),
+        }
+
+    def workspace(self) -> dict[str, Shape]:
+        """Return one worker's buffers: a tile of values, one of gradients, and little else."""
+        program, lanes = self.program, k.MAX_LANES
+        rows = max(program.forward_rows, program.backward_rows)
+        return {
+            "values": Shape((rows * lanes,), self.dtype),
+            "gradients": Shape((program.gradient_rows * lanes,), self.dtype),
+            "kept": Shape((self.channels * lanes,), self.dtype),
+            "scratch": Shape((k.SCRATCH,), self.dtype),
+            "cursor": Shape((CURSOR_FIELDS,), np.dtype(np.int64)),
+        }
+
+    def bytes_shared(self, groups: int, chunks: int) -> int:
+        """Bytes of `shared`."""
+        return total(self.shared(groups, chunks))
+
+    @property
+    def bytes_per_worker(self) -> int:
+        """Bytes of `workspace`."""
+        return total(self.workspace())
+
+    def bytes(self, groups: int, chunks: int, workers: int) -> int:
+        """Bytes of all buffers while `groups` of samples are in flight."""
+        return self.bytes_shared(groups, chunks) + workers * self.bytes_per_worker
+
+
+def total(shapes: dict[str, Shape]) -> int:
+    """Return the bytes of several arrays."""
+    return sum(each.bytes for each in shapes.values())
+
+
+def control_shape(strategy: Strategy, team: k.Team, groups: int, chunks: int, steps: int) -> Shape:
+    """Return where workers meet and take tasks, for calls of `steps` automaton steps at most."""
+    workers, shared = team.workers, groups - team.whole
+    if training_kernel(strategy, workers) is train_in_steps:
+        places = 2 * APART * shared * chunks + 2 * workers + APART
+    else:
+        # Forward and backward have a stage for whole groups, and one per step of the shared ones.
+        rounds = -(-shared // team.abreast)
+        places = 2 * (1 + rounds * steps) * workers
+    return Shape((TICKETS + places,), np.dtype(np.int64))

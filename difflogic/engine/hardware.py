@@ -1,0 +1,113 @@
+"""The machine that work is planned for: this one, or one that is described."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from difflogic import machine
+from difflogic.errors import ConfigError, did_you_mean
+from difflogic.jit.processor import AVX, AVX512, NEON, SSE, registers
+from difflogic.quantities import parse_bytes
+
+USUAL_L2 = 1 << 20
+"""Bytes of the second-level cache, where the system does not tell."""
+
+MOST_CORES = 1024
+VECTORS = {"avx512": AVX512.width, "avx": AVX.width, "neon": NEON.width, "sse": SSE.width}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a plan asks of a machine. Sizes in bytes."""
+
+    cores: int
+    """Workers that can run at once."""
+    l2: int = USUAL_L2
+    """Second-level cache of a core."""
+    memory: int | None = None
+    """What can be had without swapping; None if nothing tells."""
+    line: int = 64
+    """Of the cache."""
+    vector: int = 64
+    """Widest vector register."""
+    nodes: int = 1
+    """Memories, each next to an equal part of the cores (NUMA)."""
+    described: bool = False
+    """Whether it is another machine than this one, as far as is known."""
+
+    @classmethod
+    def here(cls) -> Machine:
+        """Return this machine, as far as its limits let this process use it."""
+        return cls(
+            cores=machine.cpu_count(),
+            l2=machine.cache_bytes(2) or USUAL_L2,
+            memory=machine.available_memory(),
+            line=machine.cache_line(),
+            vector=registers().width,
+            nodes=len(machine.numa_nodes()),
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> Machine:
+        """Return this machine, changed as a text says: cores=64,l2=1MB,memory=256GB.
+
+        Further keys are line, in bytes, vector (avx512, avx, neon or sse) and nodes. Raises
+        ConfigError.
+        """
+        changes: dict[str, Any] = {}
+        for part in text.split(","):
+            key, equals, value = (word.strip() for word in part.partition("="))
+            if not equals:
+                raise ConfigError(f'machine "{text}": "{part}" is no KEY=VALUE, such as cores=64')
+            if key not in _READERS:
+                raise ConfigError(f'machine "{text}": no "{key}": {did_you_mean(key, _READERS)}')
+            if key in changes:
+                raise ConfigError(f'machine "{text}": {key} is given twice')
+            try:
+                changes[key] = _READERS[key](value)
+            except ConfigError as error:
+                raise ConfigError(f'machine "{text}": {key}: {error}') from None
+        found = replace(cls.here(), **changes, described=True)
+        if found.nodes > found.cores:
+            raise ConfigError(
+                f'machine "{text}": {found.nodes} nodes have more than the {found.cores} cores: '
+                "give cores, too"
+            )
+        return found
+
+    def node_of(self, worker: int) -> int:
+        """Return the memory node of a worker's core, cores numbered through node by node."""
+        return worker % self.cores * self.nodes // self.cores
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for machines."""
+        return asdict(self)
+
+
+def _whole_number(most: int) -> Any:
+    def read(value: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,9}", value) or not 1 <= int(value) <= most:
+            raise ConfigError(f'"{value}" is no whole number from 1 to {most}')
+        return int(value)
+
+    return read
+
+
+def _line(value: str) -> int:
+    if value not in ("16", "32", "64", "128", "256"):
+        raise ConfigError(f'"{value}" is none of 16, 32, 64, 128 and 256 bytes')
+    return int(value)
+
+
+def _vector(value: str) -> int:
+    if value not in VECTORS:
+        raise ConfigError(f'no "{value}": {did_you_mean(value, VECTORS)}')
+    return VECTORS[value]
+
+
+_READERS = {
+    "cores": _whole_number(MOST_CORES), "l2": parse_bytes, "memory": parse_bytes, "line": _line,
+    "vector": _vector, "nodes": _whole_number(MOST_CORES),
+}  # fmt: skip

@@ -1,0 +1,251 @@
+"""One object that decides how a configuration is trained on a machine.
+
+It settles what `auto` leaves open: workers, strategies, lanes, chunks, samples in flight, memory.
+No decision lets a bit depend on the number of workers, or on memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from difflogic.config import Config
+from difflogic.engine.arrangement import Arrangement, settle
+from difflogic.engine.buffers import Rollouts
+from difflogic.engine.hardware import Machine
+from difflogic.engine.layout import Grid, samples_per_group
+from difflogic.engine.program import compile_program
+from difflogic.engine.sharing import Sharing
+from difflogic.errors import ConfigError
+from difflogic.model import Model
+from difflogic.netlist import Netlist
+from difflogic.quantities import at_least, parse_bytes, show_bytes
+from difflogic.tasks import make_task
+
+SECONDS_PER_GATE = 350e-12
+"""Of a training step, for each gate and cell, about: docs/performance.md."""
+
+LEAST_SHARE = 0.5e-3
+"""Seconds of a training step that a worker must have to be worth waking, which takes 0.07 to
+0.4 ms (workers.py): the Game of Life's 0.2 ms are done sooner by one."""
+
+SEARCH_CELLS = 1024
+"""Cells that a search takes a gradient over, about: a few grids, or many small ones."""
+
+SPARE = 0.1
+"""Part of the available memory that is left to everything but the buffers."""
+
+
+@dataclass(frozen=True)
+class ParallelPlan(Arrangement):
+    """How a configuration is trained; make one by `for_model`."""
+
+    search: Rollouts | None
+    """What a search for exact circuits differentiates; None if there is no search."""
+    search_wave: int
+    """Samples that it has in flight."""
+    searchers: int
+    """Workers that try circuits in a search, which are small and wait for nobody."""
+    budget: int | None
+    """Bytes that all buffers may take; None if there is no limit that is known."""
+
+    @classmethod
+    def for_model(
+        cls, config: Config, machine: Machine | None = None, netlist: Netlist | None = None
+    ) -> ParallelPlan:
+        """Decide how to train `config` on a machine, by default on this one as it is now.
+
+        `netlist` is that of the model to train, by default the first one of the configuration.
+        Raises ConfigError if the memory cannot suffice.
+        """
+        machine = machine or Machine.here()
+        netlist = netlist or Model.create(config).netlist
+        parallel, batch = config.parallel, config.training.batch
+        rollouts = _rollouts(config, netlist)
+        asked = Sharing(
+            parallel_batch=parallel.parallel_batch,
+            parallel_cells=parallel.parallel_cells and parallel.strategy != "samples",
+            strategy="steps" if parallel.strategy == "steps" else "cells",
+            lanes=None if parallel.lanes == "auto" else parallel.lanes,
+            chunk=None if parallel.chunk == "auto" else parallel.chunk,
+        )
+        per_group = samples_per_group(rollouts.grid)
+        most = parallel.max_parallel_samples
+        search, samples = _search(config, rollouts)
+        plan = cls(
+            machine=machine,
+            rollouts=rollouts,
+            gates=netlist.gates,
+            batch=batch,
+            # Whole groups, so that gate sums meet in the same order.
+            wave=batch if most == "auto" else min(batch, -(-most // per_group) * per_group),
+            sharing=settle(asked, rollouts, machine),
+            search=search,
+            search_wave=samples,
+            searchers=machine.cores if parallel.workers == "auto" else parallel.workers,
+            budget=_budget(config, machine),
+        )
+        return _fit(plan.at(_workers(config, plan)), config)
+
+    @property
+    def bytes_per_worker(self) -> int:
+        """Bytes of one worker's buffers, with those for searches."""
+        search = 0 if self.search is None else self.search.bytes_per_worker
+        return super().bytes_per_worker + search
+
+    @property
+    def bytes_shared(self) -> int:
+        """Bytes that all workers share, with those for searches."""
+        if self.search is None:
+            return super().bytes_shared
+        search = Arrangement(
+            self.machine, self.search, self.gates, self.search_wave, self.search_wave, self.sharing
+        )
+        return super().bytes_shared + search.bytes_shared
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a person should know who asked for this."""
+        workers, found = self.workers, []
+        if workers > self.tasks:
+            found.append(
+                f"{workers} workers for {counted(self.tasks, 'task')}: {workers - self.tasks} of "
+                "them have nothing to do but wait"
+            )
+        if workers > self.machine.cores:
+            found.append(
+                f"{workers} workers on {counted(self.machine.cores, 'core')}: they wait for each "
+                "other, and whoever waits may keep another from working"
+            )
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """What was decided, for machines and for summary.json: plain numbers and texts."""
+        return {
+            "strategies": list(self.strategies),
+            "workers": self.workers,
+            "searchers": self.searchers,
+            "lanes": self.lanes,
+            "chunk": self.chunk,
+            "samples_per_group": self.samples_per_group,
+            "groups": self.groups,
+            "tiles_per_group": len(self.tiles),
+            "chunks_per_group": len(self.chunks),
+            "samples_in_flight": self.wave,
+            "waves": self.waves,
+            "tasks": self.tasks,
+            "speedup_ceiling": self.ceiling(),
+            "bytes_per_worker": self.bytes_per_worker,
+            "bytes_shared": self.bytes_shared,
+            "bytes": self.bytes,
+            "memory_budget": self.budget,
+        }
+
+
+def worth_waking(plan: Arrangement) -> int:
+    """Return the workers that a wave has work enough for, so that waking them pays."""
+    wave = plan.gate_lanes * plan.wave / plan.batch
+    return max(1, int(wave * SECONDS_PER_GATE / LEAST_SHARE))
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words: 1 task, 2 tasks."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _rollouts(config: Config, netlist: Netlist) -> Rollouts:
+    task, training = config.task, config.training
+    return Rollouts(
+        program=compile_program(netlist),
+        channels=netlist.channels,
+        grid=Grid(task.height, task.width, config.automaton.boundary),
+        steps=config.automaton.steps + training.later_steps,
+        dtype=np.dtype(training.precision),
+        losses=2 if training.later_steps else 1,
+        loss_channels=len(task.loss_channels),
+        masked=config.automaton.fire_rate < 1,
+    )
+
+
+def _search(config: Config, rollouts: Rollouts) -> tuple[Rollouts | None, int]:
+    """Return what a search differentiates, and of how many samples at most."""
+    if not config.finishing.every:
+        return None, 0
+    # Where nothing is random, one sample tells all.
+    alone = config.automaton.fire_rate == 1 and not make_task(config).has_random_start
+    samples = 1 if alone else max(1, SEARCH_CELLS // rollouts.grid.cells)
+    return replace(rollouts, steps=config.automaton.steps, losses=1, loss_channels=0), samples
+
+
+def _budget(config: Config, machine: Machine) -> int | None:
+    asked = config.parallel.memory_budget
+    if asked != "auto":
+        return parse_bytes(asked)
+    return None if machine.memory is None else int((1 - SPARE) * machine.memory)
+
+
+def _workers(config: Config, plan: ParallelPlan) -> int:
+    """Return the workers that are asked for, or else as many as have enough to do."""
+    if not plan.sharing.parallel_batch and not plan.sharing.parallel_cells:
+        return 1
+    if config.parallel.workers != "auto":
+        return config.parallel.workers
+    cores = plan.machine.cores
+    return min(cores, plan.at(cores).tasks, worth_waking(plan))
+
+
+def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
+    """Return the plan with as many workers, and then groups in flight, as the budget holds.
+
+    Raises ConfigError if not even one group of samples on one worker fits.
+    """
+    budget = plan.budget
+    if budget is None or plan.bytes <= budget:
+        return plan
+    group = plan.samples_per_group
+    least = replace(plan, wave=min(plan.wave, group), search_wave=min(plan.search_wave, group))
+    if least.at(1).bytes > budget:
+        raise _impossible(least.at(1), config)
+    fewer = (least.at(workers) for workers in range(plan.workers, 0, -1))
+    found = next(each for each in fewer if each.bytes <= budget)
+
+    def with_wave(groups: int) -> ParallelPlan:
+        return replace(found, wave=min(plan.wave, groups * group))
+
+    def with_search(groups: int) -> ParallelPlan:
+        return replace(found, search_wave=min(plan.search_wave, groups * group))
+
+    found = _largest(with_wave, plan.groups, budget)
+    if plan.search is not None:
+        found = _largest(with_search, -(-plan.search_wave // group), budget)
+    return found
+
+
+def _largest(make: Callable[[int], ParallelPlan], most: int, budget: int) -> ParallelPlan:
+    """Return what `make` makes of the largest number to `most` that the budget holds, or of 1."""
+    low, high = 1, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if make(middle).bytes <= budget else (low, middle - 1)
+    return make(low)
+
+
+def _impossible(least: ParallelPlan, config: Config) -> ConfigError:
+    """Say what does not fit, and what would do."""
+    asked, task = config.parallel.memory_budget, config.task
+    samples = counted(least.wave, "sample")
+    what = (
+        f"the buffers of one worker and {samples} of {task.height}×{task.width} cells over "
+        f"{least.rollouts.steps} steps take {show_bytes(least.bytes)}"
+    )
+    remedy = "lower [task] height or width, [automaton] steps or the circuit's gates"
+    if asked != "auto":
+        return ConfigError(
+            f'[parallel] memory_budget "{asked}": {what}: give at least '
+            f'"{at_least(least.bytes)}", or {remedy}'
+        )
+    available = show_bytes(least.machine.memory or 0)
+    return ConfigError(f"[parallel] memory_budget: {what}, and {available} are available: {remedy}")

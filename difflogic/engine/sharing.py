@@ -1,0 +1,47 @@
+"""What can be asked of how work is shared, and how a team of workers takes it on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from difflogic.engine.compilation import Strategy
+from difflogic.engine.kernels.structures import Team
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How work is shared; see [parallel] in the configuration. None chooses by itself.
+
+    Nothing here changes a result, but for the tiling: `lanes` and `chunk` set the order in which
+    gradients are summed, and so their last bits.
+    """
+
+    workers: int = 1
+    parallel_batch: bool = True
+    parallel_cells: bool = True
+    strategy: Strategy = "cells"
+    lanes: int | None = None
+    chunk: int | None = None
+
+
+SEQUENTIAL = Sharing(workers=1, parallel_batch=False, parallel_cells=False)
+"""The same kernels on one worker, sample after sample."""
+
+
+def plan_team(sharing: Sharing, groups: int, chunks: int) -> Team:
+    """Decide how workers share `groups` of samples of `chunks` each: whole groups, then cells.
+
+    As many groups as divide evenly go to one worker each, without any waiting; of the rest all
+    workers share the cells, which costs a barrier per step. A group of one chunk has nothing to
+    share. `parallel_batch` off: one group after the other; `parallel_cells` off: a group is never
+    shared; both off: one worker does it all.
+    """
+    workers = sharing.workers
+    if not sharing.parallel_batch and not sharing.parallel_cells:
+        return Team(workers=1, whole=groups, abreast=1)
+    if not sharing.parallel_cells:
+        return Team(workers=workers, whole=groups, abreast=1)
+    if not sharing.parallel_batch:
+        return Team(workers=workers, whole=0, abreast=1)
+    whole = groups if chunks == 1 else groups - groups % workers
+    return Team(workers=workers, whole=whole, abreast=max(1, groups - whole))

@@ -1,0 +1,49 @@
+"""The machine that is planned for: this one, or a described one."""
+
+import pytest
+
+from difflogic import machine
+from difflogic.engine.hardware import USUAL_L2, Machine
+from difflogic.errors import ConfigError
+
+
+def test_this_machine_is_described_by_its_system(monkeypatch):
+    monkeypatch.setattr(machine, "cpu_count", lambda: 6)
+    monkeypatch.setattr(machine, "cache_bytes", lambda level: None)
+    monkeypatch.setattr(machine, "available_memory", lambda: 12345)
+    monkeypatch.setattr(machine, "numa_nodes", lambda: ((0, 1, 2), (3, 4, 5)))
+    here = Machine.here()
+    assert (here.cores, here.l2, here.memory, here.nodes) == (6, USUAL_L2, 12345, 2)
+    assert not here.described
+    assert [here.node_of(worker) for worker in range(7)] == [0, 0, 0, 1, 1, 1, 0]
+
+
+def test_a_machine_is_described_by_a_text():
+    found = Machine.parse("cores=64, l2=1MB,memory=256GB,vector=avx,line=128,nodes=2")
+    assert (found.cores, found.l2, found.memory) == (64, 10**6, 256 * 10**9)
+    assert (found.vector, found.line, found.nodes, found.described) == (32, 128, 2, True)
+    # What is not said is as it is here.
+    assert Machine.parse("cores=3").l2 == Machine.here().l2
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", r'"" is no KEY=VALUE, such as cores=64'),
+        ("cores", r'"cores" is no KEY=VALUE'),
+        ("cores=0", r'cores: "0" is no whole number from 1 to 1024'),
+        ("cores=1e3", "cores: "),
+        ("cores=٣", "cores: "),
+        ("cores=99999999999999999999", "cores: "),
+        ("core=4", 'no "core": did you mean "cores"'),
+        ("l2=1", r'l2: "1" is no number of bytes: give one such as'),
+        ("memory=0GB", "memory: .* less than a byte"),
+        ("line=65", "line: .* none of 16, 32, 64, 128 and 256"),
+        ("vector=avx2", 'vector: no "avx2": did you mean "avx"'),
+        ("cores=2,cores=3", "cores is given twice"),
+        ("cores=2,nodes=4", "4 nodes have more than the 2 cores"),
+    ],
+)
+def test_what_describes_no_machine_is_refused(text, problem):
+    with pytest.raises(ConfigError, match=problem):
+        Machine.parse(text)

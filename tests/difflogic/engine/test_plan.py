@@ -1,0 +1,232 @@
+"""What is decided for a configuration and a machine, and what no decision may touch."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from difflogic.config import load_config
+from difflogic.engine.arrangement import Arrangement
+from difflogic.engine.hardware import Machine
+from difflogic.engine.layout import make_layout, samples_per_group
+from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.rollout import Engine
+from difflogic.errors import ConfigError
+from difflogic.model import Model
+from difflogic.quantities import parse_bytes
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.tiny import tiny
+
+MACHINE = Machine(cores=4, memory=10**10)
+NETLIST = Model.create(tiny()).netlist
+
+
+def plan_of(*overrides, machine=MACHINE):
+    return ParallelPlan.for_model(tiny(*overrides), machine, NETLIST)
+
+
+@st.composite
+def configurations(draw):
+    """Overrides of a tiny configuration whose circuit stays the same, by key."""
+    lanes = draw(st.sampled_from(["auto", 16, 32, 64]))
+    return {
+        "task.height": draw(st.integers(2, 20)),
+        "task.width": draw(st.integers(2, 20)),
+        "training.batch": draw(st.integers(1, 40)),
+        "training.later_steps": draw(st.sampled_from([0, 2])),
+        "automaton.steps": draw(st.integers(1, 9)),
+        "automaton.fire_rate": draw(st.sampled_from([1.0, 0.5])),
+        "finishing.every": draw(st.sampled_from([0, 10])),
+        "parallel.workers": draw(st.sampled_from(["auto", 1, 2, 3, 7])),
+        "parallel.parallel_batch": draw(st.booleans()),
+        "parallel.parallel_cells": draw(st.booleans()),
+        "parallel.max_parallel_samples": draw(st.sampled_from(["auto", 1, 5])),
+        "parallel.strategy": draw(st.sampled_from(["auto", "samples", "cells", "steps"])),
+        "parallel.lanes": lanes,
+        "parallel.chunk": draw(st.sampled_from(["auto", 1, 3])),
+    }
+
+
+machines = st.builds(
+    Machine,
+    cores=st.integers(1, 128),
+    l2=st.sampled_from([2**18, 2**20, 2**21]),
+    memory=st.none() | st.integers(10**8, 10**12),
+    vector=st.sampled_from([16, 32, 64]),
+)
+
+
+def texts(overrides):
+    def text(value):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    return [f"{key}={text(value)}" for key, value in overrides.items()]
+
+
+@settings(max_examples=12)
+@given(configurations(), machines)
+def test_every_cell_is_in_one_chunk(overrides, machine):
+    plan = plan_of(*texts(overrides), machine=machine)
+    layout = make_layout(plan.rollouts.grid, plan.lanes, plan.chunk)
+    seen = np.zeros(plan.samples_per_group * plan.rollouts.grid.cells, int)
+    for first, end in zip(layout.chunk_start, layout.chunk_start[1:], strict=False):
+        for tile in range(first, end):
+            start = layout.tile_start[tile]
+            seen[start : start + layout.tile_lanes[tile]] += 1
+    assert (seen == 1).all()
+    assert plan.tiles == layout.tile_lanes.tolist()
+    assert len(plan.chunks) == len(layout.chunk_start) - 1
+    assert sum(plan.chunks) == sum(plan.tiles)
+
+
+@settings(max_examples=12)
+@given(configurations(), machines, st.integers(1, 64), st.integers(1, 64))
+def test_more_workers_change_no_cut_and_are_no_slower(overrides, machine, few, many):
+    few, many = sorted((few, many))
+    one, other = (
+        plan_of(*texts(overrides | {"parallel.workers": n}), machine=machine) for n in (few, many)
+    )
+    assert (one.lanes, one.chunk, one.chunks) == (other.lanes, other.chunk, other.chunks)
+    if one.wave == other.wave:
+        assert one.ceiling() <= other.ceiling() + 1e-9 or other.team.whole != one.team.whole
+    assert 1 <= one.ceiling() <= max(1, few) + 1e-9
+    cores = replace(machine, cores=few), replace(machine, cores=many)
+    auto = [plan_of(*texts(overrides | {"parallel.workers": "auto"}), machine=m) for m in cores]
+    assert auto[0].workers <= auto[1].workers
+
+
+@settings(max_examples=12)
+@given(configurations(), machines, st.floats(0, 1))
+def test_buffers_keep_within_the_budget(overrides, machine, share):
+    whole = plan_of(*texts(overrides), machine=machine)
+    assert whole.bytes <= (whole.budget or whole.bytes)
+    with pytest.raises(ConfigError, match="give at least") as refused:
+        plan_of(*texts(overrides), "parallel.memory_budget=1kB", machine=machine)
+    least = parse_bytes(str(refused.value).split('give at least "')[1].split('"')[0])
+    assume(least < whole.bytes)
+    budget = int(least + share * (whole.bytes - least))
+    plan = plan_of(*texts(overrides), f"parallel.memory_budget={budget}B", machine=machine)
+    assert plan.bytes <= budget
+    assert plan.workers <= whole.workers
+    assert plan.wave <= whole.wave
+    group = samples_per_group(plan.rollouts.grid)
+    assert plan.wave % group == 0 or plan.wave == plan.batch
+    more = plan_of(*texts(overrides), f"parallel.memory_budget={budget + 1000}B", machine=machine)
+    assert more.wave >= plan.wave or more.workers > plan.workers
+
+
+@settings(max_examples=6)
+@given(configurations())
+def test_what_is_planned_is_what_is_allocated(overrides):
+    overrides |= {"parallel.max_parallel_samples": "auto", "finishing.every": 0}
+    config = tiny(*texts(overrides))
+    with Trainer(config) as trainer:
+        trainer.step()
+        engine, plan = trainer.engine, trainer.plan
+        # Where a line of the cache begins is not known before.
+        slack = 64 * 20
+        assert engine._control.nbytes == plan.control.bytes - 64
+        assert 0 <= plan.bytes_per_worker - engine.bytes_per_worker < slack
+        # One later step is drawn, which may be none.
+        later = 0 if not config.training.later_steps else engine._loss_gradients[:, :1].nbytes
+        assert 0 <= plan.bytes_shared - engine.bytes_shared < slack + later
+        assert (plan.team, plan.lanes) == (engine.plan.team, engine.plan.lanes)
+
+
+@pytest.mark.parametrize("side", [3, 9])
+def test_no_bit_depends_on_budget_or_workers(side):
+    """Samples in flight, and those of a search, from one group at a time to all at once."""
+    batch = 16 if side == 3 else 5
+    common = (
+        f"task.height={side}", f"task.width={side}", f"training.batch={batch}",
+        "finishing.every=2", "finishing.candidates=60", "automaton.fire_rate=0.7",
+    )  # fmt: skip
+    found, waves = [], set()
+    whole = plan_of(*common)
+    least = parse_bytes(_least(*common))
+    for budget, workers in ((whole.bytes, 1), (whole.bytes, 3), (least, 1), (least * 11 // 8, 2)):
+        overrides = (*common, f"parallel.memory_budget={budget}B", f"parallel.workers={workers}")
+        with Trainer(tiny(*overrides)) as trainer:
+            losses = [trainer.step().soft_loss for _ in range(4)]
+            found.append((losses, trainer.model.logits.tobytes()))
+            waves.add((trainer.plan.wave, trainer.plan.search_wave))
+    assert len(waves) > 1
+    assert all(each == found[0] for each in found)
+
+
+def _least(*overrides):
+    with pytest.raises(ConfigError) as refused:
+        plan_of(*overrides, "parallel.memory_budget=1kB")
+    return str(refused.value).split('give at least "')[1].split('"')[0]
+
+
+def test_an_impossible_budget_names_the_least_that_would_do():
+    with pytest.raises(ConfigError, match=r"\[parallel\] memory_budget \"1kB\": .* at least \"0\."):
+        plan_of("parallel.memory_budget=1kB")
+    least = _least()
+    assert plan_of(f"parallel.memory_budget={least}").workers == 1
+    with pytest.raises(ConfigError, match=r"and 1\.00 kB are available: lower \[task\] height"):
+        plan_of(machine=replace(MACHINE, memory=1000))
+
+
+def test_what_is_available_is_not_exceeded():
+    free = plan_of("training.batch=40", machine=replace(MACHINE, memory=None))
+    assert free.budget is None
+    small = plan_of("training.batch=40", machine=replace(MACHINE, memory=free.bytes))
+    assert small.bytes <= 0.9 * free.bytes
+    assert small.wave < free.wave == 40
+
+
+@pytest.mark.parametrize(
+    ("name", "cores", "workers", "strategies", "tasks", "ceilings"),
+    [
+        ("checkerboard", 2, 2, ["samples"], 2, {2: 2, 3: 8 / 3, 8: 8, 16: 8}),
+        ("checkerboard", 64, 8, ["cells"], 8, {}),
+        # Waking anybody takes longer than the step.
+        ("game-of-life", 64, 1, [], 3, {2: 1.5, 3: 3, 64: 3}),
+        ("letter-g", 2, 2, ["cells"], 8, {2: 2, 64: 8}),
+        # Twelve tiles of 32 cells and one of 16.
+        ("lizard", 2, 2, ["cells"], 13, {2: 25 / 13, 13: 12.5}),
+    ],
+)
+def test_plans_of_the_experiments(name, cores, workers, strategies, tasks, ceilings):
+    machine = Machine(cores=cores, l2=2 * 2**20, memory=10**11)
+    plan = ParallelPlan.for_model(load_config(name), machine)
+    assert plan.workers == workers
+    assert list(plan.strategies) == strategies
+    assert plan.tasks == tasks
+    assert {count: plan.ceiling(count) for count in ceilings} == pytest.approx(ceilings)
+    assert not plan.warnings
+
+
+def test_too_many_workers_are_warned_of():
+    plan = plan_of("parallel.workers=7", "training.batch=2")
+    assert plan.workers == 7
+    assert plan.tasks == 4
+    assert plan.warnings == [
+        "7 workers for 4 tasks: 3 of them have nothing to do but wait",
+        "7 workers on 4 cores: they wait for each other, and whoever waits may keep another from "
+        "working",
+    ]
+
+
+def test_searches_use_all_workers_that_are_asked_for():
+    assert plan_of("parallel.workers=auto").searchers == 4
+    assert plan_of("parallel.workers=3").searchers == 3
+
+
+def test_the_trainer_and_its_engine_follow_one_plan():
+    with Trainer(tiny("parallel.workers=2", "parallel.lanes=16", "parallel.chunk=2")) as trainer:
+        assert trainer.engine.plan.sharing == trainer.plan.sharing
+        assert (trainer.plan.lanes, trainer.plan.chunk, trainer.workers) == (16, 2, 2)
+        assert len(trainer.engine.layout.chunk_start) - 1 == len(trainer.plan.chunks)
+
+
+def test_an_engine_takes_no_more_than_there_is():
+    plan = plan_of()
+    rollouts = plan.rollouts
+    with pytest.raises(ConfigError, match="available"):
+        Arrangement.for_rollouts(NETLIST, rollouts.grid, 3, 2, machine=Machine(1, memory=1000))
+    assert Engine(NETLIST, rollouts.grid, 3, 2).plan.workers == 1
