@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from difflogic.errors import RunDirectoryError
+from difflogic.files import for_shell
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.training.run_directory import CONFIG, find_run
 from difflogic.training.session import Session
@@ -37,6 +38,7 @@ def watch(source: str | Path, port: int = 0) -> Iterator[WatchServer]:
         if not (path / CONFIG).is_file():
             raise RunDirectoryError(f"{path}: holds no run, as it has no {CONFIG}")
     feed = Feed()
+    feed.offer(path=for_shell(path))
     with Follower(path, feed), WatchServer(feed, port) as server:
         yield server
 
@@ -47,6 +49,7 @@ def offering(
 ) -> Iterator[tuple[WatchServer, Callable[[StepResult], None]]]:
     """Serve a page that shows a session; return the server, and what to call after each step."""
     feed = Feed()
+    feed.offer(path=for_shell(session.run.path), training=True)
     with WatchServer(feed, port) as server:
         offered = _Offering(session, feed)
         yield server, offered.step

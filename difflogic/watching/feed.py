@@ -32,6 +32,10 @@ class Snapshot:
     exact_epoch: int | None = None
     runs: tuple[dict[str, Any], ...] = ()
     """Of a sweep: variant, seed, epochs, status, and whether it is the one that is shown."""
+    path: str = ""
+    """The run's or the sweep's directory, as a word of a command line."""
+    training: bool = False
+    """Whether the process that trains is the one that serves the page, too."""
 
 
 class Feed:

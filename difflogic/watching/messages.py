@@ -52,7 +52,8 @@ class Told:
             yield "circuit", {"epoch": snapshot.epoch, **_circuit(model, known)}
         state = {
             "status": snapshot.status, "exactEpoch": snapshot.exact_epoch,
-            "seconds": _seconds(snapshot), "runs": list(snapshot.runs),
+            "seconds": _seconds(snapshot), "runs": list(snapshot.runs), "path": snapshot.path,
+            "training": snapshot.training,
         }  # fmt: skip
         if state != self._state:
             self._state = state

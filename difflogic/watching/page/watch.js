@@ -19,7 +19,7 @@ const WORDS = { waiting: "waiting for the first epoch", running: "training", sto
 const find = (id) => document.getElementById(id);
 let run = null, netlist = null, rows = [], searches = [], simulation = null, player = null, judge = null;
 let soft = null, softQueued = false, held = 0, waiting = false;
-let circuit = null, exactEpoch = null;
+let circuit = null, exactEpoch = null, state = null;
 const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
 const pointer = new Pointer(screen, {
   paint: (y, x) => player?.touch(y, x, BRUSH, "erase", []),
@@ -208,6 +208,7 @@ function drawGates(told) {
 }
 
 function onState(told) {
+  state = told;
   exactEpoch = told.exactEpoch;
   find("status").textContent = WORDS[told.status] ?? told.status;
   find("exact").textContent = told.exactEpoch === null ? "not yet" : `after epoch ${told.exactEpoch}`;
@@ -262,9 +263,26 @@ const events = new EventSource("events");
 for (const [name, act] of Object.entries({ run: onRun, rows: onRows, circuit: onCircuit, state: onState })) {
   events.addEventListener(name, (event) => act(JSON.parse(event.data)));
 }
-events.addEventListener("error", () => {
-  find("status").textContent = "the server is gone; trying again …";
+events.addEventListener("open", () => {
+  find("gone").hidden = true;
 });
+events.addEventListener("error", () => {
+  find("gone").replaceChildren(...whatToDo());
+  find("gone").hidden = false;
+});
+
+/** Say who is gone, and what brings the page back: a link works as long as the process that printed it. */
+function whatToDo() {
+  const command = (text) => Object.assign(document.createElement("code"), { textContent: text });
+  if (!state?.path) return ["The process that served this page is gone."];
+  const watch = command(`dct watch ${state.path}`);
+  if (!state.training) return [watch, " has ended, and with it this link. Start it again for a new one."];
+  if (state.status === "finished") return ["The run is over, and with it this link. ", watch, " shows it again."];
+  return [
+    "The process that trained is gone, and with it this link. ", command(`dct train --resume ${state.path} --watch`),
+    " goes on from the last checkpoint, and prints a new link; the page of ", watch, " outlives the process that trains.",
+  ];
+}
 
 // For the curious, in the browser's console.
 window.dct = { get simulation() { return simulation; }, get player() { return player; }, get soft() { return soft; }, get rows() { return rows; }, get searches() { return searches; } };

@@ -72,6 +72,16 @@ class Browser:
         self.wait("return Boolean(window.dct)")
         return self
 
+    @contextmanager
+    def phone(self):
+        """Be a phone of 360 pixels."""
+        size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
     def js(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 

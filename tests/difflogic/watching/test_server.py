@@ -17,8 +17,15 @@ from tests.difflogic.watching.test_messages import model, rows
 
 @pytest.fixture
 def server():
-    feed = Feed()
-    with WatchServer(feed) as running:
+    with WatchServer(Feed()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def refusing():
+    """A server that tests only ask, and that has something to tell."""
+    with WatchServer(Feed()) as running:
+        running.feed.offer(rows=rows(3))
         yield running
 
 
@@ -54,8 +61,8 @@ def test_it_listens_on_loopback_alone(server):
         assert other.port != server.port
 
 
-def test_the_page_comes_with_a_strict_policy(server):
-    status, headers, text = ask(server)
+def test_the_page_comes_with_a_strict_policy(refusing):
+    status, headers, text = ask(refusing)
     assert status == 200
     assert text.startswith("<!doctype html>")
     policy = headers["Content-Security-Policy"]
@@ -81,37 +88,36 @@ def test_the_page_comes_with_a_strict_policy(server):
     ],
 )
 @pytest.mark.parametrize("place", ["", "events"])
-def test_another_name_and_another_page_are_refused(server, headers, place):
-    server.feed.offer(rows=rows(3))
-    status, _, text = ask(server, f"/{server.token}/{place}", **headers)
+def test_another_name_and_another_page_are_refused(refusing, headers, place):
+    status, _, text = ask(refusing, f"/{refusing.token}/{place}", **headers)
     assert status == 403
     assert "soft" not in text
 
 
-def test_its_own_name_and_page_are_not(server):
+def test_its_own_name_and_page_are_not(refusing):
     for host in ("127.0.0.1", "localhost"):
-        name = f"{host}:{server.port}"
+        name = f"{host}:{refusing.port}"
         headers = {"Host": name, "Origin": f"http://{name}", "Sec_Fetch_Site": "same-origin"}
-        assert ask(server, **headers)[0] == 200
+        assert ask(refusing, **headers)[0] == 200
 
 
 @pytest.mark.parametrize(
     "path",
     ["/", "/events", "//", "/x/", "/{}x/", "/{}", "/{}/config.toml", "/{}/../", "/{}//events"],
 )
-def test_without_the_token_or_for_anything_else_there_is_nothing(server, path):
-    path = path.format(server.token)
-    status, _, text = ask(server, path)
-    if path == f"/{server.token}":
+def test_without_the_token_or_for_anything_else_there_is_nothing(refusing, path):
+    path = path.format(refusing.token)
+    status, _, text = ask(refusing, path)
+    if path == f"/{refusing.token}":
         assert status == 200
     else:
         assert status == 404
-        assert server.token not in text
+        assert refusing.token not in text
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD"])
-def test_it_can_only_be_read(server, method):
-    assert ask(server, method=method)[0] == 501
+def test_it_can_only_be_read(refusing, method):
+    assert ask(refusing, method=method)[0] == 501
 
 
 def test_events_tell_the_run(server):

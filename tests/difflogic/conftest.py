@@ -1,0 +1,14 @@
+"""Fixtures of the library's tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.difflogic.reports.browser import chromium
+
+
+@pytest.fixture(scope="session")
+def window():
+    """The one browser of all tests that need one."""
+    with chromium() as browser:
+        yield browser
