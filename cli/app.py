@@ -150,6 +150,9 @@ class Root(LazyGroup):
         "report": Entry(
             "cli.commands.report", "report", "Write a run as one page, the automaton running in it."
         ),
+        "plan": Entry(
+            "cli.commands.plan", "plan", "Show how training is cut, shared and held in memory."
+        ),
         "bench": Entry("cli.commands.bench", "app", "Measure training steps, or simulation."),
         "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
         "config": Entry("cli.app", "config", "Look at configurations."),

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from difflogic.config import Config as Config
     from difflogic.config import load_config as load_config
+    from difflogic.engine.hardware import Machine as Machine
+    from difflogic.engine.plan import ParallelPlan as ParallelPlan
+    from difflogic.engine.rollout import Engine as Engine
     from difflogic.evaluation import held_out as held_out
     from difflogic.library.certifying import certify as certify
     from difflogic.library.exporting import export as export
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from difflogic.library.measuring import bench as bench
     from difflogic.library.measuring import bench_simulation as bench_simulation
     from difflogic.library.measuring import evaluate as evaluate
+    from difflogic.library.planning import plan as plan
     from difflogic.library.plotting import plot as plot
     from difflogic.library.rendering import render as render
     from difflogic.library.reporting import report as report
@@ -47,6 +51,7 @@ _HOMES = {
     "inspect": "difflogic.library.inspecting",
     "load": "difflogic.library.loading",
     "prove": "difflogic.library.simplifying",
+    "plan": "difflogic.library.planning",
     "plot": "difflogic.library.plotting",
     "render": "difflogic.library.rendering",
     "report": "difflogic.library.reporting",
@@ -56,6 +61,9 @@ _HOMES = {
     "train": "difflogic.library.training",
     "watch": "difflogic.library.serving",
     "Config": "difflogic.config",
+    "Engine": "difflogic.engine.rollout",
+    "Machine": "difflogic.engine.hardware",
+    "ParallelPlan": "difflogic.engine.plan",
     "load_config": "difflogic.config",
     "Model": "difflogic.model",
     "Trainer": "difflogic.training.trainer",

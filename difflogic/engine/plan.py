@@ -122,6 +122,15 @@ class ParallelPlan(Arrangement):
             )
         return found
 
+    def __str__(self) -> str:
+        """What was decided, in a line."""
+        how = ", then ".join(self.strategies) or "sequential"
+        return (
+            f"{counted(self.workers, 'worker')}, {how}; {self.lanes} lanes, "
+            f"{counted(len(self.chunks), 'chunk')} of {counted(self.chunk, 'tile')}; "
+            f"{counted(self.wave, 'sample')} in flight, {show_bytes(self.bytes)}"
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """What was decided, for machines and for summary.json: plain numbers and texts."""
         return {

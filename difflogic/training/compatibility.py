@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config
 from difflogic.config.effects import FREE
+from difflogic.engine.kernels.structures import LANES
 from difflogic.errors import RunDirectoryError
 
 NOTES = {"task.sha256": " (the file with the task's code has changed)"}
@@ -54,6 +56,23 @@ def for_this_stretch(stored: Config, asked: Config) -> Config:
         for section, keys in FREE.items()
     }
     return extended(stored, asked).model_copy(update=changes)
+
+
+def as_begun(config: Config, summary: Mapping[str, Any] | None) -> Config:
+    """Return `config` with the cut that a run began with, where it leaves that open.
+
+    Another machine might choose another, and the run's last bits would not be what they were to be.
+    """
+    plan = (summary or {}).get("plan")
+    if not isinstance(plan, dict):
+        return config
+    lanes, chunk = plan.get("lanes"), plan.get("chunk")
+    found: dict[str, Any] = {}
+    if config.parallel.lanes == "auto" and lanes in LANES:
+        found["lanes"] = lanes
+    if config.parallel.chunk == "auto" and type(chunk) is int and 1 <= chunk <= 65536:
+        found["chunk"] = chunk
+    return config.model_copy(update={"parallel": config.parallel.model_copy(update=found)})
 
 
 def extended(stored: Config, asked: Config) -> Config:

@@ -198,13 +198,17 @@ class RunDirectory:
             return ""
         return f" (the run that it holds goes on with --resume {for_shell(self.path)})"
 
-    def write_config(self, config: Config) -> Path:
-        """Write the resolved configuration to config.toml, when that was, and a task's own code."""
+    def write_config(self, config: Config, plan: str = "") -> Path:
+        """Write the resolved configuration to config.toml, when that was, and a task's own code.
+
+        `plan` is what "auto" came to where the run began, a comment of one line.
+        """
         code = code_of(config.task)
         if code is not None:
             code.keep(self.path)
         now = datetime.now(UTC).isoformat(timespec="microseconds").removesuffix("+00:00")
-        return self._write(CONFIG, f"# written {now}Z by dct\n{config.to_toml()}")
+        resolved = f"# auto is here: {plan}\n" if plan else ""
+        return self._write(CONFIG, f"# written {now}Z by dct\n{resolved}{config.to_toml()}")
 
     def read_config(self) -> Config | None:
         """Return the run's configuration, or None if it has none yet. Raises ConfigError."""

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config
+from difflogic.engine.plan import ParallelPlan
 from difflogic.errors import RunDirectoryError, TrainingError
 from difflogic.files import for_shell
+from difflogic.model import Model
 from difflogic.training import lock
 from difflogic.training import trainer as training
 from difflogic.training.checkpoint import checkpoint_path, write_checkpoint
-from difflogic.training.compatibility import extended, for_this_stretch, refuse_changes
+from difflogic.training.compatibility import as_begun, extended, for_this_stretch, refuse_changes
 from difflogic.training.lock import RunLock
 from difflogic.training.metrics import History, MetricsRow, Search
 from difflogic.training.resume_point import find_resume_point
@@ -88,6 +90,9 @@ class Session:
         self._stack = ExitStack()
         self._trainer: Trainer | None = None
         self._new = False
+        self._model: Model | None = None
+        self._before: dict[str, Any] | None = None
+        """The summary of an unfinished run."""
         self._checkpoint_epoch: int | None = None
         self._saved_epoch: int | None = None
 
@@ -99,8 +104,8 @@ class Session:
             self.run.tidy()
             self._settle()
             if self.summary is None:
-                config = for_this_stretch(self.config, self._asked)
-                self._trainer = stack.enter_context(training.Trainer(config))
+                config = as_begun(for_this_stretch(self.config, self._asked), self._before)
+                self._trainer = stack.enter_context(training.Trainer(config, self._model))
                 self._go_back()
             self._stack = stack.pop_all()
         return self
@@ -234,10 +239,12 @@ class Session:
                     "name a directory that is new or empty"
                 )
             self._new = True
-            self.run.write_config(self.config)
+            self._model = Model.create(self.config)
+            plan = ParallelPlan.for_model(self.config, netlist=self._model.netlist)
+            self.run.write_config(self.config, str(plan))
             return
         refuse_changes(self.run.path, stored, self._asked)
-        summary = self._usable_summary(stored)
+        summary = self._before = self._usable_summary(stored)
         if summary and summary.get("exact_epoch") is not None and stored.finishing.stop:
             # It has met its goal: more epochs would have nothing to do.
             self.config = stored

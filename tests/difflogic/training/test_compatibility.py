@@ -5,7 +5,7 @@ import pytest
 from difflogic.config import load_config
 from difflogic.config.effects import FREE
 from difflogic.errors import RunDirectoryError
-from difflogic.training.compatibility import differing, for_this_stretch, refuse_changes
+from difflogic.training.compatibility import as_begun, differing, for_this_stretch, refuse_changes
 
 STORED = load_config("checkerboard-small")
 
@@ -75,3 +75,13 @@ def test_a_picture_is_not_quoted_whole():
     (difference,) = differing(lizard, lizard.model_copy(update={"task": other}))
     assert difference.startswith("task.target: ")
     assert len(difference) < 150
+
+
+def test_a_run_goes_on_with_the_cut_that_it_began_with():
+    plan = {"lanes": 16, "chunk": 3, "workers": 7}
+    found = as_begun(STORED, {"plan": plan}).parallel
+    assert (found.lanes, found.chunk, found.workers) == (16, 3, "auto")
+    given = load_config("checkerboard-small", ["parallel.lanes=32", "parallel.chunk=1"])
+    assert as_begun(given, {"plan": plan}) == given
+    for summary in (None, {}, {"plan": 3}, {"plan": {"lanes": 17, "chunk": True}}):
+        assert as_begun(STORED, summary) == STORED

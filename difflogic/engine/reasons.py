@@ -1,0 +1,139 @@
+"""Why a plan is as it is: one line for each decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from difflogic.config import Config
+from difflogic.engine.layout import SLOTS
+from difflogic.engine.plan import ParallelPlan, counted, worth_waking
+from difflogic.quantities import show_bytes
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Something that a plan settles: what, how, and why."""
+
+    what: str
+    value: str
+    why: str
+
+
+def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
+    """Return the decisions of a plan that was made for `config`, in the order they are made."""
+    return [
+        Decision("lanes", *_lanes(config, plan)),
+        Decision("chunks", *_chunks(config, plan)),
+        Decision("groups", *_groups(plan)),
+        Decision("workers", *_workers(config, plan)),
+        Decision("strategy", *_strategy(config, plan)),
+        Decision("tasks", *_tasks(plan)),
+        Decision("waves", *_waves(config, plan)),
+        Decision("memory", *_memory(config, plan)),
+        Decision("cache line", *_line(plan)),
+        Decision("NUMA nodes", *_nodes(plan)),
+    ]
+
+
+def _lanes(config: Config, plan: ParallelPlan) -> tuple[str, str]:
+    rows = plan.rollouts.program.backward_rows + plan.rollouts.program.gradient_rows
+    tile = show_bytes(rows * plan.lanes * plan.rollouts.dtype.itemsize)
+    if config.parallel.lanes != "auto":
+        return f"{plan.lanes}", f"[parallel] lanes; a tile takes {tile}"
+    return f"{plan.lanes}", (
+        f"four vectors of {plan.machine.vector} bytes, as far as a tile of {tile} fits the "
+        f"second-level cache of {show_bytes(plan.machine.l2)} and the grid is shared evenly"
+    )
+
+
+def _chunks(config: Config, plan: ParallelPlan) -> tuple[str, str]:
+    value = f"{len(plan.chunks)} of {counted(plan.chunk, 'tile')}"
+    if config.parallel.chunk != "auto":
+        return value, "[parallel] chunk"
+    return value, (
+        f"as small as can be, at least one tile, at most {SLOTS} to a group: many pieces balance; "
+        "the cut follows from the problem, never from the workers, or bits would"
+    )
+
+
+def _groups(plan: ParallelPlan) -> tuple[str, str]:
+    samples = counted(plan.samples_per_group, "sample")
+    grid = plan.rollouts.grid
+    return f"{plan.groups} of {samples}", f"{grid.height}×{grid.width} cells in tiles of up to 64"
+
+
+def _workers(config: Config, plan: ParallelPlan) -> tuple[str, str]:
+    value, asked = f"{plan.workers}", config.parallel.workers
+    if plan.bytes_per_worker and asked != "auto":
+        why = "[parallel] workers" if plan.workers == asked else "as many as the memory holds"
+        return value, why if plan.workers > 1 or asked == 1 else "neither samples nor cells shared"
+    bounds = {
+        counted(plan.machine.cores, "core"): plan.machine.cores,
+        counted(plan.at(plan.machine.cores).tasks, "task"): plan.at(plan.machine.cores).tasks,
+        "a step too short to wake more for": worth_waking(plan),
+    }
+    least = min(bounds.values())
+    if plan.workers < least:
+        return value, "as many as the memory holds, or may share"
+    return value, next(name for name, bound in bounds.items() if bound == least)
+
+
+def _strategy(config: Config, plan: ParallelPlan) -> tuple[str, str]:
+    if not plan.strategies:
+        return "sequential", "one worker does it all"
+    team, value = plan.team, ", then ".join(plan.strategies)
+    shared = plan.groups - team.whole
+    parts = []
+    if team.whole:
+        parts.append(f"{counted(team.whole, 'group')} by one worker each, without waiting")
+    if shared:
+        how = {
+            "cells": "a barrier after each step",
+            "steps": "each chunk as soon as those around it are done",
+        }.get(plan.sharing.strategy, "together")
+        parts.append(f"{counted(shared, 'group')} by all workers, {how}")
+    asked = config.parallel.strategy
+    return value, "; ".join(parts) + ("" if asked == "auto" else "; [parallel] strategy")
+
+
+def _tasks(plan: ParallelPlan) -> tuple[str, str]:
+    per_worker = plan.tasks / plan.workers
+    return f"{plan.tasks}", (
+        f"at the same time: {per_worker:.3g} for each worker; no more than {plan.ceiling():.2f} "
+        "times as fast as one, by number and size of tasks"
+    )
+
+
+def _waves(config: Config, plan: ParallelPlan) -> tuple[str, str]:
+    samples = counted(plan.wave, "sample")
+    if plan.waves == 1:
+        return "1", f"all {samples} in flight"
+    asked = config.parallel.max_parallel_samples != "auto"
+    why = "[parallel] max_parallel_samples" if asked else "as many as the memory holds"
+    return f"{plan.waves}", f"{samples} in flight: {why}"
+
+
+def _memory(config: Config, plan: ParallelPlan) -> tuple[str, str]:
+    budget = "no limit is known" if plan.budget is None else f"of {show_bytes(plan.budget)}"
+    whose = "available" if config.parallel.memory_budget == "auto" else "[parallel] memory_budget"
+    return show_bytes(plan.bytes), (
+        f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)} shared; "
+        f"{budget}, {whose}"
+    )
+
+
+def _line(plan: ParallelPlan) -> tuple[str, str]:
+    return f"{plan.machine.line} B", "what workers write starts at one of its own"
+
+
+def _nodes(plan: ParallelPlan) -> tuple[str, str]:
+    nodes = plan.machine.nodes
+    if nodes == 1:
+        return "1", "all memory is as near to all cores"
+    shares: dict[int, list[int]] = {}
+    for worker in range(plan.workers):
+        shares.setdefault(plan.machine.node_of(worker), []).append(worker)
+    places = "; ".join(
+        f"node {node}: workers {own[0]} to {own[-1]}" for node, own in sorted(shares.items())
+    )
+    return f"{nodes}", f"a worker's buffers lie where it runs first, if it stays: {places}"

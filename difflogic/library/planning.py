@@ -1,0 +1,74 @@
+"""How training is cut, shared and held in memory: `plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from difflogic.config import Config, Override, load_config
+from difflogic.engine.hardware import Machine
+from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.reasons import Decision, explain
+from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.scaling.costs import REPEAT, StepCosts, measure_costs
+from difflogic.scaling.replay import replay
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan, the reasons for it, and what a step costs by measurement on this machine."""
+
+    config: Config
+    plan: ParallelPlan
+    decisions: Sequence[Decision]
+    costs: StepCosts | None
+    """None if nothing was measured."""
+
+    @property
+    def expected(self) -> float | None:
+        """Seconds of a training step on the plan's workers, at this machine's speed."""
+        return None if self.costs is None else replay(self.plan, self.costs)
+
+    @property
+    def expected_alone(self) -> float | None:
+        """The same on one worker."""
+        return None if self.costs is None else replay(self.plan.at(1), self.costs)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for machines."""
+        return {
+            "experiment": self.config.name,
+            "machine": self.plan.machine.as_dict(),
+            "plan": self.plan.as_dict(),
+            "reasons": {each.what: each.why for each in self.decisions},
+            "warnings": self.plan.warnings,
+            "costs": None if self.costs is None else self.costs.as_dict(),
+            "expected_step_seconds": self.expected,
+            "expected_step_seconds_alone": self.expected_alone,
+        }
+
+
+def plan(
+    config: Config | str = "checkerboard",
+    overrides: Sequence[str | Override] = (),
+    *,
+    machine: Machine | str | None = None,
+    measure: bool = True,
+    progress: Watch = unwatched,
+    should_stop: ShouldStop = never,
+) -> Planned:
+    """Decide how a configuration is trained, on this machine or a described one, and say why.
+
+    `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. Unless `measure` is off some
+    training steps are measured here, on one worker, from which the time of a step follows.
+    Raises ConfigError for what cannot be planned.
+    """
+    settings = config if isinstance(config, Config) else load_config(config, overrides)
+    where = Machine.parse(machine) if isinstance(machine, str) else machine
+    found = ParallelPlan.for_model(settings, where)
+    costs = None
+    if measure:
+        count = Watched(progress, should_stop).counting("steps measured:", REPEAT)
+        costs = measure_costs(settings, REPEAT, count)
+    return Planned(settings, found, explain(settings, found), costs)

@@ -1,0 +1,67 @@
+"""`dct plan`."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.app import app
+from tests.difflogic.training.tiny import TINY
+
+OVERRIDES = [word for each in TINY for word in ("--set", each)]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["plan", *arguments])
+
+
+def test_a_plan_says_what_and_why():
+    found = run("checkerboard", "--no-measure", "--machine", "cores=2,l2=2MiB,nodes=2")
+    assert found.exit_code == 0, found.output
+    lines = found.stdout.splitlines()
+    assert lines[0] == (
+        "checkerboard · 16×16 cells, 20 automaton steps, batch 2 · another machine, 2 cores"
+    )
+    words = {line.split("  ")[0]: line for line in lines}
+    assert {"lanes", "chunks", "groups", "workers", "strategy", "tasks", "waves", "memory"} <= set(
+        words
+    )
+    assert "2 groups by one worker each" in words["strategy"]
+    assert "node 0: workers 0 to 0; node 1: workers 1 to 1" in words["NUMA nodes"]
+    assert "2: 2.00, 4: 4.00, 8: 8.00, 16: 8.00" in words["ceiling by tasks"]
+    assert not found.stderr
+
+
+def test_a_measured_plan_tells_the_time_of_a_step():
+    found = run(*OVERRIDES, "--json", "--small")
+    assert found.exit_code == 0, found.output
+    data = json.loads(found.stdout)
+    assert data["plan"]["workers"] == 1
+    assert data["expected_step_seconds"] == data["expected_step_seconds_alone"] > 0
+    assert data["machine"]["described"] is False
+    assert set(data["reasons"]) >= {"lanes", "memory"}
+
+
+def test_more_workers_than_tasks_are_warned_of():
+    found = run("game-of-life", "--no-measure", "--workers", "8", "--machine", "cores=8")
+    assert found.exit_code == 0
+    assert found.stderr == (
+        "warning: 8 workers for 3 tasks: 5 of them have nothing to do but wait\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--machine", "core=3"], 'machine "core=3": no "core": did you mean "cores"?'),
+        (["--set", "parallel.memory_budget=1MB"], '[parallel] memory_budget "1MB": the buffers'),
+        (["--set", "parallel.memory_budget=much"], '[parallel] memory_budget must be "auto" or a'),
+        (["--workers", "0"], '"0" is neither "auto" nor a whole number'),
+        (["nothing"], "nothing"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(arguments, message):
+    found = run(*arguments, "--no-measure")
+    assert found.exit_code == 2
+    assert message in found.stderr
+    assert "Traceback" not in found.output
