@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from difflogic.errors import CircuitError
 from difflogic.formats.diagram.canvas import Canvas, lay_out, node_height
 from difflogic.formats.diagram.graph import Family, Node, diagram
 from difflogic.logic.automaton import Automaton
@@ -17,10 +19,10 @@ from difflogic.simulation.fields import Field
 from difflogic.webassembly import VECTOR_WORDS, compile_module
 
 MOST_NODES = 3000
-"""Of a drawing in the page; more could neither be read nor kept small."""
+"""Of a drawing with all its wires; more could neither be read nor kept small, and become tiles."""
 
 LOGIT_STEP = 0.01
-"""Logits are rounded to it."""
+"""Logits are rounded to it; those of a circuit of tiles to what 8 bits tell apart."""
 
 
 def running(automaton: Automaton) -> dict[str, Any]:
@@ -44,19 +46,21 @@ def running(automaton: Automaton) -> dict[str, Any]:
 
 
 def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict[str, Any] | None:
-    """Return a circuit's picture as numbers, whole pixels; None if it has too many nodes.
+    """Return a circuit's picture as numbers, whole pixels; None if it has far too many nodes.
 
     Node n is a gate if `kinds[n]` is its op in hexadecimal, an input at i, a next state at o, of a
     visible channel at v. `a[n]` and `b[n]` are the nodes that a gate reads; of an input, neighbour
     and label; of a next state, its node and label. `names[n]` is a gate's number in the circuit.
-    `nets` are lists: a source, and four coordinates per piece of wire. `channels` are the labels of
-    those whose next states are drawn, by default all.
+    `nets` are packed in numbers of `netBits`: for each a source, how many pieces of wire it has,
+    and four coordinates per piece. Of more than MOST_NODES the page makes `tiled` layers itself:
+    there are no places and nets then, and the lists are base64 of 16 bits each, names of
+    `nameBits`. `channels` are the labels of those whose next states are drawn, by default all.
     """
-    drawn = diagram(automaton, channels)
-    if len(drawn.nodes) > MOST_NODES:
-        return None
-    canvas = lay_out(drawn)
     circuit = automaton.circuit
+    try:
+        drawn = diagram(automaton, channels)
+    except CircuitError:
+        return None
     kinds, first, second, names = [], [], [], []
     places: dict[int, int] = {}
     for number, node in enumerate(drawn.nodes):
@@ -67,12 +71,29 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
         first.append(a)
         second.append(b)
         names.append(name)
-    return {
-        "gates": circuit.gates, "depth": circuit.depth, "channels": circuit.channels,
+    about = {"gates": circuit.gates, "depth": circuit.depth, "channels": circuit.channels}
+    if len(kinds) > MOST_NODES:
+        bits = 16 if max(names) < 2**16 else 32
+        return about | {
+            "tiled": True, "kinds": "".join(kinds), "a": _packed(first, "<u2"),
+            "b": _packed(second, "<u2"), "names": _packed(names, f"<u{bits // 8}"),
+            "nameBits": bits,
+        }  # fmt: skip
+    canvas = lay_out(drawn)
+    return about | {
         "width": _whole(canvas.width), "height": _whole(canvas.height),
         "kinds": "".join(kinds), "a": first, "b": second, "names": names,
         **_places(canvas),
     }  # fmt: skip
+
+
+def drawn_gates(drawn: Mapping[str, Any]) -> list[int]:
+    """Return the numbers of the gates of a `drawing`, in its order."""
+    names = drawn["names"]
+    if isinstance(names, str):
+        kind = f"<u{drawn['nameBits'] // 8}"
+        names = np.frombuffer(base64.b64decode(names), kind).tolist()
+    return [name for name, kind in zip(names, drawn["kinds"], strict=True) if kind not in "iov"]
 
 
 def _node(circuit: LogicCircuit, node: Node, places: dict[int, int]) -> tuple[str, int, int, int]:
@@ -90,15 +111,18 @@ def _node(circuit: LogicCircuit, node: Node, places: dict[int, int]) -> tuple[st
 
 def _places(canvas: Canvas) -> dict[str, Any]:
     nodes = range(len(canvas.diagram.nodes))
+    nets: list[int] = []
+    for source, segments in canvas.segments().items():
+        nets += [source, len(segments)]
+        nets += [_whole(n) for s in segments for n in (s.x0, s.y0, s.x1, s.y1)]
+    bits = 16 if max(nets, default=0) < 2**16 else 32
     return {
         "x": [_whole(canvas.x[n]) for n in nodes],
         "y": [_whole(canvas.y[n]) for n in nodes],
         "widths": [_whole(canvas.widths[n]) for n in nodes],
         "heights": sorted({node_height(node) for node in canvas.diagram.nodes}),
-        "nets": [
-            [source, *(_whole(n) for s in segments for n in (s.x0, s.y0, s.x1, s.y1))]
-            for source, segments in canvas.segments().items()
-        ],
+        "nets": _packed(nets, f"<u{bits // 8}"),
+        "netBits": bits,
         "circles": [_whole(n) for circle in canvas.circles() for n in circle],
     }
 
@@ -107,16 +131,22 @@ def _whole(value: float) -> int:
     return round(value)
 
 
-def logits(model: Model, gates: Sequence[int]) -> dict[str, Any]:
-    """Return the logits of gates of the trained circuit, by their numbers.
+def logits(model: Model, gates: Sequence[int], bits: int = 16) -> dict[str, Any]:
+    """Return the logits of `gates` of the trained circuit, which are given by their numbers.
 
-    `of[k]` is the row of gate `gates[k]` in `table`, 16 numbers of 16 bits per row, in units of
-    `step`, base64. Gates that share their logits share a row.
+    `of[k]` is the row of the k-th of them in `table`, 16 numbers of so many `bits` per row, in
+    units of `step`. Gates that share their logits share a row. Both are base64, `of` of 16 bits.
     """
     parameters = model.netlist.param[list(gates)]
     rows, places = np.unique(parameters, return_inverse=True)
-    table = np.rint(model.logits[rows] / LOGIT_STEP).clip(-(2**15), 2**15 - 1)
+    values, most = model.logits[rows], 2 ** (bits - 1) - 1
+    step = LOGIT_STEP if bits == 16 else max(float(np.abs(values).max(initial=0)) / most, 1e-9)
+    table = np.rint(values / step).clip(-most, most)
     return {
-        "gates": list(gates), "of": places.tolist(), "step": LOGIT_STEP,
-        "table": base64.b64encode(table.astype("<i2").tobytes()).decode(),
+        "of": _packed(places, "<u2"), "step": step, "bits": bits,
+        "table": _packed(table, f"<i{bits // 8}"),
     }  # fmt: skip
+
+
+def _packed(numbers: npt.ArrayLike, kind: str) -> str:
+    return base64.b64encode(np.asarray(numbers).astype(kind).tobytes()).decode()

@@ -16,7 +16,8 @@ from difflogic.reports.target import introduce
 
 SCRIPTS = (
     "random_bits.js", "grid.js", "interpreter.js", "compiled.js", "simulation.js", "judge.js",
-    "screen.js", "curve.js", "drawing.js", "details.js", "player.js", "pointer.js", "main.js",
+    "screen.js", "curve.js", "drawing.js", "tiles.js", "details.js", "player.js", "pointer.js",
+    "main.js",
 )  # fmt: skip
 """The page's modules, each after those that it imports."""
 
@@ -43,10 +44,8 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         "ops": contents.op_table([DRAWN[op] for op in Op], READS),
     }  # fmt: skip
     if model is not None and before is not None:
-        gates = [
-            g for g, kind in zip(before["names"], before["kinds"], strict=True) if kind not in "iov"
-        ]
-        data["logits"] = circuits.logits(model, gates)
+        bits = 8 if "tiled" in before else 16
+        data["logits"] = circuits.logits(model, circuits.drawn_gates(before), bits)
     shown, more = contents.equations_text(small)
     style, script = asset("report.css"), bundle(SCRIPTS)
     environment = Environment(autoescape=True, undefined=StrictUndefined)
@@ -82,8 +81,8 @@ def _circuit_words(trained: Automaton, small: Automaton, drawn: bool) -> dict[st
     missing = None
     if not drawn:
         missing = (
-            f"The circuit as trained has more than {circuits.MOST_NODES:,} gates and inputs to "
-            "draw, so it is not drawn here; dct export --unsimplified writes it."
+            "The circuit as trained has too many gates and inputs to draw; dct export "
+            "--unsimplified writes it."
         )
     return {
         "circuit_words": words, "after_label": f"simplified: {_count(small)}",

@@ -78,7 +78,7 @@ export class Drawing {
     this.height = data.height + 2 * MARGIN;
     this.svg = svgElement("svg", { viewBox: `${-MARGIN} ${-MARGIN} ${this.width} ${this.height}` });
     this.nets = new Map();
-    for (const [source, ...coordinates] of data.nets) {
+    for (const [source, coordinates] of nets(data)) {
       const net = svgElement("path", { class: "net", d: wirePath(coordinates) });
       this.nets.set(source, net);
       this.svg.append(net);
@@ -166,6 +166,17 @@ export class Drawing {
       if (best === undefined || distance < sign * (y[best] - y[node])) best = other;
     }
     return best;
+  }
+}
+
+/** Each net's source and coordinates. */
+function* nets(data) {
+  const bytes = Uint8Array.from(atob(data.nets), (sign) => sign.charCodeAt(0)).buffer;
+  const numbers = data.netBits === 16 ? new Uint16Array(bytes) : new Uint32Array(bytes);
+  for (let at = 0; at < numbers.length; ) {
+    const end = at + 2 + 4 * numbers[at + 1];
+    yield [numbers[at], numbers.subarray(at + 2, end)];
+    at = end;
   }
 }
 

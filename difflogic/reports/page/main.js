@@ -10,6 +10,7 @@ import { Player } from "./player.js";
 import { Pointer } from "./pointer.js";
 import { Screen } from "./screen.js";
 import { Simulation } from "./simulation.js";
+import { Tiles, unpacked } from "./tiles.js";
 
 const SIZES = [16, 32, 64, 128, 256, 512, 1024, 2048];
 const FASTEST = 5; // as a power of ten, in steps per second
@@ -163,10 +164,17 @@ function chooseEngine() {
   player.refresh("toggled");
 }
 
+function drawn(which) {
+  const found = data.drawings[which];
+  return found.tiled ? unpacked(found) : found;
+}
+
 function chooseDrawing() {
   const which = document.querySelector("[name=drawn]:checked").value;
-  const circuit = new Circuit(data.drawings[which], automaton.circuit.labels, ops);
-  drawing = new Drawing(find("drawing"), circuit, sayNode);
+  const circuit = new Circuit(drawn(which), automaton.circuit.labels, ops);
+  const { tiled } = circuit.data;
+  drawing = new (tiled ? Tiles : Drawing)(find("drawing"), circuit, sayNode);
+  find("tiles-hint").hidden = !tiled;
   drawing.isTrained = which === data.trainedDrawing;
   find("zoom").value = Math.max(SMALLEST_FIT, Math.min(1, find("drawing").clientWidth / (drawing.width + 28)));
   drawing.zoom(Number(find("zoom").value));
@@ -265,10 +273,14 @@ function bindControls() {
 
 function readLogits() {
   if (!data.logits) return;
-  const { gates, of, step, table } = data.logits;
-  const content = bytes(table);
+  const { step, bits } = data.logits;
+  const [of, table] = [data.logits.of, data.logits.table].map((text) => bytes(text).buffer);
+  const rows = new Uint16Array(of);
+  const { kinds, names } = drawn(data.trainedDrawing);
+  const gates = Array.from(names).filter((_, node) => !"iov".includes(kinds[node]));
   data.logitTable = {
-    step, table: new Int16Array(content.buffer), of: new Map(gates.map((gate, at) => [gate, of[at]])),
+    step, table: new (bits === 8 ? Int8Array : Int16Array)(table),
+    of: new Map(gates.map((gate, at) => [gate, rows[at]])),
   };
 }
 
@@ -289,6 +301,7 @@ function begin() {
   if (data.drawings.after) chooseDrawing();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     screen.readColors();
+    drawing?.later?.();
     changed("toggled");
   });
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
@@ -297,4 +310,4 @@ function begin() {
 begin();
 
 // For the curious, in the browser's console: dct.player.advance(20), dct.simulation.bits(0).
-window.dct = { player, simulation };
+window.dct = { player, simulation, get drawing() { return drawing; } };

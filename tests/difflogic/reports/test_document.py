@@ -19,11 +19,12 @@ from difflogic.config import load_config
 from difflogic.evaluation import evaluate
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.gates import Op
+from difflogic.logic.automaton import from_model
 from difflogic.model import Model
 from difflogic.reports import Source, assets, build, document
-from difflogic.reports.circuits import LOGIT_STEP
+from difflogic.reports.circuits import LOGIT_STEP, MOST_NODES, drawing, drawn_gates, logits
 from difflogic.training.metrics import History, MetricsRow
-from tests.difflogic.reports.pages import EXPERIMENTS, automaton, page
+from tests.difflogic.reports.pages import EXPERIMENTS, automaton, large_page, many_gates, page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&lt;{{ 7*7 }}"
 
@@ -57,8 +58,6 @@ def trained():
         "epochs": HOSTILE, "exact_epoch": 1e300, "seconds": {"training": [HOSTILE]},
         "versions": {HOSTILE: HOSTILE}, "cpu": {"name": HOSTILE, "count": HOSTILE},
     }  # fmt: skip
-    from difflogic.logic.automaton import from_model
-
     return Source(replace(from_model(model), name=HOSTILE), model, history, summary)
 
 
@@ -128,29 +127,31 @@ def test_the_bundle_holds_all_modules_in_an_order_that_works():
     assert not re.search(r"^(import|export) ", assets.bundle(document.SCRIPTS), re.M)
 
 
+def numbers(text, kind):
+    return np.frombuffer(base64.b64decode(text), kind)
+
+
 def data_of(text):
     return json.loads("".join(Parts(text).texts["script", "application/json"]))
 
 
 def test_logits_are_those_of_the_gates_that_are_drawn(trained):
     rng = np.random.default_rng(0)
-    logits = rng.normal(0, 5, trained.model.logits.shape).astype(np.float32)
-    model = replace(trained.model, logits=logits)
-    from difflogic.logic.automaton import from_model
-
+    drawn_at_random = rng.normal(0, 5, trained.model.logits.shape).astype(np.float32)
+    model = replace(trained.model, logits=drawn_at_random)
     found = from_model(model)
     small = found.with_circuit(replace(found.circuit, labels=found.circuit.labels))
     data = data_of(build(replace(trained, automaton=found, model=model), small, None))
-    table = np.frombuffer(base64.b64decode(data["logits"]["table"]), "<i2").reshape(-1, 16)
-    drawing = data["drawings"]["before"]
+    table = numbers(data["logits"]["table"], "<i2").reshape(-1, 16)
+    before = data["drawings"]["before"]
     gates = [
         gate
-        for gate, kind in zip(drawing["names"], drawing["kinds"], strict=True)
+        for gate, kind in zip(before["names"], before["kinds"], strict=True)
         if kind not in "iov"
     ]
-    assert data["logits"]["gates"] == gates
-    for gate, row in zip(gates, data["logits"]["of"], strict=True):
-        expected = logits[model.netlist.param[gate]]
+    assert drawn_gates(before) == gates
+    for gate, row in zip(gates, numbers(data["logits"]["of"], "<u2"), strict=True):
+        expected = drawn_at_random[model.netlist.param[gate]]
         np.testing.assert_allclose(table[row] * LOGIT_STEP, expected, atol=LOGIT_STEP)
         assert int(expected.argmax()) == int(found.circuit.op[gate])
 
@@ -160,11 +161,48 @@ def test_logits_are_those_of_the_gates_that_are_drawn(trained):
 def test_what_is_drawn_computes_the_next_state(name, seed):
     """Node by node, as the page does, against the circuit itself."""
     found = automaton(name)
-    circuit = found.circuit
-    from difflogic.reports.circuits import drawing
-
     drawn = drawing(found)
-    bits = np.random.default_rng(seed).integers(0, 2, circuit.inputs).astype(bool)
+    bits = np.random.default_rng(seed).integers(0, 2, found.circuit.inputs).astype(bool)
+    expected = found.circuit.next_state(bits[:, None])[:, 0].tolist()
+    assert computed(found.circuit, drawn, bits) == dict(
+        zip(found.circuit.labels, expected, strict=True)
+    )
+
+
+def test_thousands_of_tiles_compute_the_next_state():
+    model = many_gates()
+    found = from_model(model)
+    labels = found.circuit.labels[::3]
+    drawn = drawing(found, labels)
+    assert len(drawn["kinds"]) > MOST_NODES
+    assert drawn["tiled"]
+    unpacked = drawn | {name: numbers(drawn[name], "<u2").tolist() for name in "ab"}
+    bits = np.random.default_rng(1).integers(0, 2, found.circuit.inputs).astype(bool)
+    expected = found.circuit.next_state(bits[:, None])[:, 0]
+    assert computed(found.circuit, unpacked, bits) == {
+        label: expected[found.circuit.labels.index(label)] for label in labels
+    }
+    gates = drawn_gates(drawn)
+    assert gates == [
+        name
+        for name, kind in zip(numbers(drawn["names"], "<u2"), drawn["kinds"], strict=True)
+        if kind not in "iov"
+    ]
+    told = logits(model, gates, 8)
+    table = numbers(told["table"], "<i1").reshape(-1, 16) * told["step"]
+    expected = model.logits[model.netlist.param[gates]]
+    rows = numbers(told["of"], "<u2")
+    np.testing.assert_allclose(table[rows], expected, atol=0.51 * told["step"])
+
+
+def test_a_page_of_thousands_of_gates_is_small():
+    text = large_page()
+    assert len(text.encode()) < 500_000
+    assert "as trained" in text
+
+
+def computed(circuit, drawn, bits):
+    """The next states by their labels, as the page computes them."""
     place = {label: channel for channel, label in enumerate(circuit.labels)}
     values, results = [], {}
     for kind, a, b in zip(drawn["kinds"], drawn["a"], drawn["b"], strict=True):
@@ -175,10 +213,7 @@ def test_what_is_drawn_computes_the_next_state(name, seed):
             results[b] = values[a]
         else:
             values.append(int(kind, 16) >> (3 - 2 * values[a] - values[b]) & 1)
-    expected = dict(
-        zip(circuit.labels, circuit.next_state(bits[:, None])[:, 0].tolist(), strict=True)
-    )
-    assert results == expected
+    return results
 
 
 def test_every_op_is_described():

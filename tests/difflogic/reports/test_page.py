@@ -7,8 +7,16 @@ from functools import cache
 import numpy as np
 import pytest
 
+from difflogic.logic.automaton import from_model
 from tests.difflogic.reports.browser import needs_browser
-from tests.difflogic.reports.pages import EXPERIMENTS, GALLERY, automaton, page
+from tests.difflogic.reports.pages import (
+    EXPERIMENTS,
+    GALLERY,
+    automaton,
+    large_page,
+    many_gates,
+    page,
+)
 from tests.difflogic.reports.test_engines import case, in_python
 
 pytestmark = [needs_browser, pytest.mark.slow]
@@ -286,6 +294,53 @@ def test_a_gate_says_what_it_does(board):
     )
     assert [row[:2] for row in rows] == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert 0 < sum(row[2] for row in rows) < 4
+
+
+def test_thousands_of_gates_are_tiles(window, tmp_path):
+    """What a cell's bits make of them, what one says, and that arrow keys go along the wires."""
+    from selenium.webdriver.common.keys import Keys
+
+    path = tmp_path / "large.html"
+    path.write_text(large_page(), encoding="utf-8")
+    window.open(path)
+    window.find("[name=drawn][value=before]").find_element("xpath", "..").click()
+    assert window.js("return document.querySelectorAll('#drawing canvas').length") == 1
+    window.drag((5, 7))
+    circuit, small = from_model(many_gates()).circuit, automaton("lizard").circuit
+    bits = np.array(window.js("return Array.from(dct.simulation.neighborhood(5, 7))"), bool)
+    whole = np.zeros((9, circuit.channels), bool)
+    whole[:, small.labels] = bits.reshape(9, -1)
+    expected = circuit.next_state(whole.reshape(-1, 1))[list(small.labels), 0]
+    values = window.js(
+        "const { circuit } = dct.drawing; return Array.from(circuit.values).filter("
+        "(_, node) => circuit.isOutput(node))"
+    )
+    assert values == expected.tolist()
+    left, top = window.js(
+        "const d = dct.drawing, c = d.canvas; c.scrollIntoView({ block: 'center' });"
+        "const box = c.getBoundingClientRect(), n = d.circuit.size >> 1;"
+        "return [box.left + (d.x[n] + 3) * d.scale, box.top + (d.y[n] + 3) * d.scale]"
+    )
+    window.js(
+        "document.elementFromPoint(...arguments).dispatchEvent(new PointerEvent('pointermove',"
+        "{ bubbles: true, clientX: arguments[0], clientY: arguments[1] }))", left, top,
+    )  # fmt: skip
+    node = window.js("return dct.drawing.node")
+    assert node == window.js("return dct.drawing.circuit.size >> 1")
+    name = window.js(f"return dct.drawing.circuit.name({node})")
+    assert window.text("#gate").startswith(f"{name}: ")
+    assert "Its logits" in window.text("#gate")
+    window.js("document.querySelector('#drawing').focus()")
+    window.press(Keys.ARROW_LEFT)
+    assert window.js(f"return dct.drawing.circuit.sources({node})[0] === dct.drawing.node")
+    window.set("#zoom", 2)
+    colors = window.js(
+        "dct.drawing.draw(); const c = dct.drawing.canvas;"
+        "const image = c.getContext('2d').getImageData(0, 0, c.width, c.height);"
+        "return new Set(new Uint32Array(image.data.buffer)).size"
+    )
+    assert colors > 8
+    assert window.messages() == []
 
 
 def test_everything_by_keyboard_alone(board):
