@@ -28,6 +28,7 @@ class Purpose(IntEnum):
     SEARCH = 11
     LATER_STEP = 12
     POLISH = 13
+    POOL = 14
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.random.Generator:

@@ -116,6 +116,8 @@ def _verdict(results: Mapping[str, Any]) -> str:
     wrong, cells = (sum(count[key] for count in counts) for key in ("wrong_cells", "cells"))
     if results["exact"]:
         return f"exact: none of {cells} cells is wrong"
+    if not wrong:
+        return f"not exact: none of {cells} cells is wrong, but that is not all that is asked"
     return f"not exact: {wrong} of {cells} cells {'is' if wrong == 1 else 'are'} wrong"
 
 

@@ -105,6 +105,37 @@ class TrainingConfig(Section):
     )
 
 
+class PoolConfig(Section):
+    """Further samples, which start where the hard circuit's own run comes to.
+
+    So that its target stays, and grows back (Mordvintsev et al. 2020, "Growing neural cellular
+    automata", keep such states in a pool; here each is run anew, so that it is never out of date).
+    """
+
+    batch: Annotated[int, Field(ge=0, le=65536)] = Field(
+        default=0,
+        description="such samples per training step, beside [training] batch; 0 is none",
+    )
+    later: Annotated[int, Field(ge=0, le=10**6)] = Field(
+        default=48,
+        description="each starts from the state after a random number of steps, from the last one "
+        "of training to so many more",
+    )
+    tolerance: Share = Field(
+        default=0.05,
+        description="share of the cells' compared bits that may be wrong in such a state; from the "
+        "first step with more on there are none",
+    )
+    steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
+        default=6,
+        description="and is compared with the target after a random number of further steps, up to "
+        "so many; where it is damaged, after [automaton] steps and so many more",
+    )
+    damage_from: Epoch = Field(
+        default=500, description="epoch from which some are damaged, where the task asks for it"
+    )
+
+
 class ScheduleConfig(Section):
     """The learning rate falls along half a cosine, if it falls (Loshchilov and Hutter 2017)."""
 
@@ -256,6 +287,7 @@ class Config(Section):
     perception: PerceptionConfig
     update: UpdateConfig
     training: TrainingConfig
+    pool: PoolConfig = PoolConfig()
     schedule: ScheduleConfig = ScheduleConfig()
     hardening: HardeningConfig = HardeningConfig()
     finishing: FinishingConfig = FinishingConfig()
@@ -309,6 +341,14 @@ def _task_problems(config: Config) -> list[str]:
         problems.append(
             "[training] later_steps: the targets of this task do not stay as they are: leave it "
             "at 0"
+        )
+    if config.pool.batch and own.is_loaded(task) and task_class(task).moves_on():
+        problems.append(
+            "[pool] batch: the targets of this task do not stay as they are: leave it at 0"
+        )
+    if config.pool.batch and config.automaton.fire_rate < 1:
+        problems.append(
+            "[pool] batch: the pool's cells all fire: it needs [automaton] fire_rate = 1"
         )
     beyond = [channel for channel in task.loss_channels if channel >= channels]
     if beyond:

@@ -18,7 +18,7 @@ KEPT = ("seed", "epochs", "batch", "learning_rate", "precision")
 LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "distinct_wiring"),)
 """Learning levers outside [training]."""
 
-LEVER_SECTIONS: tuple[str, ...] = ("schedule", "hardening", "finishing")
+LEVER_SECTIONS: tuple[str, ...] = ("pool", "schedule", "hardening", "finishing")
 """Sections that hold nothing but learning levers."""
 
 

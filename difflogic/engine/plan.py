@@ -171,12 +171,19 @@ def _rollouts(config: Config, netlist: Netlist) -> Rollouts:
         program=compile_program(netlist),
         channels=netlist.channels,
         grid=Grid(task.height, task.width, config.automaton.boundary),
-        steps=config.automaton.steps + training.later_steps,
+        steps=max(config.automaton.steps + training.later_steps, pool_steps(config)),
         dtype=np.dtype(training.precision),
         losses=2 if training.later_steps else 1,
         loss_channels=len(task.loss_channels),
         masked=config.automaton.fire_rate < 1,
     )
+
+
+def pool_steps(config: Config) -> int:
+    """Return the most steps that a sample of [pool] is rolled out for; 0 if there are none."""
+    if not config.pool.batch:
+        return 0
+    return config.pool.steps + (config.automaton.steps if make_task(config).patches else 0)
 
 
 def _search(config: Config, rollouts: Rollouts) -> tuple[Rollouts | None, int]:

@@ -8,9 +8,19 @@ from typing import Any, Literal
 import numpy as np
 
 from difflogic.logic.automaton import Automaton, from_model
-from difflogic.logic.convergence import Finding, Question, Verdict, decide_quickly, orbit
+from difflogic.logic.convergence import (
+    NEVER,
+    Finding,
+    Question,
+    Verdict,
+    decide_quickly,
+    orbit,
+    run_from,
+    steps_to_heal,
+)  # fmt: skip
 from difflogic.logic.convergence.folding import live_part
-from difflogic.logic.convergence.planes import Board, Network, pack
+from difflogic.logic.convergence.healing import MOST_STATES
+from difflogic.logic.convergence.planes import Board, Network, Planes, pack
 from difflogic.model import Model
 from difflogic.tasks import Cases, Task, make_task
 
@@ -22,6 +32,43 @@ MOST_BITS = 2**19
 
 MOST_STEPS = 2**12
 """Steps in which the state of a task with one start has to repeat to be known for ever."""
+
+
+@dataclass(frozen=True)
+class Healing:
+    """What becomes of all damages by a patch of one size."""
+
+    side: int
+    """Of the square patch, in cells."""
+    states: int
+    """That were damaged: all that the run comes to, from the training step on."""
+    steps: tuple[int, ...]
+    """For each place, after how many steps the target is back for ever, NEVER if it is not.
+
+    The most of all states.
+    """
+
+    @property
+    def damages(self) -> int:
+        """Places of the patch; a damage is all those of one place, in whatever state it is."""
+        return len(self.steps)
+
+    @property
+    def lasting(self) -> int:
+        """Places where the damage of some state does not grow back."""
+        return self.steps.count(NEVER)
+
+    @property
+    def within(self) -> int:
+        """Steps after which all is back that comes back."""
+        return max(self.steps)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "side": self.side, "states": self.states, "damages": self.damages,
+            "lasting": self.lasting, "within": self.within, "steps": list(self.steps),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,6 +86,8 @@ class Assurance:
     """Whether steps may be rounds: under any order of firing, each cell once or more in each."""
     period: int | None = None
     """Of a task with one start: steps after which its state comes back."""
+    healing: tuple[Healing, ...] = ()
+    """Of a task whose target is to grow back: what became of all damages, by their size."""
 
     @property
     def proved(self) -> bool:
@@ -50,6 +99,7 @@ class Assurance:
             "verdict": self.verdict.value, "scope": self.scope, "text": self.text,
             "method": self.method, "from_step": self.from_step,
             "any_schedule": self.any_schedule, "period": self.period,
+            "healing": [each.as_dict() for each in self.healing],
         }  # fmt: skip
 
 
@@ -147,16 +197,59 @@ def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
     else:
         right, later = found.is_right(steps), f"states repeat with period {found.period}"
     period = None if found is None else found.period
+
+    def say(verdict: Verdict, text: str, healed: tuple[Healing, ...] = ()) -> Assurance:
+        from_step = found.right_from if found is not None and right else None
+        return Assurance(
+            verdict, "the only start", text, "a run", from_step, period=period, healing=healed
+        )
+
     if not right:
-        text = f"refuted: wrong at step {steps}; {later}"
-        return Assurance(Verdict.refuted, "the only start", text, "a run", period=period)
-    from_step = None if found is None else found.right_from
+        return say(Verdict.refuted, f"refuted: wrong at step {steps}; {later}")
     if found is None:
-        text = f"proved at step {steps}; {later}"
-    elif from_step is None:
-        text = f"proved at step {steps}, not at every later one; {later}"
-    elif from_step <= steps:
+        verdict = Verdict.open if task.holds else Verdict.proved
+        return say(verdict, f"proved at step {steps}; {later}")
+    from_step = found.right_from
+    if from_step is not None and from_step <= steps:
         text = f"proved at step {steps} and at every later one"
+        if not task.patches:
+            return say(Verdict.proved, text)
+        healed = _heal(asked, run_from(asked, begin, found, steps), task)
+        return say(*_verdict_on(healed, steps, text), healed)
+    if task.holds:
+        return say(
+            Verdict.refuted, f"refuted: right at step {steps}, not at every later one; {later}"
+        )
+    if from_step is None:
+        text = f"proved at step {steps}, not at every later one; {later}"
     else:
         text = f"proved at step {steps}, and at every one from step {from_step} on"
-    return Assurance(Verdict.proved, "the only start", text, "a run", from_step, period=period)
+    return say(Verdict.proved, text)
+
+
+def _heal(asked: Question, resting: list[Planes], task: Task) -> tuple[Healing, ...]:
+    """Try all damages of all states that stay; none where these are too many."""
+    if len(resting) > MOST_STATES:
+        return ()
+    return tuple(
+        Healing(side, len(resting), tuple(steps_to_heal(asked, resting, places).tolist()))
+        for side, places in task.patches.items()
+    )
+
+
+def _verdict_on(healed: tuple[Healing, ...], steps: int, text: str) -> tuple[Verdict, str]:
+    """Return what a run that stays, of which `text` tells, is worth with its damages."""
+    if not healed:
+        return Verdict.open, f"{text}; its states are too many for each to be damaged"
+    damages, lasting = (
+        sum(getattr(each, key) for each in healed) for key in ("damages", "lasting")
+    )
+    if lasting:
+        known = text.removeprefix("proved ")
+        return (
+            Verdict.refuted,
+            f"refuted: {lasting} of {damages} damages do not grow back; proved {known}",
+        )
+    within = max(each.within for each in healed)
+    unit = "step" if within == 1 else "steps"
+    return Verdict.proved, f"{text}, and at most {within} {unit} after each of {damages} damages"

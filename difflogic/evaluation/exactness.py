@@ -4,6 +4,8 @@ Exact means, over starts that were never trained on:
 - for a target that stays: no wrong cell at the training step T, and none at T + 1, 2T and 2T + 1:
   a circuit that is right at even steps only does not pass;
 - for a task that lists all its cases: all of them right, which is a proof;
+- for a picture that is to stay: none at T, T + 1, 2T and 2T + 1, and a proof that none ever is;
+  if damages are to grow back, also that all of them do;
 - for all others: no wrong cell at T.
 """
 
@@ -18,8 +20,9 @@ import numpy.typing as npt
 from difflogic.config import Config
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
+from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.counts import Count
-from difflogic.evaluation.scene import Scene, Streams, scene_of
+from difflogic.evaluation.scene import Patches, Scene, Streams, scene_of
 from difflogic.evaluation.soup import soup
 from difflogic.evaluation.subject import CircuitTest, Subject, any_task
 from difflogic.evaluation.suspects import Suspects
@@ -76,6 +79,10 @@ class Plan:
     """The steps after which no cell may be wrong."""
     what: str = "training grid"
     exhaustive: bool = False
+    listed: bool = False
+    """Whether the `starts` are all that there are, though too many to be always looked at."""
+    held: Task | None = None
+    """If the task asks that what has grown stays: that task, whose proof is asked for too."""
     suspects: Suspects | None = None
     """If the task asks every start to end in one target: that, and starts that were found."""
 
@@ -90,13 +97,28 @@ class Plan:
         return cls(scene, len(cases.starts), scene.at, cases.what, exhaustive=True)
 
     @classmethod
+    def healing(cls, task: Task, streams: Streams) -> Plan:
+        """Return the plan for one start that is to grow back after each damage.
+
+        It is looked at when it is to be grown, and again so many steps after the damage.
+        """
+        steps = task.automaton.steps
+        patches = np.concatenate(list(task.patches.values()))
+        # In an order in which the first ones, which a search begins with, lie anywhere.
+        patches = patches[np.random.default_rng(0).permutation(len(patches))]
+        damage = Patches(patches, steps + 1)
+        at = (steps, 2 * steps + 1, 3 * steps + 1)
+        scene = replace(scene_of(task, streams, at), damage=damage)
+        return cls(scene, 1 + len(patches), at, "damages", listed=True, held=task)
+
+    @classmethod
     def sampled(cls, task: Task, starts: int, streams: Streams) -> Plan:
         """Return the plan for `starts` random starts, though all cases could be listed."""
         scene = scene_of(task, streams, later_steps(task.automaton.steps))
         number = 1 if is_deterministic(task) else starts
         target = task.find_lasting_target()
         if target is None:
-            return cls(scene, number, task.decisive_steps)
+            return cls(scene, number, task.decisive_steps, held=task if task.holds else None)
         suspects = Suspects(scene.draw, target)
         scene = replace(scene, draw=suspects.draw)
         return cls(scene, number, task.decisive_steps, suspects=suspects)
@@ -169,10 +191,15 @@ def held_out(model: Model) -> dict[str, Any]:
         "wrong_cells": now.wrong_cells,
         "later_step": later.step,
         "wrong_cells_later": later.wrong_cells,
-        "exact": decisive.exact,
+        "exact": decisive.exact and keeps(model),
         "exactness": {"wrong_cells": decisive.wrong_cells, "cells": decisive.cells},
         "active_gates": len(active_gates(model.netlist, ops)),
     }
+
+
+def keeps(model: Model) -> bool:
+    """Whether a circuit is proved to keep what it has grown, where its task asks for that."""
+    return not make_task(model.config).holds or assure(model).proved
 
 
 def _wrong_cells(model: Model, plan: Plan) -> npt.NDArray[np.int64]:
@@ -199,7 +226,8 @@ def run(subject: Subject) -> dict[str, Any]:
         found_in_soup = soup(subject)
         counts.append(found_in_soup.pop("count"))
         more |= found_in_soup
-    return {"exact": found.exact, "counts": counts, "notes": notes, **more}
+    exact = found.exact and keeps(subject.model)
+    return {"exact": exact, "counts": counts, "notes": notes, **more}
 
 
 EXACTNESS = CircuitTest("exactness", "wrong cells on held-out starts; exact is none", any_task, run)

@@ -68,6 +68,36 @@ class Damage:
 
 
 @dataclass(frozen=True)
+class Patches:
+    """Zeroes cells once, after a step, other ones for each start; none for the first start."""
+
+    cells: Bits
+    """Shape (damages, H, W), 1 where the damage zeroes: start number k has damage k - 1."""
+    after: int
+    """The step, from 1."""
+
+    @property
+    def until(self) -> int:
+        """The last step that may zero cells."""
+        return self.after
+
+    def of(self, samples: Sequence[int]) -> Bits:
+        """Return what is zeroed in each of some starts, shape (samples, H, W)."""
+        none = np.zeros((1, *self.cells.shape[1:]), np.uint8)
+        return np.concatenate([none, self.cells])[list(samples)]
+
+    def draw(self, grid: Grid, streams: Streams, samples: Sequence[int], steps: range) -> Bits:
+        """Return the cells that are zeroed after the steps numbered `steps`, from 0.
+
+        Shape (samples, steps, H, W).
+        """
+        cells = np.zeros((len(samples), len(steps), grid.height, grid.width), np.uint8)
+        if self.after - 1 in steps:
+            cells[:, self.after - 1 - steps.start] = self.of(samples)
+        return cells
+
+
+@dataclass(frozen=True)
 class Scene:
     """A grid, starts and targets, a mode of updating, damage, and when wrong cells are counted."""
 
@@ -79,7 +109,7 @@ class Scene:
     channels: tuple[int, ...] = (0,)
     """The loss channels."""
     fire_rate: float = 1.0
-    damage: Damage | None = None
+    damage: Damage | Patches | None = None
     ignored: Bits | None = None
     """Cells that do not count, shape (H, W)."""
     advance: Callable[[npt.NDArray], npt.NDArray] | None = None

@@ -10,7 +10,7 @@ from difflogic.errors import CircuitError
 from difflogic.grid import Boundary
 from difflogic.logic.circuit import LogicCircuit, require_distinct
 from difflogic.model import Model
-from difflogic.tasks import Start, start_of
+from difflogic.tasks import Start, Task, start_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +75,15 @@ def from_model(model: Model) -> Automaton:
         config.name, circuit, tuple(config.task.loss_channels), config.automaton.boundary,
         config.task.height, config.task.width, config.automaton.steps,
         config.automaton.fire_rate, start_of(config),
+    )  # fmt: skip
+
+
+def automaton_of(circuit: LogicCircuit, task: Task) -> Automaton:
+    """Return a circuit in the surroundings that a task gives it."""
+    automaton = task.automaton
+    return Automaton(
+        task.name, circuit, tuple(task.loss_channels), automaton.boundary, task.height, task.width,
+        automaton.steps, automaton.fire_rate, task.find_start(),
     )  # fmt: skip
 
 

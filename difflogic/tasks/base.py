@@ -198,6 +198,19 @@ class Task(ABC):
         return Larger(large, f"{times} × side, {times} × steps", (later, later + 1))
 
     @property
+    def holds(self) -> bool:
+        """Whether what its one start grows into is to stay, at every later step."""
+        return False
+
+    @property
+    def patches(self) -> dict[int, Bits]:
+        """Return the damages that it is to grow back after: by their size, where each zeroes cells.
+
+        Shape (damages, height, width) each, 1 where a cell is zeroed.
+        """
+        return {}
+
+    @property
     def exactness_note(self) -> str | None:
         """What one should know about when this task counts as exact."""
         return None
@@ -278,7 +291,7 @@ class Task(ABC):
     def decisive_steps(self) -> tuple[int, ...]:
         """The steps after which an exact circuit has no wrong cell, ascending."""
         steps = self.automaton.steps
-        return later_steps(steps) if self.stays else (steps,)
+        return later_steps(steps) if self.stays or self.holds else (steps,)
 
     @cached_property
     def has_random_start(self) -> bool:

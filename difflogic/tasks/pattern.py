@@ -12,7 +12,7 @@ from pydantic import Field
 from difflogic.errors import ConfigError
 from difflogic.grid import Boundary
 from difflogic.pictures import parse_picture
-from difflogic.sections import AutomatonConfig
+from difflogic.sections import AutomatonConfig, Size
 from difflogic.tasks.base import (
     Bits,
     Exhibit,
@@ -38,6 +38,11 @@ Picture = Annotated[
     ),
 ]
 
+Sides = Annotated[
+    # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
+    tuple[Size, ...], Field(max_length=16, strict=False)
+]
+
 TIMES = 2
 """Sides of a larger grid, as published: 20×20 becomes 40×40, for as many steps."""
 
@@ -55,13 +60,41 @@ class PatternSection(TaskSection):
         default="center", description="one cell of ones in the middle, or nothing"
     )
 
+    hold: bool = Field(
+        default=False, description="whether the picture is to stay, at every later step"
+    )
+    heal: Sides = Field(
+        default=(),
+        description="sides of square patches of cells, each of which, zeroed in any place, is to "
+        "grow back",
+    )
+
     @classmethod
     def resolve(cls, task: dict[str, Any], surroundings: Surroundings) -> None:
         """Replace the target by its rows, so that a run keeps what it grew."""
         resolve_target(task, surroundings)
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
-        """Refuse what is no picture, and one that is not of the grid's size."""
+        """Refuse what is no picture or not of the grid's size, and what cannot stay or heal."""
+        return [*self._problems_of_picture(), *self._problems_of_time(automaton)]
+
+    def _problems_of_time(self, automaton: AutomatonConfig) -> list[str]:
+        if self.hold and automaton.fire_rate < 1:
+            return [
+                "[task] hold: only a run that repeats stays for ever, and at a fire rate below 1 "
+                "none does: set [automaton] fire_rate = 1, or hold = false"
+            ]
+        if self.heal and not self.hold:
+            return ["[task] heal: what grows back is to stay: set hold = true"]
+        least = min(self.height, self.width)
+        return [
+            f"[task] heal: a patch of {side}×{side} cells leaves nothing of a row or column of "
+            f"{self.height}×{self.width} cells: use at most {least - 1}"
+            for side in self.heal
+            if side >= least
+        ]
+
+    def _problems_of_picture(self) -> list[str]:
         try:
             picture = parse_picture(self.target, len(self.loss_channels))
         except ConfigError as error:
@@ -146,7 +179,29 @@ class Pattern(Task):
         )  # fmt: skip
 
     @property
+    def holds(self) -> bool:
+        return self.section.hold
+
+    @cached_property
+    def patches(self) -> dict[int, Bits]:
+        return {side: self._patches(side) for side in self.section.heal}
+
+    def _patches(self, side: int) -> Bits:
+        """Return a square of cells in every place; across the edge only where there is none."""
+        around = self.automaton.boundary == "periodic"
+        rows, columns = (
+            _stretches(length, side, around).astype(np.uint8)
+            for length in (self.height, self.width)
+        )
+        squares = rows[:, None, :, None] & columns[None, :, None, :]
+        return squares.reshape(-1, self.height, self.width)
+
+    @property
     def exactness_note(self) -> str:
+        if self.section.heal:
+            return "Exact asks for every later step, and for every damage to grow back, by proof."
+        if self.holds:
+            return "Exact asks for every later step, by proof: a run until its state repeats."
         return "Exact asks for the training step only, as the published loss does."
 
     @property
@@ -177,5 +232,17 @@ class Pattern(Task):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The start; the target is not of a size to be listed."""
-        return {"start": self.start}
+        """The start, and what is asked later; the target is not of a size to be listed."""
+        section = self.section
+        found: dict[str, Any] = {"start": self.start}
+        if section.hold:
+            found["hold"] = True
+        if section.heal:
+            found["heal"] = list(section.heal)
+        return found
+
+
+def _stretches(length: int, side: int, around: bool) -> npt.NDArray[np.bool_]:
+    """Return all stretches of `side` cells in a line, shape (places, length)."""
+    first = np.arange(length if around else length - side + 1)[:, None]
+    return (np.arange(length) - first) % length < side

@@ -14,6 +14,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams, grid_of
 from difflogic.model import Model
 from difflogic.streams import Purpose
+from difflogic.tasks import make_task
 from difflogic.training.finishing import ROUND, Finisher
 from difflogic.training.levers import first_epoch
 from difflogic.training.sensitivity import GradientSensitivity
@@ -32,6 +33,8 @@ class Attempt:
         self.number, self.start = number, start
         self.first_epoch = first_epoch(config.training, number)
         self.engine = Engine(netlist, grid, plan.rollouts.steps, plan.wave, precision, sharing)
+        self.single = HardSimulator(netlist, grid, 1)
+        """Runs one sample, for [pool]."""
         self.hard = HardSimulator(netlist, grid, config.training.batch)
         self.finisher: Finisher | None = None
         """Searches for exact circuits; None if no circuit is ever checked."""
@@ -59,4 +62,7 @@ class Attempt:
 
 def _plan_of_checks(config: Config) -> Plan:
     streams = Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+    task = make_task(config)
+    if task.patches:
+        return Plan.healing(task, streams)
     return Plan.of(config, ROUND, streams)

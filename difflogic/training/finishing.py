@@ -157,7 +157,9 @@ class Finisher:
                     return False, []
                 worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
                 return False, [trial.samples[place] for place in worst if wrong[place]]
-        if judgement is None or judgement.proved:
+        if judgement is None:
+            return self._judge.keeps(ops), []
+        if judgement.proved:
             return True, []
         return False, self._suspected(ops, judgement)
 
@@ -221,7 +223,10 @@ class Finisher:
     @property
     def _first_samples(self) -> tuple[int, ...]:
         """The start states that a search begins with."""
-        return tuple(range(self._plan.starts if self._complete else self._settings.starts))
+        most = self._plan.starts if self._complete else self._settings.starts
+        if self._plan.listed:
+            most = min(most, self._plan.starts)
+        return tuple(range(most))
 
     def _rounds(self) -> Iterator[range]:
         """Yield the numbers of the start states that are looked at together in verifying."""
@@ -229,7 +234,7 @@ class Finisher:
             yield range(self._plan.starts)
             return
         first = self._settings.starts
-        end = first + self._settings.verified_starts
+        end = self._plan.starts if self._plan.listed else first + self._settings.verified_starts
         for start in range(first, end, ROUND):
             yield range(start, min(start + ROUND, end))
         # Those that a search begins with may have made room for counterexamples.

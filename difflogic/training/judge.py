@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from difflogic.evaluation.assurance import MOST_BITS
+from difflogic.evaluation.assurance import MOST_BITS, assure_automaton
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
+from difflogic.logic.automaton import automaton_of
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.convergence import Bits, Finding, Question, Verdict, by_sets, decide_quickly
 from difflogic.logic.convergence.folding import live_circuit
@@ -79,14 +80,28 @@ class Judge:
         return by_sets(self._question(ops)).from_step
 
     def _question(self, ops: Ops) -> Question:
-        netlist, scene, suspects = self._netlist, self._plan.scene, self._plan.suspects
+        scene, suspects = self._plan.scene, self._plan.suspects
         assert suspects is not None, "ask can_prove first"
-        circuit = LogicCircuit(
-            ops[netlist.param], netlist.a, netlist.b, netlist.outputs,
-            tuple(range(netlist.channels)),
-        )  # fmt: skip
         visible = tuple(scene.channels)
         return Question(
-            live_circuit(circuit, visible), visible, scene.grid.height, scene.grid.width,
+            live_circuit(self._circuit(ops), visible), visible, scene.grid.height, scene.grid.width,
             scene.grid.boundary, suspects.target, scene.fire_rate == 1,
+        )  # fmt: skip
+
+    def keeps(self, ops: Ops) -> bool:
+        """Whether the circuit with `ops` is proved to keep what it grows, as the task asks.
+
+        True where the task does not.
+        """
+        task = self._plan.held
+        if task is None:
+            return True
+        automaton = automaton_of(self._circuit(ops), task)
+        return assure_automaton(automaton, task).proved
+
+    def _circuit(self, ops: Ops) -> LogicCircuit:
+        netlist = self._netlist
+        return LogicCircuit(
+            ops[netlist.param], netlist.a, netlist.b, netlist.outputs,
+            tuple(range(netlist.channels)),
         )  # fmt: skip

@@ -19,6 +19,7 @@ from difflogic.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.levers import Hardening, age, attempt_at, rate_share
 from difflogic.training.phases import PhaseTimer
+from difflogic.training.pool import OracleRuns, draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.trainer import StepResult
 
@@ -82,6 +83,11 @@ class ReferenceTrainer:
                 hard_loss += float(((last - target) ** 2).sum())
                 wrong += int((np.abs(last - target) > 0.5).sum())
                 state = end.astype(np.uint8) if state is None else state
+        runs = OracleRuns(netlist, hard, boundary, channels)
+        for sample in draw_pool(self._task, config, self.epoch, runs):
+            states = oracle.rollout(netlist, soft, sample.start, sample.step, boundary)
+            upstream = oracle.loss_gradient(states[-1], sample.target, channels)
+            gradient += oracle.coefficient_gradients(netlist, soft, states, upstream, boundary)
         with phase("optimizer"):
             self.gradients = gates.mix_gradient(probabilities, gradient)
             self._update(self.gradients, probabilities)

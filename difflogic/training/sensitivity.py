@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.engine.hard import HardSimulator
 from difflogic.engine.plan import SEARCH_CELLS
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
 from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.scene import Patches
 from difflogic.evaluation.trial import Ops, draw_samples
 from difflogic.firing import firing
 from difflogic.gates import COEFFICIENTS, one_hot
@@ -41,6 +43,7 @@ class GradientSensitivity:
         """
         scene = plan.scene
         self._scene, self._steps = scene, steps
+        self._held = plan.held is not None
         self._batch = min(plan.starts, max(1, SEARCH_CELLS // scene.grid.cells))
         self._wave = min(self._batch, in_flight or self._batch)
         self._engine = Engine(netlist, scene.grid, steps, self._wave, dtype, sharing)
@@ -60,12 +63,34 @@ class GradientSensitivity:
         for first in range(0, len(chosen), self._wave):
             wave = chosen[first : first + self._wave]
             starts, targets = draw_samples(self._scene, wave)
-            last = engine.forward(coefficients, starts, self._masks(wave))
-            slope = np.zeros_like(last)
-            slope[:, list(self._scene.channels)] = 1 - 2 * targets
-            engine.backward(slope, gradients)
+            self._differentiate(coefficients, starts, targets, self._masks(wave), gradients)
+            if self._held:
+                # What is to stay is wrong later, too, where no gradient from the start reaches.
+                onward = self._onward(ops, starts, wave)
+                self._differentiate(coefficients, onward, targets, None, gradients)
         change = gradients @ COEFFICIENTS.T.astype(engine.dtype)
         return change - change[np.arange(len(ops)), ops][:, None]
+
+    def _differentiate(
+        self, coefficients: npt.NDArray, starts: npt.NDArray, targets: npt.NDArray,
+        masks: npt.NDArray[np.uint8] | None, gradients: npt.NDArray,
+    ) -> None:  # fmt: skip
+        """Add to `gradients` (parameters, 4) those of the wrong cells at the engine's last step."""
+        last = self._engine.forward(coefficients, starts, masks)
+        slope = np.zeros_like(last)
+        slope[:, list(self._scene.channels)] = 1 - 2 * targets
+        self._engine.backward(slope, gradients)
+
+    def _onward(self, ops: Ops, starts: npt.NDArray, chosen: Sequence[int]) -> npt.NDArray:
+        """Return the states that the circuit comes to, damaged as the scene damages them."""
+        damage = self._scene.damage
+        steps = damage.after if isinstance(damage, Patches) else self._steps
+        simulator = HardSimulator(self._engine.netlist, self._scene.grid, len(chosen))
+        simulator.load(ops)
+        states = simulator.rollout(starts, steps)
+        if isinstance(damage, Patches):
+            states = states * (1 - damage.of(chosen))[:, None]
+        return states
 
     def _masks(self, samples: Sequence[int]) -> npt.NDArray[np.uint8] | None:
         scene = self._scene

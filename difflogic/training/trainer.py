@@ -32,6 +32,7 @@ from difflogic.training.levers import (
 )
 from difflogic.training.optimizer import AdamW, SoftGates
 from difflogic.training.phases import PhaseTimer
+from difflogic.training.pool import HardRuns, draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 
 Array = npt.NDArray[Any]
@@ -228,6 +229,7 @@ class Trainer:
             phase.add(seconds)
             with phase("reduce"):
                 attempt.engine.reduce(gradients)
+        self._learn_from_pool(coefficients, gradients)
         soft_loss = self._finite(sum(losses), gradients)
         with phase("hard"):
             scores = self._evaluate_hard(starts, targets, masks)
@@ -242,6 +244,24 @@ class Trainer:
                     self.hear_search,
                 )  # fmt: skip
         return StepResult(self.epoch, soft_loss, *scores, self._soft.decided, finished)
+
+    def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
+        """Add to `gradients` what the samples of [pool] say, each with a step of its own."""
+        if not self.config.pool.batch:
+            return
+        attempt, phase = self._attempt, self.phases
+        with phase("sample"):
+            attempt.single.load(self._soft.ops)
+            runs = HardRuns(attempt.single, self._channels)
+            samples = list(draw_pool(self._task, self.config, self.epoch, runs))
+        for sample in samples:
+            _, seconds = attempt.engine.run_training(
+                coefficients, sample.start[None], sample.target[None], self._channels,
+                loss_steps=(sample.step,),
+            )  # fmt: skip
+            phase.add(seconds)
+            with phase("reduce"):
+                attempt.engine.reduce(gradients)
 
     def _start_over_if_due(self) -> None:
         """Begin another attempt, with another wiring, every so many epochs."""

@@ -79,10 +79,12 @@ def equivalence(config: Config) -> Iterator[Finding]:
 
 def with_levers(config: Config) -> Config:
     """Return the configuration with all levers of learning on, from the first epoch."""
-    later_steps = 0 if task_class(config.task).moves_on() else 3
+    stays = not task_class(config.task).moves_on()
+    later_steps = 3 if stays else 0
     return _with(
         config,
         training={"later_steps": later_steps},
+        pool={"batch": 2 if stays and config.automaton.fire_rate == 1 else 0, "later": 3},
         schedule={"share": 0.1, "from_epoch": 0, "to_epoch": EPOCHS},
         hardening={
             "share": 0.4, "op": "sample", "gumbel": 0.3, "entropy": 0.5, "from_epoch": 0,

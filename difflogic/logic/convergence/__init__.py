@@ -10,9 +10,11 @@ from difflogic.logic.convergence.findings import (
     Question,
     Verdict,
 )
+from difflogic.logic.convergence.healing import NEVER, run_from, steps_to_heal
 from difflogic.logic.convergence.orbits import Orbit, orbit, resting_picture
 
 __all__ = [
-    "Attempt", "Bits", "Counterexample", "Finding", "Method", "Orbit", "Question", "Verdict",
-    "by_sets", "decide", "decide_quickly", "orbit", "resting_picture",
+    "NEVER", "Attempt", "Bits", "Counterexample", "Finding", "Method", "Orbit", "Question",
+    "Verdict", "by_sets", "decide", "decide_quickly", "orbit", "resting_picture",
+    "run_from", "steps_to_heal",
 ]  # fmt: skip

@@ -29,6 +29,7 @@ class TestEveryStart:
         assert found.as_dict() == {
             "verdict": "proved", "scope": "every start", "text": found.text,
             "method": "sets of values", "from_step": 18, "any_schedule": True, "period": None,
+            "healing": [],
         }  # fmt: skip
 
     def test_rounds(self) -> None:
@@ -86,11 +87,11 @@ class TestEveryCase:
 class TestTheOnlyStart:
     """One cell in the middle of 3×3, and what becomes of it."""
 
-    def run(self, gates, outputs, steps: int = 2, **changes: str):
+    def run(self, gates, outputs, *more: str, steps: int = 2):
         task = task_of(
             "lizard", 'task.target=...\n.#.\n...', "task.height=3", "task.width=3",
             "automaton.channels=1", f"automaton.steps={steps}", "perception.kernels=1",
-            "update.gates=[4,2,1]", "update.wiring=random", "task.loss_channels=[0]",
+            "update.gates=[4,2,1]", "update.wiring=random", "task.loss_channels=[0]", *more,
         )  # fmt: skip
         automaton = Automaton(
             "dot", circuit_of(gates, outputs), (0,), "periodic", 3, 3, steps, 1.0, "center"
@@ -121,6 +122,50 @@ class TestTheOnlyStart:
         found = self.run([], [4])
         assert found.text == "proved at step 2; later steps are not known, as no state came back"
         assert found.from_step is None
+        assert found.proved
+        assert not self.run([], [4], "task.hold=true").proved
+
+    def test_a_picture_that_is_to_stay(self) -> None:
+        found = self.run([], [4], "task.hold=true")
+        assert found.proved
+        assert found.text == "proved at step 2 and at every later one"
+        found = self.run([(Op.A, 3, 3)], [9], "task.hold=true", steps=3)
+        assert not found.proved
+        assert found.text == (
+            "refuted: right at step 3, not at every later one; states repeat with period 3"
+        )
+        assert found.as_dict()["healing"] == []
+
+    def test_damage_that_stays(self) -> None:
+        found = self.run([], [4], "task.hold=true", "task.heal=[1,2]")
+        assert not found.proved
+        assert found.text == (
+            "refuted: 5 of 18 damages do not grow back; proved at step 2 and at every later one"
+        )
+        one, two = found.as_dict()["healing"]
+        assert (one["side"], one["damages"], one["lasting"], one["within"]) == (1, 9, 1, 0)
+        assert one["steps"] == [0, 0, 0, 0, -1, 0, 0, 0, 0]
+        assert (two["lasting"], two["steps"].count(-1)) == (4, 4)
+
+    @pytest.mark.parametrize(("op", "steps"), [(Op.TRUE, 1), (Op.OR, 2)])
+    def test_damage_that_grows_back(self, op: int, steps: int) -> None:
+        """Ones everywhere at once, or from the west and from the centre."""
+        picture = '"""\n' + "#####\n" * 5 + '"""'
+        found = self.run(
+            [(op, 3, 4), (Op.OR, 9, 1)], [10], f"task.target={picture}", "task.height=5",
+            "task.width=5", "task.hold=true", "task.heal=[2]", steps=8,
+        )  # fmt: skip
+        unit = "step" if steps == 1 else "steps"
+        assert found.text == (
+            f"proved at step 8 and at every later one, and at most {steps} {unit} after each of 25 "
+            "damages"
+        )
+
+    def test_too_many_states_to_damage(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("difflogic.evaluation.assurance.MOST_STATES", 0)
+        found = self.run([], [4], "task.hold=true", "task.heal=[1]")
+        assert (found.proved, found.verdict.value) == (False, "open")
+        assert found.text.endswith("; its states are too many for each to be damaged")
 
 
 def test_samples_alone() -> None:

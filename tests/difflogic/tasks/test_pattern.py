@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
+from difflogic.errors import ConfigError
 from difflogic.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
 from difflogic.training.sampling import draw_epoch
@@ -51,6 +52,38 @@ def test_every_sample_is_the_same():
     held_out, _ = draw_batch(task, 9, 0, 1, Purpose.HELD_OUT_START)
     for sample in starts:
         np.testing.assert_array_equal(sample, held_out[0])
+
+
+@pytest.mark.parametrize(("boundary", "places"), [("periodic", 400), ("zero", 16 * 16)])
+def test_patches_lie_in_every_place(boundary, places):
+    config = load_config(
+        "lizard", ["task.hold=true", "task.heal=[5]", f"automaton.boundary={boundary}"]
+    )
+    (patches,) = make_task(config).patches.values()
+    assert patches.shape == (places, 20, 20)
+    assert len(np.unique(patches, axis=0)) == places
+    assert (patches.sum(axis=(1, 2)) == 25).all()
+    around = np.zeros((20, 20), np.uint8)
+    around[np.ix_([18, 19, 0, 1, 2], [7, 8, 9, 10, 11])] = 1
+    assert (patches == around).all(axis=(1, 2)).any() == (boundary == "periodic")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["task.heal=[5]"], "[task] heal: what grows back is to stay: set hold = true"),
+        (
+            ["task.hold=true", "task.heal=[3,20]"],
+            "[task] heal: a patch of 20×20 cells leaves nothing of a row or column of 20×20 cells: "
+            "use at most 19",
+        ),
+        (["task.hold=true", "automaton.fire_rate=0.5"], "[task] hold: only a run that repeats"),
+    ],
+)
+def test_what_cannot_stay_or_heal(overrides, message):
+    with pytest.raises(ConfigError) as error:
+        load_config("lizard", overrides)
+    assert message in str(error.value)
 
 
 def test_a_picture_in_another_channel():

@@ -14,6 +14,7 @@ from tests.difflogic.training.tiny import tiny
         ["automaton.fire_rate=0.6", "automaton.boundary=periodic", "training.batch=3"],
         ["training.gradient_clip=0.05", "training.weight_decay=0.5", "training.beta1=0.5"],
         ["training.later_steps=4", "automaton.fire_rate=0.6"],
+        ["pool.batch=2", "pool.later=3", "pool.tolerance=1"],
         ["schedule.share=0.1", "schedule.to_epoch=2"],
         [
             "training.restart_every=2",

@@ -1,0 +1,113 @@
+"""Samples that start where the hard circuit's own run comes to, so that its target stays.
+
+A loss at one step says nothing of the next. "Growing neural cellular automata" (Mordvintsev et al.
+2020) goes on from a pool of earlier results, some of them damaged. Here the run is cheap, being
+bit-packed, so each such state is run anew from the start: it is never out of date, there is nothing
+to keep from epoch to epoch, and a resumed run goes on with the same states. A state that has lost
+the target teaches nothing: the run is followed only as long as it shows most of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.config import Config
+from difflogic.engine import oracle
+from difflogic.engine.hard import HardSimulator
+from difflogic.grid import Boundary
+from difflogic.netlist import Netlist
+from difflogic.streams import Purpose, stream
+from difflogic.tasks import Task
+from difflogic.training.levers import age
+
+Array = npt.NDArray[Any]
+Bits = npt.NDArray[np.uint8]
+
+
+class Runs(Protocol):
+    """Runs the hard circuit, synchronously."""
+
+    def wrong(self, start: Bits, target: Array, at: range) -> Array:
+        """Return how many bits differ from `target` (loss channels, H, W) after each of `at`."""
+
+    def state(self, start: Bits, steps: int) -> Bits:
+        """Return the state (C, H, W) that so many steps lead to from `start`."""
+
+
+class PoolSample(NamedTuple):
+    """A state to go on from, and when it is compared with what."""
+
+    start: Bits
+    """Shape (channels, height, width)."""
+    target: npt.NDArray[np.float64]
+    """Shape (loss channels, height, width)."""
+    step: int
+    """After so many further steps."""
+
+
+def draw_pool(task: Task, config: Config, epoch: int, runs: Runs) -> Iterator[PoolSample]:
+    """Draw an epoch's samples of the pool, each from a stream of its own; there may be none."""
+    pool, steps = config.pool, config.automaton.steps
+    for number in range(pool.batch):
+        rng = stream(config.training.seed, Purpose.POOL, epoch, number)
+        start, target = task.draw(rng)
+        wrong = runs.wrong(start, target, range(steps, steps + pool.later + 1))
+        lost = np.flatnonzero(wrong > pool.tolerance * target.size)
+        usable = lost[0] if len(lost) else len(wrong)
+        if not usable:
+            continue
+        state = runs.state(start, steps + int(rng.integers(0, usable)))
+        step = int(rng.integers(1, pool.steps + 1))
+        if age(config.training, epoch) >= pool.damage_from:
+            patches = [None, *task.patches.values()]
+            places = patches[rng.integers(0, len(patches))]
+            if places is not None:
+                state = state * (1 - places[rng.integers(0, len(places))])
+                step += steps
+        yield PoolSample(state, target, step)
+
+
+class HardRuns:
+    """Runs the circuit that a simulator of one sample has loaded."""
+
+    def __init__(self, simulator: HardSimulator, channels: list[int]) -> None:
+        """`channels` are the loss channels."""
+        self._simulator, self._channels = simulator, channels
+
+    def wrong(self, start: Bits, target: Array, at: range) -> Array:
+        """Return how many bits differ from `target` (loss channels, H, W) after each of `at`."""
+        simulator = self._simulator
+        script = simulator.script(
+            at[-1], at=at, targets=target[None], channels=self._channels
+        )  # fmt: skip
+        simulator.state[:] = simulator.pack_states(start[None])
+        return simulator.run(script)[:, 0]
+
+    def state(self, start: Bits, steps: int) -> Bits:
+        """Return the state (C, H, W) that so many steps lead to from `start`."""
+        return self._simulator.rollout(start[None], steps)[0]
+
+
+class OracleRuns:
+    """Runs a circuit in plain NumPy."""
+
+    def __init__(
+        self, netlist: Netlist, hard: Array, boundary: Boundary, channels: list[int]
+    ) -> None:
+        """`hard` are the coefficients (parameters, 4) of its ops, `channels` the loss channels."""
+        self._netlist, self._hard, self._boundary = netlist, hard, boundary
+        self._channels = channels
+
+    def wrong(self, start: Bits, target: Array, at: range) -> Array:
+        """Return how many bits differ from `target` (loss channels, H, W) after each of `at`."""
+        states = oracle.rollout(self._netlist, self._hard, start, at[-1], self._boundary)
+        return np.array([(states[step][self._channels] != target).sum() for step in at])
+
+    def state(self, start: Bits, steps: int) -> Bits:
+        """Return the state (C, H, W) that so many steps lead to from `start`."""
+        last = oracle.rollout(self._netlist, self._hard, start, steps, self._boundary)[-1]
+        return last.astype(np.uint8)

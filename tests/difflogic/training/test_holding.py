@@ -1,0 +1,129 @@
+"""Training for pictures that stay, and grow back: searches, their starts and their verdicts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from difflogic.engine import oracle
+from difflogic.engine.rollout import SEQUENTIAL
+from difflogic.engine.workers import Workers
+from difflogic.evaluation.assurance import assure
+from difflogic.evaluation.exactness import Plan, held_out
+from difflogic.evaluation.scene import Patches, Streams
+from difflogic.evaluation.trial import Changes, Trial
+from difflogic.gates import OPS, one_hot
+from difflogic.streams import Purpose
+from difflogic.tasks import make_task
+from difflogic.training.finishing import Finisher
+from difflogic.training.sensitivity import GradientSensitivity
+from difflogic.training.trainer import Trainer
+from tests.difflogic.evaluation.naive import random_model, rollout
+from tests.difflogic.training.tiny import growing
+
+STREAMS = Streams(0, Purpose.CHECK_START, Purpose.CHECK_MASK)
+HOLDING = (
+    "task.hold=true", "training.weight_decay=0.0", "hardening.share=0.3", "hardening.from_epoch=20",
+    "hardening.to_epoch=100", "finishing.every=30", "training.epochs=90", "pool.batch=2",
+    "pool.later=6", "pool.steps=3", "pool.tolerance=0.2", "training.seed=5",
+)  # fmt: skip
+"""A plus that stays, which is found at epoch 60."""
+
+
+@pytest.fixture(scope="module")
+def held():
+    with Trainer(growing(*HOLDING)) as trainer:
+        while not trainer.done:
+            trainer.step()
+        assert trainer.exact_epoch is not None
+        return trainer.result
+
+
+def test_a_run_ends_with_a_picture_that_stays(held):
+    assert assure(held).text == "proved at step 3 and at every later one"
+    assert held_out(held)["exact"]
+    task = make_task(held.config)
+    states = oracle.rollout(held.netlist, one_hot(held.ops), task.start_state, 40, "periodic")
+    for state in states[3:]:
+        np.testing.assert_array_equal(state[:1], task.target)
+
+
+def test_right_at_the_steps_that_are_looked_at_is_not_enough(held):
+    """A circuit that no count refutes is verified by proof alone."""
+    finisher = finisher_of(held, Plan.of(held.config, 8, STREAMS))
+    assert finisher.verify(held.ops) == (True, [])
+    finisher._judge.keeps = lambda ops: False
+    assert finisher.verify(held.ops) == (False, [])
+
+
+def finisher_of(model, plan):
+    config = model.config
+    sensitivity = GradientSensitivity(model.netlist, plan, 3, "float32", SEQUENTIAL)
+    return Finisher(model.netlist, plan, config.finishing, sensitivity, Workers(1))
+
+
+def healing_plan(*overrides):
+    config = growing("task.hold=true", "task.heal=[2,3]", *overrides)
+    return config, Plan.healing(make_task(config), STREAMS)
+
+
+@pytest.mark.parametrize("boundary", ["periodic", "zero"])
+def test_counts_of_damaged_runs(boundary):
+    config, plan = healing_plan(f"automaton.boundary={boundary}")
+    assert plan.starts == 1 + {"periodic": 50, "zero": 25}[boundary]
+    assert plan.decisive == (3, 7, 10)
+    model, damage = random_model(config, 4), plan.scene.damage
+    assert isinstance(damage, Patches)
+    samples = (0, 1, 7, 25)
+    expected = []
+    target, start = make_task(config).target, make_task(config).start_state
+    for sample, zeroed in zip(samples, damage.of(samples), strict=True):
+        assert zeroed.sum() == 0 if sample == 0 else zeroed.sum() in (4, 9)
+
+        def hit(step, state, zeroed=zeroed):
+            if step == 4:
+                state[:, zeroed == 1] = 0
+
+        states = rollout(model, start, 10, boundary, damage=hit)
+        expected.append([int((states[at - 1][:1] != target).sum()) for at in plan.decisive])
+    trial = Trial(model.netlist, plan.scene, samples)
+    assert trial(model.ops).T.tolist() == expected
+    # Candidates that are followed from their gate count the same.
+    with Workers(1) as workers:
+        changes = Changes(trial, workers)
+        changes.differ_from(model.ops)
+        rng = np.random.default_rng(0)
+        gates, ops = rng.integers(0, model.netlist.parameters, 40), rng.integers(0, OPS, 40)
+        found, _ = changes.judge(gates.tolist(), ops.tolist(), 10**6)
+    for gate, op, wrong in zip(gates, ops, found, strict=True):
+        changed = model.ops.copy()
+        changed[gate] = op
+        assert trial(changed).sum() == wrong
+
+
+def test_a_search_faces_all_damages_in_the_end():
+    config, plan = healing_plan("finishing.starts=4", "finishing.candidates=200")
+    model = random_model(config, 4)
+    finisher = finisher_of(model, plan)
+    assert sorted(number for some in finisher._rounds() for number in some) == [*range(51)]
+    found = finisher.finish(model.logits.T.copy(), np.random.default_rng(0))
+    assert not found.exact
+    assert found.wrong_fresh >= found.wrong > 0
+
+
+def test_gradients_also_begin_where_the_run_comes_to():
+    config, plan = healing_plan()
+    model = random_model(config, 4)
+    sensitivity = GradientSensitivity(model.netlist, plan, 3, "float64", SEQUENTIAL)
+    start = make_task(config).start_state
+    chosen = [0, 5, 9]
+    states = sensitivity._onward(model.ops, np.stack([start] * 3), chosen)
+    for state, zeroed in zip(states, plan.scene.damage.of(chosen), strict=True):
+        expected = rollout(model, start, 4, config.automaton.boundary)[-1]
+        expected[:, zeroed == 1] = 0
+        np.testing.assert_array_equal(state, expected)
+    held_plan = Plan.of(growing("task.hold=true"), 1, STREAMS)
+    sensitivity = GradientSensitivity(model.netlist, held_plan, 3, "float64", SEQUENTIAL)
+    states = sensitivity._onward(model.ops, start[None], [0])
+    expected = rollout(model, start, 3, config.automaton.boundary)[-1]
+    np.testing.assert_array_equal(states[0], expected)

@@ -1,0 +1,121 @@
+"""Samples that start where the hard circuit's own run comes to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from difflogic.engine import oracle
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.plan import pool_steps
+from difflogic.errors import ConfigError
+from difflogic.evaluation.scene import grid_of
+from difflogic.gates import one_hot
+from difflogic.tasks import make_task
+from difflogic.training.pool import HardRuns, OracleRuns, draw_pool
+from difflogic.training.trainer import Trainer
+from tests.difflogic.evaluation.naive import random_model
+from tests.difflogic.training.tiny import growing, tiny
+
+POOL = ("task.hold=true", "pool.batch=3", "pool.later=7", "pool.steps=4", "pool.tolerance=1")
+
+
+def runs_of(config, model):
+    simulator = HardSimulator(model.netlist, grid_of(config), 1)
+    simulator.load(model.ops)
+    return HardRuns(simulator, list(config.task.loss_channels))
+
+
+def oracle_runs_of(config, model):
+    boundary, channels = config.automaton.boundary, list(config.task.loss_channels)
+    return OracleRuns(model.netlist, one_hot(model.ops), boundary, channels)
+
+
+def samples_of(config, model, epochs=range(40)):
+    task, runs = make_task(config), runs_of(config, model)
+    return [sample for epoch in epochs for sample in draw_pool(task, config, epoch, runs)]
+
+
+@pytest.mark.parametrize("overrides", [(), ("task.heal=[2,3]", "pool.damage_from=0")])
+def test_the_oracle_and_the_simulator_draw_the_same(overrides):
+    config = growing(*POOL, *overrides)
+    model, task = random_model(config, 3), make_task(config)
+    for epoch in range(20):
+        found = list(draw_pool(task, config, epoch, runs_of(config, model)))
+        expected = list(draw_pool(task, config, epoch, oracle_runs_of(config, model)))
+        assert len(found) == len(expected) == 3
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one.start, other.start)
+            assert one.step == other.step
+
+
+def test_states_are_those_of_the_run_from_the_training_step_on():
+    config = growing(*POOL)
+    model, task = random_model(config, 3), make_task(config)
+    run = oracle.rollout(
+        model.netlist, one_hot(model.ops), task.start_state, 10, config.automaton.boundary
+    )
+    known = {state.astype(np.uint8).tobytes() for state in run[3:]}
+    samples = samples_of(config, model)
+    assert {sample.start.tobytes() for sample in samples} == known
+    assert {sample.step for sample in samples} == {1, 2, 3, 4}
+    assert pool_steps(config) == 4
+
+
+def test_damage_begins_at_its_epoch_and_takes_longer():
+    config = growing(*POOL, "task.heal=[2]", "pool.damage_from=10")
+    model = random_model(config, 3)
+    assert max(sample.step for sample in samples_of(config, model, range(10))) <= 4
+    later = samples_of(config, model, range(10, 50))
+    assert {sample.step for sample in later} == set(range(1, 8))
+    assert pool_steps(config) == 7
+    # Undamaged states come again and again, damaged ones in all places.
+    assert len({sample.start.tobytes() for sample in later}) > 20
+
+
+def test_a_run_that_has_lost_the_target_is_followed_no_further():
+    config = growing(*POOL, "pool.tolerance=0.2")
+    model, task = random_model(config, 3), make_task(config)
+
+    class Losing:
+        def wrong(self, start, target, at):
+            assert at == range(3, 11)
+            return np.array([5, 0, 6, 0, 0, 0, 0, 0])  # of 25 bits
+
+        def state(self, start, steps):
+            assert steps in (3, 4)
+            return start
+
+    assert len([*draw_pool(task, config, 5, Losing())]) == 3
+    Losing.wrong = lambda self, start, target, at: np.full(len(at), 6)
+    assert not [*draw_pool(task, config, 5, Losing())]
+    assert not samples_of(growing(*POOL, "pool.tolerance=0"), model)
+
+
+def test_a_resumed_run_goes_on_with_the_same_states():
+    config = growing(*POOL, "task.heal=[2]", "pool.damage_from=2", "finishing.every=0")
+    with Trainer(config) as trainer:
+        for _ in range(3):
+            trainer.step()
+        state = trainer.state()
+        for _ in range(4):
+            trainer.step()
+        expected = trainer.model.logits
+    with Trainer(config) as trainer:
+        trainer.restore(state)
+        for _ in range(4):
+            trainer.step()
+        np.testing.assert_array_equal(trainer.model.logits, expected)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["pool.batch=1", "automaton.fire_rate=0.5"], "[pool] batch: the pool's cells all fire"),
+        (["pool.batch=-1"], "[pool] batch must be"),
+    ],
+)
+def test_what_cannot_be(overrides, message):
+    with pytest.raises(ConfigError) as error:
+        tiny(*overrides)
+    assert message in str(error.value)
