@@ -216,7 +216,7 @@ def run(
     with ExitStack() as stack:
         trainer = stack.enter_context(Trainer(config))
         trainer.warm_up()
-        path = Path("parallel", trainer.engine.team.workers)
+        path = Path("parallel", trainer.engine.plan.workers)
         contestants: list[tuple[Path, Steps]] = [(path, trainer)]
         if compare == "sequential":
             sequential = stack.enter_context(Trainer(_sequential(config)))

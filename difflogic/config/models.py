@@ -213,10 +213,11 @@ class ParallelConfig(Section):
     workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
         default="auto", description="worker threads; auto is one per available core"
     )
-    strategy: Literal["auto", "samples", "cells", "steps"] = Field(
+    strategy: Literal["auto", "samples", "cells", "steps", "gates"] = Field(
         default="auto",
         description="how workers share a sample: not at all, by cells with a barrier at each "
-        "step, or as a pipeline of steps without barriers; auto chooses",
+        "step, as a pipeline of steps without barriers, or several to the gates of each tile; auto "
+        "chooses",
     )
     parallel_batch: bool = Field(
         default=True, description="samples of a batch run side by side, as far as they go around"

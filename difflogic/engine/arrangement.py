@@ -26,7 +26,7 @@ from difflogic.engine.layout import (
 )
 from difflogic.engine.program import compile_program
 from difflogic.engine.schedule import ceiling, pipeline_ceiling
-from difflogic.engine.sharing import SEQUENTIAL, Sharing, plan_team
+from difflogic.engine.sharing import SEQUENTIAL, Sharing, parts_of, plan_team
 from difflogic.errors import ConfigError
 from difflogic.netlist import Netlist
 from difflogic.quantities import show_bytes
@@ -86,8 +86,13 @@ class Arrangement:
 
     @property
     def workers(self) -> int:
-        """Threads that share the rollouts."""
-        return self.team.workers
+        """Threads that share the rollouts: fewer than asked for where not all can have a part."""
+        return self.team.workers * self.parts
+
+    @property
+    def parts(self) -> int:
+        """Workers that share a tile's gates."""
+        return parts_of(self.sharing, self.groups * len(self.chunks))
 
     @property
     def lanes(self) -> int:
@@ -128,8 +133,9 @@ class Arrangement:
 
     @property
     def team(self) -> Team:
-        """How the workers share a wave."""
-        return plan_team(self.sharing, self.groups, len(self.chunks))
+        """How the workers share a wave; those that share a tile count as one."""
+        teams = replace(self.sharing, workers=self.sharing.workers // self.parts)
+        return plan_team(teams, self.groups, len(self.chunks))
 
     @property
     def steps_per_call(self) -> int:
@@ -146,9 +152,12 @@ class Arrangement:
         others: "cells" or "steps" (see compilation.py).
         """
         team = self.team
-        if team.workers == 1:
+        if self.workers == 1:
             return ()
-        samples = ("samples",) if team.whole else ()
+        samples = ("samples",) if team.whole and team.workers > 1 else ()
+        if self.sharing.strategy == "gates" and self.sharing.parallel_cells:
+            cells = ("cells",) if team.whole < self.groups and team.workers > 1 else ()
+            return (*samples, *cells, "gates")
         return samples if team.whole == self.groups else (*samples, self.sharing.strategy)
 
     @property
@@ -159,7 +168,7 @@ class Arrangement:
             return 1
         if self.sharing.strategy == "cells":
             shared = min(team.abreast, shared)
-        return max(team.whole, shared * len(self.chunks))
+        return max(team.whole, shared * len(self.chunks)) * self.parts
 
     def at(self, workers: int) -> Self:
         """Return the same for another number of workers; the cut, and all bits, stay."""
@@ -169,7 +178,8 @@ class Arrangement:
         """Return the speed-up that `workers` could reach, if nothing cost anything but tasks."""
         plan = self if workers is None else self.at(workers)
         bound = pipeline_ceiling if self.sharing.strategy == "steps" else ceiling
-        return bound(plan.team, plan.groups, plan.rollouts.steps, plan.chunks)
+        teams = bound(plan.team, plan.groups, plan.rollouts.steps, plan.chunks)
+        return teams * plan.parts
 
     @property
     def gate_lanes(self) -> int:
@@ -186,7 +196,8 @@ class Arrangement:
     @property
     def bytes_per_worker(self) -> int:
         """Bytes of one worker's buffers."""
-        return self.rollouts.bytes_per_worker
+        splits = self.sharing.strategy == "gates" and self.workers > 1
+        return self.rollouts.bytes_per_worker(self.parts, splits)
 
     @property
     def bytes_shared(self) -> int:

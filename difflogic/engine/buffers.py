@@ -10,7 +10,7 @@ import numpy as np
 from difflogic.engine.compilation import Strategy, training_kernel
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.pipeline import APART, train_in_steps
-from difflogic.engine.kernels.teams import CURSOR_FIELDS, TICKETS
+from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING, TICKETS
 from difflogic.engine.layout import Grid, samples_per_group, stride
 from difflogic.engine.program import Program
 from difflogic.grid import NEIGHBORHOOD
@@ -61,13 +61,20 @@ class Rollouts:
             "coefficients": Shape((parameters,), self.dtype),
         }
 
-    def workspace(self) -> dict[str, Shape]:
-        """Return one worker's buffers: a tile of values, one of gradients, and little else."""
-        program, lanes = self.program, k.MAX_LANES
-        rows = max(program.forward_rows, program.backward_rows)
+    def workspace(self, splits: bool = False, leads: bool = True) -> dict[str, Shape]:
+        """Return one worker's buffers: a tile of values, one of gradients, and little else.
+
+        Where workers share a tile's gates (`splits`), no row is used twice, and those of the one
+        that leads are all they need.
+        """
+        program, lanes = self.program, k.MAX_LANES * leads
+        values = max(program.forward_rows, program.backward_rows)
+        gradients = program.gradient_rows
+        if splits:
+            values = gradients = program.rows
         return {
-            "values": Shape((rows * lanes,), self.dtype),
-            "gradients": Shape((program.gradient_rows * lanes,), self.dtype),
+            "values": Shape((values * lanes,), self.dtype),
+            "gradients": Shape((gradients * lanes,), self.dtype),
             "kept": Shape((self.channels * lanes,), self.dtype),
             "scratch": Shape((k.SCRATCH,), self.dtype),
             "cursor": Shape((CURSOR_FIELDS,), np.dtype(np.int64)),
@@ -77,14 +84,10 @@ class Rollouts:
         """Bytes of `shared`."""
         return total(self.shared(groups, chunks))
 
-    @property
-    def bytes_per_worker(self) -> int:
-        """Bytes of `workspace`."""
-        return total(self.workspace())
-
-    def bytes(self, groups: int, chunks: int, workers: int) -> int:
-        """Bytes of all buffers while `groups` of samples are in flight."""
-        return self.bytes_shared(groups, chunks) + workers * self.bytes_per_worker
+    def bytes_per_worker(self, parts: int = 1, splits: bool = False) -> int:
+        """Bytes of `workspace`, as a mean of the `parts` workers that share a tile."""
+        others = total(self.workspace(splits, leads=False))
+        return -(-(total(self.workspace(splits)) + (parts - 1) * others) // parts)
 
 
 def total(shapes: dict[str, Shape]) -> int:
@@ -101,4 +104,7 @@ def control_shape(strategy: Strategy, team: k.Team, groups: int, chunks: int, st
         # Forward and backward have a stage for whole groups, and one per step of the shared ones.
         rounds = -(-shared // team.abreast)
         places = 2 * (1 + rounds * steps) * workers
+    if strategy == "gates":
+        # Each team meets at a place of its own, at the end and where a cache line begins.
+        places += -places % APART + MEETING * workers
     return Shape((TICKETS + places,), np.dtype(np.int64))

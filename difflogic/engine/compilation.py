@@ -11,16 +11,20 @@ from typing import Any, Literal
 from difflogic.engine.kernels.hard import hard_rollout
 from difflogic.engine.kernels.pipeline import train_in_steps
 from difflogic.engine.kernels.shares import train
+from difflogic.engine.kernels.split import train_by_gates
 from difflogic.jit import JIT, is_compiled
 
-Strategy = Literal["cells", "steps"]
+Strategy = Literal["cells", "steps", "gates"]
 """How workers share the samples that are not one worker's alone: by cells, waiting for each other
-after each automaton step, or by cells and steps, as a pipeline (kernels/pipeline.py)."""
+after each automaton step; by cells and steps, as a pipeline (kernels/pipeline.py); or by cells and
+gates, several workers to a tile (kernels/split.py)."""
 
 
 def training_kernel(strategy: Strategy, workers: int) -> Any:
     """Return what a worker runs of a training step: it follows from these two alone."""
-    return train_in_steps if strategy == "steps" and workers > 1 else train
+    if workers == 1:
+        return train
+    return {"cells": train, "steps": train_in_steps, "gates": train_by_gates}[strategy]
 
 
 def is_cached(precision: str, strategy: Strategy = "cells", workers: int = 1) -> bool:

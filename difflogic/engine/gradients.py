@@ -50,7 +50,8 @@ def step_gradients(
     if lanes is None:
         raise ValueError(f"a tile has at most {k.MAX_LANES} cells, not {cells}")
     program, dtype = compile_program(netlist), coefficients.dtype
-    space = workspace(Rollouts(program, netlist.channels, Grid(1, cells, "zero"), 1, dtype))
+    rollouts = Rollouts(program, netlist.channels, Grid(1, cells, "zero"), 1, dtype)
+    space = workspace(rollouts.workspace())
     values = space.values[: program.backward_rows * lanes].reshape(-1, lanes)
     gradients = space.gradients[: program.gradient_rows * lanes].reshape(-1, lanes)
     values[: program.inputs, :cells] = inputs

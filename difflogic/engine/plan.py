@@ -15,6 +15,7 @@ import numpy as np
 from difflogic.config import Config
 from difflogic.engine.arrangement import Arrangement, settle
 from difflogic.engine.buffers import Rollouts
+from difflogic.engine.compilation import Strategy
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.program import compile_program
@@ -34,6 +35,11 @@ LEAST_SHARE = 0.5e-3
 
 SEARCH_CELLS = 1024
 """Cells that a search takes a gradient over, about: a few grids, or many small ones."""
+
+WITHIN_SAMPLES: dict[str, Strategy] = {
+    "auto": "cells", "samples": "cells", "cells": "cells", "steps": "steps", "gates": "gates",
+}  # fmt: skip
+"""How the workers share a sample, if they do, for each of [parallel] strategy."""
 
 SPARE = 0.1
 """Part of the available memory that is left to everything but the buffers."""
@@ -68,7 +74,7 @@ class ParallelPlan(Arrangement):
         asked = Sharing(
             parallel_batch=parallel.parallel_batch,
             parallel_cells=parallel.parallel_cells and parallel.strategy != "samples",
-            strategy="steps" if parallel.strategy == "steps" else "cells",
+            strategy=WITHIN_SAMPLES[parallel.strategy],
             lanes=None if parallel.lanes == "auto" else parallel.lanes,
             chunk=None if parallel.chunk == "auto" else parallel.chunk,
         )
@@ -93,7 +99,7 @@ class ParallelPlan(Arrangement):
     @property
     def bytes_per_worker(self) -> int:
         """Bytes of one worker's buffers, with those for searches."""
-        search = 0 if self.search is None else self.search.bytes_per_worker
+        search = 0 if self.search is None else self.search.bytes_per_worker()
         return super().bytes_per_worker + search
 
     @property

@@ -41,11 +41,13 @@ class Program:
     zero_rows: npt.NDArray[np.int32]
     """Gradient rows to clear before the walk back: what stars add to, and what nobody writes."""
     inputs: int
+    rows: int
+    """Those of the netlist: its inputs and gates."""
     parameters: int
 
 
 @dataclass(frozen=True)
-class _Instruction:
+class Instruction:
     """Netlist rows are the first of `width` adjacent ones; `params` has 1 entry, or 7 of a star."""
 
     reads: tuple[int, ...]
@@ -76,13 +78,7 @@ def compile_program(netlist: Netlist) -> Program:
 
 
 def _compile(netlist: Netlist) -> Program:
-    instructions = _merge_stars(netlist, _live(netlist, _runs(netlist)))
-    stars = [i for i in instructions if i.is_star]
-    runs = [i for i in instructions if not i.is_star and i.width > 1]
-    gates = [i for i in instructions if not i.is_star and i.width == 1]
-    order = [*stars, *runs, *gates]
-    _require_topological(netlist, order)
-
+    order = instructions_of(netlist)
     forward, forward_rows = _forward_rows(netlist, order, reuse=True)
     backward, backward_rows = _forward_rows(netlist, order, reuse=False)
     gradient, gradient_rows, adds, zero_rows = _gradient_rows(netlist, order)
@@ -95,17 +91,34 @@ def _compile(netlist: Netlist) -> Program:
         gradient_rows=gradient_rows,
         zero_rows=zero_rows,
         inputs=netlist.inputs,
+        rows=netlist.rows,
         parameters=netlist.parameters,
     )
 
 
-def _runs(netlist: Netlist) -> list[_Instruction]:
+def instructions_of(netlist: Netlist) -> list[Instruction]:
+    """Return the instructions of a netlist in the order in which they are executed."""
+    instructions = _merge_stars(netlist, live_runs(netlist))
+    stars = [i for i in instructions if i.is_star]
+    runs = [i for i in instructions if not i.is_star and i.width > 1]
+    gates = [i for i in instructions if not i.is_star and i.width == 1]
+    order = [*stars, *runs, *gates]
+    _require_topological(netlist, order)
+    return order
+
+
+def live_runs(netlist: Netlist) -> list[Instruction]:
+    """Return the runs of adjacent gates that outputs depend on, in the order of the netlist."""
+    return _live(netlist, _runs(netlist))
+
+
+def _runs(netlist: Netlist) -> list[Instruction]:
     """Join gates that follow each other in a, b and out, and share their logits."""
     joins = (np.diff(netlist.param) == 0) & (np.diff(netlist.a) == 1) & (np.diff(netlist.b) == 1)
     starts = np.flatnonzero(np.concatenate([[True], ~joins]))
     widths = np.diff(np.append(starts, netlist.gates))
     return [
-        _Instruction(
+        Instruction(
             reads=(int(netlist.a[start]), int(netlist.b[start])),
             out=netlist.inputs + int(start),
             width=int(width),
@@ -115,7 +128,7 @@ def _runs(netlist: Netlist) -> list[_Instruction]:
     ]
 
 
-def _live(netlist: Netlist, runs: list[_Instruction]) -> list[_Instruction]:
+def _live(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]:
     """Drop runs that no output depends on: their logits have no gradient."""
     needed = np.zeros(netlist.rows, dtype=bool)
     needed[netlist.outputs] = True
@@ -128,7 +141,7 @@ def _live(netlist: Netlist, runs: list[_Instruction]) -> list[_Instruction]:
     return kept[::-1]
 
 
-def _merge_stars(netlist: Netlist, runs: list[_Instruction]) -> list[_Instruction]:
+def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]:
     """Replace each tree of seven runs over input rows with a common centre by one star."""
     writer = {run.out: run for run in runs}
     reads = np.zeros(netlist.rows, dtype=int)
@@ -137,7 +150,7 @@ def _merge_stars(netlist: Netlist, runs: list[_Instruction]) -> list[_Instructio
             reads[row : row + run.width] += 1
     reads[netlist.outputs] += 1
 
-    def private_inputs(run: _Instruction) -> list[_Instruction] | None:
+    def private_inputs(run: Instruction) -> list[Instruction] | None:
         """The two runs that `run` reads, if nobody else reads them."""
         inner = [writer.get(row) for row in run.reads]
         if any(
@@ -149,7 +162,7 @@ def _merge_stars(netlist: Netlist, runs: list[_Instruction]) -> list[_Instructio
             return None
         return [source for source in inner if source is not None]
 
-    merged: dict[int, _Instruction] = {}
+    merged: dict[int, Instruction] = {}
     inside: set[int] = set()
     for run in runs:
         branches = private_inputs(run)
@@ -166,7 +179,7 @@ def _merge_stars(netlist: Netlist, runs: list[_Instruction]) -> list[_Instructio
         if centers & {leaf.reads[0] for leaf in leaves}:
             continue  # the kernel holds the centre's gradient while it adds to the leaves'
         parts = [*leaves, *branches, run]
-        merged[run.out] = _Instruction(
+        merged[run.out] = Instruction(
             reads=(*(leaf.reads[0] for leaf in leaves), centers.pop()),
             out=run.out,
             width=run.width,
@@ -176,7 +189,7 @@ def _merge_stars(netlist: Netlist, runs: list[_Instruction]) -> list[_Instructio
     return [merged.get(run.out, run) for run in runs if run.out not in inside]
 
 
-def _require_topological(netlist: Netlist, order: list[_Instruction]) -> None:
+def _require_topological(netlist: Netlist, order: list[Instruction]) -> None:
     defined = np.arange(netlist.rows) < netlist.inputs
     for instruction in order:
         for row in instruction.reads:
@@ -187,7 +200,7 @@ def _require_topological(netlist: Netlist, order: list[_Instruction]) -> None:
 class _Rows:
     """Places blocks of adjacent netlist rows in a tile, most recently freed rows first."""
 
-    def __init__(self, netlist: Netlist, order: Iterable[_Instruction]) -> None:
+    def __init__(self, netlist: Netlist, order: Iterable[Instruction]) -> None:
         self.end = netlist.inputs
         self._free: dict[int, list[int]] = {}
         self._owner = np.full(netlist.rows, -1)
@@ -229,7 +242,7 @@ class _Placed:
 
 
 def _forward_rows(
-    netlist: Netlist, order: list[_Instruction], reuse: bool
+    netlist: Netlist, order: list[Instruction], reuse: bool
 ) -> tuple[tuple[list[_Placed], npt.NDArray[np.int32]], int]:
     rows = _Rows(netlist, order)
     last_read: dict[int, int] = {}
@@ -252,7 +265,7 @@ def _forward_rows(
 
 
 def _gradient_rows(
-    netlist: Netlist, order: list[_Instruction]
+    netlist: Netlist, order: list[Instruction]
 ) -> tuple[tuple[list[_Placed], npt.NDArray[np.int32]], int, list[int], npt.NDArray[np.int32]]:
     """Place gradients: a row lives from its value's last reader, back to the value's writer.
 
@@ -309,7 +322,7 @@ def _gradient_rows(
     return (placed, outputs), rows.end, adds, np.array(zero_rows, dtype=np.int32)
 
 
-def _linked(order: list[_Instruction], index: int) -> bool:
+def _linked(order: list[Instruction], index: int) -> bool:
     """Whether this gate's input a is the input b of the gate before."""
     if index == 0 or index == len(order):
         return False
@@ -320,7 +333,7 @@ def _linked(order: list[_Instruction], index: int) -> bool:
 
 def _encode(
     netlist: Netlist,
-    order: list[_Instruction],
+    order: list[Instruction],
     values: tuple[list[_Placed], npt.NDArray[np.int32]],
     gradients: tuple[list[_Placed], npt.NDArray[np.int32]],
     adds: list[int],

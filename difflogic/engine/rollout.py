@@ -14,13 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.engine.arrangement import Arrangement
-from difflogic.engine.buffers import Rollouts, Shape
+from difflogic.engine.buffers import Shape
 from difflogic.engine.compilation import training_kernel
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.shares import reduce_sums
-from difflogic.engine.kernels.teams import ABORTED
+from difflogic.engine.kernels.split import train_by_gates
+from difflogic.engine.kernels.teams import ABORTED, MEETING
 from difflogic.engine.layout import Grid, make_layout
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
+from difflogic.engine.split import split_program
 from difflogic.engine.work import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.memory import aligned
@@ -53,8 +55,8 @@ class Engine:
         self.team = self.plan.team
         self._samples, self._groups = self.plan.samples_per_group, self.plan.groups
         self._steps_per_call = self.plan.steps_per_call
-        self._workers = Workers(self.team.workers)
-        self._kernel = training_kernel(sharing.strategy, self.team.workers)
+        self._workers = Workers(self.plan.workers)
+        self._kernel = training_kernel(sharing.strategy, self.plan.workers)
         self._in_use = 0
         self._loss_channels: tuple[int, ...] | None = None
         self._allocate()
@@ -76,7 +78,17 @@ class Engine:
         program = rollouts.program
         code = k.ProgramCode(program.forward, program.backward, program.zero_rows)
         self._problem = k.Problem(self.team, code, self.layout)
-        self._workspaces = [workspace(rollouts) for _ in range(self.team.workers)]
+        # The first of the workers that share a tile has the buffers of all.
+        parts = self.plan.parts
+        self._split = split_program(self.netlist, parts) if self._splits else None
+        self._workspaces = [
+            workspace(rollouts.workspace(self._splits, leads=worker % parts == 0))
+            for worker in range(self.plan.workers)
+        ]
+
+    @property
+    def _splits(self) -> bool:
+        return self._kernel is train_by_gates
 
     def __enter__(self) -> Engine:
         self._workers.__enter__()
@@ -96,8 +108,9 @@ class Engine:
 
     @property
     def bytes_per_worker(self) -> int:
-        """Memory of one worker's tiles."""
-        return sum(buffer.nbytes for buffer in self._workspaces[0])
+        """Memory of one worker's tiles; of those who share them, a mean."""
+        spaces = self._workspaces
+        return sum(buffer.nbytes for space in spaces for buffer in space) // len(spaces)
 
     @property
     def bytes_shared(self) -> int:
@@ -244,7 +257,15 @@ class Engine:
         shared = (
             self._problem, self._batch(), k.Span(parts, first, end, self._in_use), self._control,
         )  # fmt: skip
+        calls: list[tuple[Any, ...]]
         calls = [(worker, *shared, space) for worker, space in enumerate(self._workspaces)]
+        if self._split is not None:
+            parts, meetings = self.plan.parts, len(self._control) - MEETING * self.team.workers
+            leaders = [self._workspaces[worker - worker % parts] for worker in range(len(calls))]
+            calls = [
+                (*call, leader, self._split, meetings)
+                for call, leader in zip(calls, leaders, strict=True)
+            ]
         try:
             self._workers.run(self._kernel, calls)
         except BaseException:
@@ -275,9 +296,9 @@ class Engine:
         return batch
 
 
-def workspace(rollouts: Rollouts) -> k.Workspace:
+def workspace(shapes: dict[str, Shape]) -> k.Workspace:
     """Allocate one worker's buffers."""
-    return k.Workspace(**{name: _make(shape) for name, shape in rollouts.workspace().items()})
+    return k.Workspace(**{name: _make(shape) for name, shape in shapes.items()})
 
 
 def _make(shape: Shape) -> npt.NDArray:

@@ -20,12 +20,26 @@ class Sharing:
     parallel_batch: bool = True
     parallel_cells: bool = True
     strategy: Strategy = "cells"
+    parts: int | None = None
+    """Workers that share a tile's gates, where the strategy is that."""
     lanes: int | None = None
     chunk: int | None = None
 
 
 SEQUENTIAL = Sharing(workers=1, parallel_batch=False, parallel_cells=False)
 """The same kernels on one worker, sample after sample."""
+
+
+def parts_of(sharing: Sharing, tasks: int) -> int:
+    """Return how many workers share the gates of each tile, where `tasks` are done side by side.
+
+    As many as go around. Where there are tiles enough for all workers, and their gates are to be
+    shared nevertheless, all share each tile.
+    """
+    workers = sharing.workers
+    if sharing.strategy != "gates" or not sharing.parallel_cells:
+        return 1
+    return min(workers, sharing.parts or (workers if workers <= tasks else workers // tasks))
 
 
 def plan_team(sharing: Sharing, groups: int, chunks: int) -> Team:

@@ -46,6 +46,8 @@ WAYS: tuple[tuple[str, bool, bool, Strategy], ...] = (
     ("batch- and cell-parallel", True, True, "cells"),
     ("pipelined", False, True, "steps"),
     ("batch-parallel and pipelined", True, True, "steps"),
+    ("gate-parallel", False, True, "gates"),
+    ("batch-, cell- and gate-parallel", True, True, "gates"),
 )
 """Ways to share the work: their names, whether whole samples and whether cells are shared, and how
 the latter."""
@@ -123,6 +125,7 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
         "2 workers, 1 sample in flight": {"workers": 2, "max_parallel_samples": 1},
         "3 workers, pipelined": {"workers": 3, "strategy": "steps", "parallel_batch": False},
         "2 workers, batch, then pipelined": {"workers": 2, "strategy": "steps"},
+        "3 workers, gates": {"workers": 3, "strategy": "gates"},
     }
     for name, parallel in ways.items():
         found = _train(config, parallel)

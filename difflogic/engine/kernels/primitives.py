@@ -23,10 +23,12 @@ if JIT:
     from difflogic.engine.kernels.llvm.vectors import (
         gates_backward,
         gates_forward,
+        pulls_backward,
         runs_backward,
         runs_forward,
         stars_backward,
         stars_forward,
+        sums_backward,
     )
     from difflogic.engine.kernels.llvm.words import hard_gates, hard_see, hard_write
 else:
@@ -45,10 +47,12 @@ else:
     from difflogic.engine.kernels.plain.vectors import (
         gates_backward,
         gates_forward,
+        pulls_backward,
         runs_backward,
         runs_forward,
         stars_backward,
         stars_forward,
+        sums_backward,
     )
     from difflogic.engine.kernels.plain.words import hard_gates, hard_see, hard_write
 
@@ -64,10 +68,12 @@ __all__ = [
     "hard_see",
     "hard_write",
     "now",
+    "pulls_backward",
     "restore_denormals",
     "runs_backward",
     "runs_forward",
     "stars_backward",
     "stars_forward",
+    "sums_backward",
     "yield_thread",
 ]

@@ -30,22 +30,29 @@ def forward_share(following, worker, problem, batch, span, control, workspace):
 
 
 @inlined
-def chunk_backward(problem, batch, group, step, chunk, workspace):
-    """One step back for a group's chunk of tiles; its gate sums go to its own slot."""
-    layout, loss_steps, sums = problem.layout, batch.loss_steps, batch.sums[group, chunk]
+def step_back(batch, group, step):
+    """Return one automaton step of a group, as the way back sees it."""
+    loss_steps = batch.loss_steps
     last = step == loss_steps[-1] - 1
-    if last:
-        sums[:] = 0.0
     supervised, loss = False, 0
     for index in range(len(loss_steps)):
         if loss_steps[index] == step + 1:
             supervised, loss = True, index
     input_gradients = batch.input_gradients[group]
-    back = StepBack(
+    return StepBack(
         batch.states[group, step], batch.masks[group, step], last, supervised,
         batch.loss_gradients[group, loss], input_gradients[(step + 1) % RING],
         input_gradients[step % RING],
     )  # fmt: skip
+
+
+@inlined
+def chunk_backward(problem, batch, group, step, chunk, workspace):
+    """One step back for a group's chunk of tiles; its gate sums go to its own slot."""
+    layout, sums = problem.layout, batch.sums[group, chunk]
+    back = step_back(batch, group, step)
+    if back.last:
+        sums[:] = 0.0
     for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
         tile_backward(problem.program, batch.coefficients, layout, tile, back, sums, workspace)
 

@@ -26,6 +26,12 @@ STAR_LEAVES, STAR_CENTER, STAR_OUT, STAR_WIDTH, STAR_PARAMS = 0, 4, 5, 6, 7
 STAR_GRAD_LEAVES, STAR_GRAD_CENTER, STAR_GRAD_OUT = 14, 18, 19
 STAR_FIELDS = 20
 
+# Where a tile's gates are split: gradient rows that are summed up, and what is added to each.
+TARGET_ROW, TARGET_PULLS, TARGET_COUNT, TARGET_FILLED = range(4)
+TARGET_FIELDS = 4
+PULL_GRAD, PULL_OTHER, PULL_PARAM, PULL_SIDE, PULL_FUSED = range(5)
+PULL_FIELDS = 5
+
 
 class Code(NamedTuple):
     """A program's instructions, each kind a matrix; executed in the order of the fields."""
@@ -43,6 +49,24 @@ class ProgramCode(NamedTuple):
     forward: Code
     backward: Code
     zero_rows: np.ndarray  # int32: gradient rows to clear before the walk back
+
+
+class SplitCode(NamedTuple):
+    """A program whose gates several workers share, for one tile at a time (split.py).
+
+    Rows are those of the netlist. A stage is what they do between two barriers; part p of it are
+    the instructions bounds[stage, p] to before bounds[stage, p + 1].
+    """
+
+    parts: int
+    gates: np.ndarray  # int32 (runs, FIELDS)
+    gate_bounds: np.ndarray  # int32 (stages, parts + 1)
+    targets: np.ndarray  # int32 (rows, TARGET_FIELDS); the last stage has the inputs' rows
+    target_bounds: np.ndarray  # int32 (stages, parts + 1)
+    pulls: np.ndarray  # int32 (pulls, PULL_FIELDS): in the order in which they are added
+    sums: np.ndarray  # int32 (runs, FIELDS): whose gate sums are added up, in order
+    sum_bounds: np.ndarray  # int32 (1, parts + 1)
+    outputs: np.ndarray  # int32 (channels,): rows of the cell's next state
 
 
 class Layout(NamedTuple):

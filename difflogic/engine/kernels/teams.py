@@ -15,25 +15,33 @@ SPINS = 4000
 WAY, PHASE, GROUP, STEP, CHUNK, STAGE, ROUND, TASKS, STEALS, WAITS, WAITED = range(11)
 """Places in a worker's cursor: what piece of work it is at, and what it has done so far.
 
-PHASE is one of BEGINNING, ALONE, SHARING; TASKS and what follows are counted over all calls: pieces
-of work taken, those taken from another's share, waits for others, and their nanoseconds."""
+PHASE is one of the four below. TASKS and what follows are counted over all calls: pieces of work
+taken, those taken from another's share, waits for others, and their nanoseconds."""
 CURSOR_FIELDS = 11
-BEGINNING, ALONE, SHARING = 0, 1, 2
+BEGINNING, ALONE, SHARING, FINISHED = range(4)
+MEETING = 16
+"""Places that a barrier takes in the control array."""
 
 
 @kernel
 def barrier(control, workers, cursor):
     """Wait until all workers have come here, or the call is given up."""
+    meet(control, 0, workers, cursor)
+
+
+@kernel
+def meet(control, place, workers, cursor):
+    """Wait until so many workers have come to the barrier at a place of the control array."""
     if workers == 1:
         return
-    generation = atomic_load(control, GENERATION)
-    if atomic_add(control, ARRIVED, 1) == workers - 1:
-        atomic_add(control, ARRIVED, -workers)
-        atomic_add(control, GENERATION, 1)
+    generation = atomic_load(control, place + GENERATION)
+    if atomic_add(control, place + ARRIVED, 1) == workers - 1:
+        atomic_add(control, place + ARRIVED, -workers)
+        atomic_add(control, place + GENERATION, 1)
         return
     since = now()
     spins = 0
-    while atomic_load(control, GENERATION) == generation:
+    while atomic_load(control, place + GENERATION) == generation:
         spins += 1
         if spins > SPINS:
             if atomic_load(control, ABORTED) != 0:

@@ -47,6 +47,33 @@ def run_backward(code, coefficients, tile, grad, sums, scratch, lanes):
         stars_backward((tile, code.stars, coefficients, grad, sums, scratch), 64)
 
 
+@inlined
+def sight(layout, tile_index, neighbor):
+    """Return where a neighbour of a tile's first cell is, which lanes to mend, and their number."""
+    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
+    return (
+        layout.lead + start + layout.shifts[neighbor], layout.mend_start[tile_index, neighbor],
+        layout.mend_start[tile_index, neighbor + 1], min(lanes, layout.cells - start), lanes,
+    )  # fmt: skip
+
+
+@inlined
+def gather_row(row, layout, seen, target):
+    """Copy what a neighbour of each of a tile's cells has in `row` (stride,), to the lanes.
+
+    `seen` says which neighbour of which tile, as found by `sight`.
+    """
+    first, mend, mend_end, count, lanes = seen
+    # Slices, since numba cannot vectorise an index that it must check for a sign.
+    shifted = row[first : first + lanes]
+    for i in range(lanes):
+        target[i] = shifted[i]
+    for m in range(mend, mend_end):
+        target[layout.mend_lane[m]] = row[layout.mend_source[m]]
+    for i in range(count, lanes):
+        target[i] = 0.0
+
+
 @kernel
 def gather(source, layout, tile_index, channels, rows):
     """Copy the neighbours of a tile's cells to rows n·C + c, for neighbour n and channel c.
@@ -57,24 +84,13 @@ def gather(source, layout, tile_index, channels, rows):
     """
     mirrored = source.shape[0] != channels
     apart = channels if mirrored else 0
-    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
-    count = min(lanes, layout.cells - start)
+    lanes = layout.tile_lanes[tile_index]
     for n in range(9):
         neighbor = 8 - n if mirrored else n
-        first = layout.lead + start + layout.shifts[neighbor]
-        mend = layout.mend_start[tile_index, neighbor]
-        mend_end = layout.mend_start[tile_index, neighbor + 1]
+        seen = sight(layout, tile_index, neighbor)
         for c in range(channels):
-            row = source[n * apart + c]
             target = rows[(n * channels + c) * lanes : (n * channels + c + 1) * lanes]
-            # Slices, since numba cannot vectorise an index that it must check for a sign.
-            shifted = row[first : first + lanes]
-            for i in range(lanes):
-                target[i] = shifted[i]
-            for m in range(mend, mend_end):
-                target[layout.mend_lane[m]] = row[layout.mend_source[m]]
-            for i in range(count, lanes):
-                target[i] = 0.0
+            gather_row(source[n * apart + c], layout, seen, target)
 
 
 @inlined
@@ -84,20 +100,61 @@ def tile_forward(code, coefficients, layout, tile_index, state, mask, new_state,
     `mask` is (cells,), 1 where a cell takes its new state, or empty if all do.
     """
     gather(state, layout, tile_index, state.shape[0], values)
-    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
+    lanes = layout.tile_lanes[tile_index]
     run_forward(code, coefficients, values, lanes)
-    count = min(lanes, layout.cells - start)
-    first = layout.lead + start
     for c in range(state.shape[0]):
         computed = values[code.outputs[c] * lanes : (code.outputs[c] + 1) * lanes]
-        old, new = state[c, first : first + count], new_state[c, first : first + count]
-        if len(mask) == 0:
-            for i in range(count):
-                new[i] = computed[i]
-        else:
-            updated = mask[start : start + count]
-            for i in range(count):
-                new[i] = computed[i] if updated[i] else old[i]
+        keep_or_update(computed, layout, tile_index, mask, state[c], new_state[c])
+
+
+@inlined
+def keep_or_update(computed, layout, tile_index, mask, state, new_state):
+    """Write one channel of a tile's cells: what was computed, or the old value by the mask."""
+    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
+    count = min(lanes, layout.cells - start)
+    first = layout.lead + start
+    old, new = state[first : first + count], new_state[first : first + count]
+    if len(mask) == 0:
+        for i in range(count):
+            new[i] = computed[i]
+    else:
+        updated = mask[start : start + count]
+        for i in range(count):
+            new[i] = computed[i] if updated[i] else old[i]
+
+
+@inlined
+def channel_gradient(c, step, layout, tile_index, grad, kept, target):
+    """Put dL/d(new state) of one channel of a tile's cells into the row `target`.
+
+    What the step after left stands gathered in the input rows of `grad`. A masked cell's gradient
+    is left in `kept` instead.
+    """
+    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
+    count = min(lanes, layout.cells - start)
+    first = layout.lead + start
+    channels, mask = step.state.shape[0], step.mask
+    total = kept[c * lanes : (c + 1) * lanes]
+    total[:] = 0.0
+    if step.supervised:
+        given = step.loss_gradient[c, first : first + lanes]
+        for i in range(lanes):
+            total[i] = given[i] if i < count else 0.0
+    if not step.last:
+        for n in range(9):
+            part = grad[(n * channels + c) * lanes : (n * channels + c + 1) * lanes]
+            for i in range(lanes):
+                total[i] += part[i]
+    if len(mask) == 0:
+        for i in range(lanes):
+            target[i] = total[i]
+    else:
+        # A cell that kept its old state hands its gradient straight to it.
+        target[:] = 0.0
+        updated = mask[start : start + count]
+        for i in range(count):
+            if updated[i]:
+                target[i], total[i] = total[i], 0.0
 
 
 @inlined
@@ -122,28 +179,8 @@ def tile_backward(program, coefficients, layout, tile_index, step, sums, workspa
         gather(step.upstream, layout, tile_index, channels, grad)
     for c in range(channels):
         # Gathered before any output row is written: the two never share rows (program.py).
-        total = kept[c * lanes : (c + 1) * lanes]
-        total[:] = 0.0
-        if step.supervised:
-            given = step.loss_gradient[c, first : first + lanes]
-            for i in range(lanes):
-                total[i] = given[i] if i < count else 0.0
-        if not step.last:
-            for n in range(9):
-                part = grad[(n * channels + c) * lanes : (n * channels + c + 1) * lanes]
-                for i in range(lanes):
-                    total[i] += part[i]
         target = grad[code.grad_outputs[c] * lanes : (code.grad_outputs[c] + 1) * lanes]
-        if len(mask) == 0:
-            for i in range(lanes):
-                target[i] = total[i]
-        else:
-            # A cell that kept its old state hands its gradient straight to it.
-            target[:] = 0.0
-            updated = mask[start : start + count]
-            for i in range(count):
-                if updated[i]:
-                    target[i], total[i] = total[i], 0.0
+        channel_gradient(c, step, layout, tile_index, grad, kept, target)
     for row in program.zero_rows:
         grad[row * lanes : (row + 1) * lanes] = 0.0
 

@@ -236,7 +236,7 @@ def configs(draw):
         "evaluation": {"hard_every": draw(st.integers(1, 10**9)), "starts": draw(sizes)},
         "parallel": {
             "workers": draw(st.one_of(st.just("auto"), st.integers(1, 1024))),
-            "strategy": draw(st.sampled_from(["auto", "samples", "cells", "steps"])),
+            "strategy": draw(st.sampled_from(["auto", "samples", "cells", "steps", "gates"])),
             "parallel_batch": draw(switch),
             "parallel_cells": draw(switch),
             "max_parallel_samples": draw(some),

@@ -166,7 +166,7 @@ sharings = st.builds(
     workers=st.integers(1, 4),
     parallel_batch=st.booleans(),
     parallel_cells=st.booleans(),
-    strategy=st.sampled_from(["cells", "steps"]),
+    strategy=st.sampled_from(["cells", "steps", "gates"]),
     lanes=st.sampled_from([None, *LANES]),
     chunk=st.sampled_from([None, 1, 2, 3]),
 )

@@ -15,10 +15,12 @@ def test_the_largest_kernels_are_asked_for(monkeypatch, kept):
     monkeypatch.setattr(compilation, "is_compiled", is_compiled)
     assert compilation.is_cached("float64") == kept
     assert compilation.is_cached("float32", "steps", 2) == kept
+    assert compilation.is_cached("float32", "gates", 2) == kept
     assert compilation.is_cached("float32", "steps", 1) == kept
     assert compilation.is_hard_cached() == kept
     assert asked == [
-        ("train", "float64"), ("train_in_steps", "float32"), ("train", "float32"),
+        ("train", "float64"), ("train_in_steps", "float32"), ("train_by_gates", "float32"),
+        ("train", "float32"),
         ("hard_rollout", None),
     ]  # fmt: skip
 

@@ -89,7 +89,7 @@ def test_sharing_does_not_change_a_bit(name, dtype):
     expected = run_engine(problem, dtype)
     for workers in (1, 2, 3, 7):  # seven are more than the tiles of any of these
         for batch, cells in ((True, True), (True, False), (False, True)):
-            for strategy in ("cells", "steps"):
+            for strategy in ("cells", "steps", "gates"):
                 sharing = Sharing(workers, batch, cells, strategy)
                 assert equal(run_engine(problem, dtype, sharing), expected)
 

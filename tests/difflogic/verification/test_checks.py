@@ -41,6 +41,8 @@ def test_everything_is_equivalent(fire_rate):
         ("batch- and cell-parallel", "sequential"),
         ("pipelined", "sequential"),
         ("batch-parallel and pipelined", "sequential"),
+        ("gate-parallel", "sequential"),
+        ("batch-, cell- and gate-parallel", "sequential"),
         ("training with 5 workers", "sequential"),
         ("float64 kernels", "oracle"),
         ("gradients of one sample", "oracle"),
@@ -96,7 +98,7 @@ def test_levers_that_depend_on_the_workers_fail(monkeypatch):
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.training_is_the_same_at_any_worker_count(tiny()))
     levers = checks.with_levers(tiny())
-    assert len(failures(checks.training_is_the_same_at_any_worker_count(levers))) == 6
+    assert len(failures(checks.training_is_the_same_at_any_worker_count(levers))) == 7
 
 
 def test_levers_leave_the_boards_of_life_alone():
@@ -129,7 +131,7 @@ def test_a_result_that_depends_on_the_workers_fails(monkeypatch):
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.sharing_changes_nothing(SMALL_CASES[1]))
     monkeypatch.setattr(checks, "worker_counts", lambda: (2, 3))
-    assert len(failures(checks.sharing_changes_nothing(SMALL_CASES[1]))) == 5
+    assert len(failures(checks.sharing_changes_nothing(SMALL_CASES[1]))) == 7
 
 
 def test_too_coarse_a_float32_fails(monkeypatch):

@@ -82,6 +82,17 @@ PLAIN_MUTATIONS = {
     "a missing wait": (
         "+ DONE) < steps:\n            return False", "+ DONE) < 0:\n            return False", 1,
     ),
+    "two parts writing one row": (
+        "target_bounds[stage, part], split.target_bounds[stage, part + 1]",
+        "target_bounds[stage, 0], split.target_bounds[stage, part + 1]", 1,
+    ),
+    "parts that do not wait for each other": (
+        "        if foreign or not stages:\n", "        if not stages:\n", 1,
+    ),
+    "gradients of a row added in another order": (
+        "for instruction in reversed(order):\n        if instruction.is_star:\n            *leaves",
+        "for instruction in order:\n        if instruction.is_star:\n            *leaves", 1,
+    ),
     "an order that depends on the worker": (
         "batch.sums[group, chunk]",
         "batch.sums[group, workspace.cursor[8] % batch.sums.shape[1]]", 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numba.core import cgutils
@@ -27,6 +28,12 @@ from difflogic.engine.kernels.structures import (
     LINKED,
     OUT,
     PARAM,
+    PULL_FIELDS,
+    PULL_FUSED,
+    PULL_GRAD,
+    PULL_OTHER,
+    PULL_PARAM,
+    PULL_SIDE,
     STAR_CENTER,
     STAR_FIELDS,
     STAR_GRAD_CENTER,
@@ -36,6 +43,11 @@ from difflogic.engine.kernels.structures import (
     STAR_OUT,
     STAR_PARAMS,
     STAR_WIDTH,
+    TARGET_COUNT,
+    TARGET_FIELDS,
+    TARGET_FILLED,
+    TARGET_PULLS,
+    TARGET_ROW,
     WIDTH,
     A,
     B,
@@ -266,6 +278,75 @@ def stars_backward(
         v.blocks(row, STAR_WIDTH, block, step=2)
         for gate in range(7):
             v.fold_sums(acc[gate], slot_of(v, sums, params[gate]))
+
+
+@primitive
+def pulls_backward(
+    v: Any, count: Any, tile: Any, targets: Any, pulls: Any, coefficients: Any, grad: Any
+) -> None:
+    """Sum up gradient rows, each with all that its readers hand back, in the order of `pulls`.
+
+    A pull is what stars, runs and gates add to the row, with the same roundings: those of a
+    gate's input b and of stars are fused, g·to + sum; all others round g·to before.
+    """
+    builder = v.builder
+    acc = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
+    offsets = [I64(k * v.width) for k in range(v.vectors)]
+    with cgutils.for_range(builder, count, intp=I64) as loop:
+        row = instruction(v, targets, loop.index, TARGET_FIELDS)
+        target = v.row(grad, v.field(row, TARGET_ROW))
+        first = v.field(row, TARGET_PULLS)
+        for held in acc:
+            builder.store(v.zero(), held)
+        with builder.if_then(flag(v, v.field(row, TARGET_FILLED), 1)):
+            for held, o in zip(acc, offsets, strict=True):
+                builder.store(v.load(v.pointer(target, o)), held)
+        with cgutils.for_range(builder, v.field(row, TARGET_COUNT), intp=I64) as inner:
+            pull = instruction(v, pulls, builder.add(first, inner.index), PULL_FIELDS)
+            above = v.row(grad, v.field(pull, PULL_GRAD))
+            other = v.row(tile, v.field(pull, PULL_OTHER))
+            c = slot_of(v, coefficients, v.field(pull, PULL_PARAM))
+            own = v.splat(builder.gep(c, [v.field(pull, PULL_SIDE)]), 0)
+            both = v.splat(c, 3)
+
+            def each(
+                add: Callable[[Any, Any, Any], Any],
+                above: Any = above, other: Any = other, own: Any = own, both: Any = both,
+            ) -> None:  # fmt: skip
+                for held, o in zip(acc, offsets, strict=True):
+                    to = v.fma(both, v.load(v.pointer(other, o)), own)
+                    total = add(v.load(v.pointer(above, o)), to, builder.load(held))
+                    builder.store(total, held)
+
+            fused = flag(v, v.field(pull, PULL_FUSED), 1)
+            with builder.if_else(fused) as (then, otherwise):
+                with then:
+                    each(v.fma)
+                with otherwise:
+                    each(lambda g, to, total: builder.fadd(builder.fmul(g, to), total))
+        for held, o in zip(acc, offsets, strict=True):
+            v.store(builder.load(held), v.pointer(target, o))
+
+
+@primitive
+def sums_backward(v: Any, count: Any, tile: Any, code: Any, grad: Any, sums: Any) -> None:
+    """Add the four sums of each run of gates to its slot; gradients of all rows are known."""
+    builder = v.builder
+    acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
+    with cgutils.for_range(builder, count, intp=I64) as loop:
+        row = instruction(v, code, loop.index, FIELDS)
+        a, b = (v.row(tile, v.field(row, k)) for k in (A, B))
+        out = v.row(grad, v.field(row, OUT))
+        for slot in acc:
+            builder.store(v.zero(), slot)
+
+        def block(offsets: list[Any], a: Any = a, b: Any = b, out: Any = out) -> None:
+            for o in offsets:
+                g, x, y = (v.load(v.pointer(base, o)) for base in (out, a, b))
+                v.add_sums(acc, g, x, y)
+
+        v.blocks(row, WIDTH, block, step=v.vectors)
+        v.fold_sums(acc, slot_of(v, sums, v.field(row, PARAM)))
 
 
 def _add_block_sums(v: Any, sums: list[Any], g: list[Any], a: list[Any], b: list[Any]) -> None:

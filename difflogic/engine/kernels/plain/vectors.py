@@ -20,6 +20,10 @@ from difflogic.engine.kernels.structures import (
     LINKED,
     OUT,
     PARAM,
+    PULL_GRAD,
+    PULL_OTHER,
+    PULL_PARAM,
+    PULL_SIDE,
     STAR_CENTER,
     STAR_GRAD_CENTER,
     STAR_GRAD_LEAVES,
@@ -28,13 +32,14 @@ from difflogic.engine.kernels.structures import (
     STAR_OUT,
     STAR_PARAMS,
     STAR_WIDTH,
+    TARGET_COUNT,
+    TARGET_FILLED,
+    TARGET_PULLS,
+    TARGET_ROW,
     WIDTH,
     A,
     B,
 )
-
-# The same primitives in NumPy, one row at a time. They serve coverage, and say plainly what
-# the vectors above compute.
 
 
 def _rows(tile: Any, row: int, width: int, lanes: int) -> Any:
@@ -46,9 +51,13 @@ def _forward_gate(tile: Any, c: Any, a: int, b: int, out: int, width: int, lanes
     _rows(tile, out, width, lanes)[:] = c[0] + c[1] * x + c[2] * y + c[3] * x * y
 
 
-def _back(g: Any, a: Any, b: Any, c: Any, sums: Any, param: int) -> tuple[Any, Any]:
+def _add_sums(g: Any, a: Any, b: Any, sums: Any, param: int) -> None:
     slot = sums[4 * param : 4 * param + 4]
     slot += np.array([g.sum(), (g * a).sum(), (g * b).sum(), (g * a * b).sum()], g.dtype)
+
+
+def _back(g: Any, a: Any, b: Any, c: Any, sums: Any, param: int) -> tuple[Any, Any]:
+    _add_sums(g, a, b, sums, param)
     return g * (c[1] + c[3] * b), g * (c[2] + c[3] * a)
 
 
@@ -117,8 +126,10 @@ def gates_backward(arrays: Any, lanes: int) -> None:
             held_value, held_grad = _rows(tile, row[B], 1, lanes), 0.0
         x, g = _rows(tile, row[A], 1, lanes), _rows(grad, row[GRAD_OUT], 1, lanes)
         c = coefficients[4 * param : 4 * param + 4]
+        if flags & ADD_B:
+            held_grad = held_grad + _rows(grad, row[GRAD_B], 1, lanes)
         to_a, to_b = _back(g, x, held_value, c, sums, param)
-        _put(grad, row[GRAD_B], 1, lanes, flags & ADD_B, held_grad + to_b)
+        _put(grad, row[GRAD_B], 1, lanes, 0, held_grad + to_b)
         held_value, held_grad = x, to_a
         if not flags & LINK:
             _put(grad, row[GRAD_A], 1, lanes, flags & ADD_A, to_a)
@@ -132,12 +143,31 @@ def stars_backward(arrays: Any, lanes: int) -> None:
         c = [coefficients[4 * p : 4 * p + 4] for p in params]
         values = _star_values(tile, row, c, lanes)
         g: dict[int, Any] = {6: _rows(grad, row[STAR_GRAD_OUT], width, lanes)}
-        to_center = 0.0
         for gate, (left, right) in ((6, (4, 5)), (5, (2, 3)), (4, (0, 1))):
             g[left], g[right] = _back(g[gate], *values[gate], c[gate], sums, params[gate])
         for leaf in range(4):
             to_leaf, to_middle = _back(g[leaf], *values[leaf], c[leaf], sums, params[leaf])
-            to_center = to_center + to_middle
-            grad_row = row[STAR_GRAD_LEAVES + leaf]
-            _put(grad, grad_row, width, lanes, True, to_leaf)
-        _put(grad, row[STAR_GRAD_CENTER], width, lanes, True, to_center)
+            _put(grad, row[STAR_GRAD_LEAVES + leaf], width, lanes, True, to_leaf)
+            _put(grad, row[STAR_GRAD_CENTER], width, lanes, True, to_middle)
+
+
+def pulls_backward(arrays: Any, lanes: int) -> None:
+    tile, targets, pulls, coefficients, grad = arrays
+    for row in targets:
+        target = _rows(grad, row[TARGET_ROW], 1, lanes)
+        if not row[TARGET_FILLED]:
+            target[:] = 0.0
+        first = row[TARGET_PULLS]
+        for pull in pulls[first : first + row[TARGET_COUNT]]:
+            c = coefficients[4 * pull[PULL_PARAM] : 4 * pull[PULL_PARAM] + 4]
+            other = _rows(tile, pull[PULL_OTHER], 1, lanes)
+            factor = c[pull[PULL_SIDE]] + c[3] * other
+            target[:] = target + _rows(grad, pull[PULL_GRAD], 1, lanes) * factor
+
+
+def sums_backward(arrays: Any, lanes: int) -> None:
+    tile, code, grad, sums = arrays
+    for row in code:
+        width, param = row[WIDTH], row[PARAM]
+        x, y = _rows(tile, row[A], width, lanes), _rows(tile, row[B], width, lanes)
+        _add_sums(_rows(grad, row[OUT], width, lanes), x, y, sums, param)

@@ -1,0 +1,225 @@
+"""How several workers share one tile's gates: split layers.
+
+The workers of a tile are its parts; together they are one team, which takes pieces of work as one
+worker does. The part 0 leads: it takes the piece, and its tiles of values and gradients are
+everybody's. SplitCode says who computes what, and when the parts must meet.
+"""
+
+from __future__ import annotations
+
+from difflogic.engine.kernels.primitives import (
+    atomic_load,
+    flush_denormals,
+    now,
+    pulls_backward,
+    restore_denormals,
+    runs_forward,
+    sums_backward,
+)
+from difflogic.engine.kernels.shares import loss_share, step_back
+from difflogic.engine.kernels.structures import (
+    BACKWARD,
+    FORWARD,
+    LOSS,
+    TARGET_ROW,
+)
+from difflogic.engine.kernels.teams import (
+    ABORTED,
+    CHUNK,
+    FINISHED,
+    GROUP,
+    MEETING,
+    PHASE,
+    STEP,
+    barrier,
+    begin,
+    meet,
+    next_piece,
+)
+from difflogic.engine.kernels.tiles import channel_gradient, gather_row, keep_or_update, sight
+from difflogic.jit import inlined, kernel
+
+
+@kernel
+def run_part(gates, coefficients, tile, lanes):
+    """Evaluate some gates of a tile."""
+    if lanes == 16:
+        runs_forward((tile, gates, coefficients), 16)
+    elif lanes == 32:
+        runs_forward((tile, gates, coefficients), 32)
+    else:
+        runs_forward((tile, gates, coefficients), 64)
+
+
+@kernel
+def pull_part(targets, pulls, coefficients, tile, grad, lanes):
+    """Sum up the gradients of some rows of a tile."""
+    if lanes == 16:
+        pulls_backward((tile, targets, pulls, coefficients, grad), 16)
+    elif lanes == 32:
+        pulls_backward((tile, targets, pulls, coefficients, grad), 32)
+    else:
+        pulls_backward((tile, targets, pulls, coefficients, grad), 64)
+
+
+@kernel
+def sum_part(code, tile, grad, sums, lanes):
+    """Add up the gate sums of some gates of a tile."""
+    if lanes == 16:
+        sums_backward((tile, code, grad, sums), 16)
+    elif lanes == 32:
+        sums_backward((tile, code, grad, sums), 32)
+    else:
+        sums_backward((tile, code, grad, sums), 64)
+
+
+@kernel
+def gather_part(part, parts, state, layout, tile_index, values):
+    """Copy some rows of what a tile's cells see; the parts together copy all."""
+    lanes, channels = layout.tile_lanes[tile_index], state.shape[0]
+    for r in range(part, 9 * channels, parts):
+        target = values[r * lanes : (r + 1) * lanes]
+        seen = sight(layout, tile_index, r // channels)
+        gather_row(state[r % channels], layout, seen, target)
+
+
+@kernel
+def evaluate_part(part, split, coefficients, values, lanes, control, place, cursor):
+    """Evaluate a tile's gates, stage by stage, with the other parts; all have met after it."""
+    for stage in range(split.gate_bounds.shape[0]):
+        first, end = split.gate_bounds[stage, part], split.gate_bounds[stage, part + 1]
+        run_part(split.gates[first:end], coefficients, values, lanes)
+        meet(control, place, split.parts, cursor)
+
+
+@kernel
+def tile_forward_part(
+    part, split, coefficients, layout, tile_index, state, mask, new_state, values, control, place,
+    cursor,
+):  # fmt: skip
+    """Do one part of what tile_forward does."""
+    parts, lanes = split.parts, layout.tile_lanes[tile_index]
+    gather_part(part, parts, state, layout, tile_index, values)
+    meet(control, place, parts, cursor)
+    evaluate_part(part, split, coefficients, values, lanes, control, place, cursor)
+    for c in range(part, state.shape[0], parts):
+        computed = values[split.outputs[c] * lanes : (split.outputs[c] + 1) * lanes]
+        keep_or_update(computed, layout, tile_index, mask, state[c], new_state[c])
+
+
+@kernel
+def tile_backward_part(
+    part, split, coefficients, layout, tile_index, step, sums, leader, control, place, cursor
+):
+    """Do one part of what tile_backward does; `leader` has the buffers that all parts share."""
+    parts, channels = split.parts, step.state.shape[0]
+    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
+    values, grad, kept = leader.values, leader.gradients, leader.kept
+    gather_part(part, parts, step.state, layout, tile_index, values)
+    for c in range(part, channels, parts):
+        if not step.last:
+            # The gradient tile's input rows are free until the last stage.
+            for n in range(9):
+                r = n * channels + c
+                target = grad[r * lanes : (r + 1) * lanes]
+                gather_row(step.upstream[r], layout, sight(layout, tile_index, 8 - n), target)
+        target = grad[split.outputs[c] * lanes : (split.outputs[c] + 1) * lanes]
+        channel_gradient(c, step, layout, tile_index, grad, kept, target)
+    meet(control, place, parts, cursor)
+    evaluate_part(part, split, coefficients, values, lanes, control, place, cursor)
+    last = split.target_bounds.shape[0] - 1
+    for stage in range(last):
+        first, end = split.target_bounds[stage, part], split.target_bounds[stage, part + 1]
+        pull_part(split.targets[first:end], split.pulls, coefficients, values, grad, lanes)
+        meet(control, place, parts, cursor)
+    first, end = split.target_bounds[last, part], split.target_bounds[last, part + 1]
+    pull_part(split.targets[first:end], split.pulls, coefficients, values, grad, lanes)
+    count = min(lanes, layout.cells - start)
+    begins = layout.lead + start
+    for index in range(first, end):
+        r = split.targets[index, TARGET_ROW]
+        target = step.downstream[r, begins : begins + count]
+        found = grad[r * lanes : r * lanes + count]
+        for i in range(count):
+            target[i] = found[i]
+        if len(step.mask) != 0 and r // channels == 4:
+            c = r % channels
+            unchanged = kept[c * lanes : c * lanes + count]
+            for i in range(count):
+                target[i] += unchanged[i]
+    first, end = split.sum_bounds[0, part], split.sum_bounds[0, part + 1]
+    sum_part(split.sums[first:end], values, grad, sums, lanes)
+    # Nobody begins another tile while others read this one's rows.
+    meet(control, place, parts, cursor)
+
+
+@kernel
+def lead(worker, problem, groups, span, control, cursor):
+    """Move the cursor of a team to its next piece; its PHASE is FINISHED if there is none."""
+    if not next_piece(worker, problem, groups, span, control, cursor):
+        cursor[PHASE] = FINISHED
+
+
+@inlined
+def follow(part, split, problem, batch, span, control, place, workspace, leader, team):
+    """Do one part's share of all pieces that its team takes, one way."""
+    layout, groups, cursor = problem.layout, batch.states.shape[0], workspace.cursor
+    while True:
+        if part == 0:
+            lead(team, problem, groups, span, control, cursor)
+        meet(control, place, split.parts, cursor)
+        at = leader.cursor
+        if at[PHASE] == FINISHED or atomic_load(control, ABORTED) != 0:
+            break
+        group, step, chunk = at[GROUP], at[STEP], at[CHUNK]
+        backward = at[0] == BACKWARD
+        sums = batch.sums[group, chunk]
+        back = step_back(batch, group, step)
+        if backward and back.last and part == 0:
+            sums[:] = 0.0  # the others add to it only after they have met
+        for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
+            if backward:
+                tile_backward_part(
+                    part, split, batch.coefficients, layout, tile, back, sums, leader, control,
+                    place, cursor,
+                )  # fmt: skip
+            else:
+                tile_forward_part(
+                    part, split, batch.coefficients, layout, tile, batch.states[group, step],
+                    batch.masks[group, step], batch.states[group, step + 1], leader.values,
+                    control, place, cursor,
+                )  # fmt: skip
+        meet(control, place, split.parts, cursor)
+
+
+@kernel
+def train_by_gates(worker, problem, batch, span, control, workspace, leader, split, meetings):
+    """Do one worker's share of a training step; each team's workers share its tiles' gates.
+
+    `meetings` is where the teams' barriers are in the control array; `problem.team` has teams for
+    workers.
+    """
+    team, part = worker // split.parts, worker % split.parts
+    workers, cursor = problem.team.workers * split.parts, workspace.cursor
+    place = meetings + team * MEETING
+    mode = flush_denormals()
+    start = middle = now()
+    for way in (FORWARD, LOSS, BACKWARD):
+        if span.parts & way == 0:
+            continue
+        if way == LOSS:
+            start = now()
+            if part == 0:
+                loss_share(team, problem, batch, span.in_use)
+        else:
+            if way == BACKWARD:
+                middle = now()
+            if part == 0:
+                begin(cursor, way)
+            follow(part, split, problem, batch, span, control, place, workspace, leader, team)
+        barrier(control, workers, cursor)
+        if way == LOSS and worker == 0:
+            batch.clock[0] += now() - start
+        if way == BACKWARD and worker == 0:
+            batch.clock[1] += now() - middle
+    restore_denormals(mode)

@@ -1,0 +1,103 @@
+"""How gates are cut for workers that share a tile."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.engine.kernels import structures as k
+from difflogic.engine.program import live_runs
+from difflogic.engine.split import split_program
+from tests.difflogic.engine.comparison import IRREGULAR, SINGLE, SMALL, netlist_of, netlists
+
+PARTS = st.integers(1, 5)
+
+
+def pieces(bounds):
+    """First and end of what each part does, stage by stage."""
+    for stage, row in enumerate(bounds):
+        for part in range(len(row) - 1):
+            yield stage, part, range(row[part], row[part + 1])
+
+
+@settings(max_examples=40)
+@given(netlists(), PARTS)
+def test_every_gate_is_evaluated_once_and_after_what_it_reads(netlist, parts):
+    split = split_program(netlist, parts)
+    when = {row: (-1, None) for row in range(netlist.inputs)}
+    for stage, part, indices in pieces(split.gate_bounds):
+        for index in indices:
+            gate = split.gates[index]
+            for row in (gate[k.A], gate[k.B]):
+                for each in range(row, row + gate[k.WIDTH]):
+                    at, by = when[each]
+                    # Of another part only what it wrote before they met.
+                    assert at < stage or by == part
+            rows = range(gate[k.OUT], gate[k.OUT] + gate[k.WIDTH])
+            assert not when.keys() & set(rows)
+            when.update(dict.fromkeys(rows, (stage, part)))
+    live = [row for run in live_runs(netlist) for row in range(run.out, run.out + run.width)]
+    assert when.keys() == set(range(netlist.inputs)) | set(live)
+
+
+@settings(max_examples=40)
+@given(netlists(), PARTS)
+def test_every_gradient_is_written_once_and_after_what_it_pulls(netlist, parts):
+    split = split_program(netlist, parts)
+    outputs = set(netlist.outputs.tolist())
+    when = dict.fromkeys(outputs, (-1, None))
+    for stage, part, indices in pieces(split.target_bounds):
+        for index in indices:
+            row, first, count, filled = split.targets[index]
+            assert filled == (row in outputs)
+            for pull in split.pulls[first : first + count]:
+                at, by = when[pull[k.PULL_GRAD]]
+                assert at < stage or by == part
+            assert when.get(row, (-1, None)) == (-1, None)
+            when[row] = stage, part
+    last = {row for row, (stage, _) in when.items() if stage == len(split.target_bounds) - 1}
+    assert last == set(range(netlist.inputs))
+
+
+@settings(max_examples=40)
+@given(netlists(), PARTS)
+def test_every_read_is_pulled_once_and_every_parameter_is_one_parts(netlist, parts):
+    split = split_program(netlist, parts)
+    owners, expected = {}, Counter()
+    runs = live_runs(netlist)
+    for run in runs:
+        for w in range(run.width):
+            a, b = (row + w for row in run.reads)
+            expected[a, run.out + w, b, run.params[0], 1] += 1
+            expected[b, run.out + w, a, run.params[0], 2] += 1
+    found = Counter(
+        (int(row), *(int(value) for value in pull[:4]))
+        for row, first, count, _ in split.targets
+        for pull in split.pulls[first : first + count]
+    )
+    assert found == expected
+    for _, part, indices in pieces(split.sum_bounds):
+        for index in indices:
+            assert owners.setdefault(int(split.sums[index][k.PARAM]), part) == part
+    assert Counter(split.sums[:, k.OUT].tolist()) == Counter(run.out for run in runs)
+
+
+@pytest.mark.parametrize("architecture", [SMALL, SINGLE, IRREGULAR])
+def test_parts_have_about_as_much_to_do(architecture):
+    netlist = netlist_of(architecture)
+    for parts in (2, 3):
+        split = split_program(netlist, parts)
+        work = np.zeros(parts)
+        for _, part, indices in pieces(split.gate_bounds):
+            work[part] += split.gates[indices, k.WIDTH].sum()
+        assert work.max() <= 1.5 * work.mean() + 4
+
+
+def test_one_part_never_waits_and_none_is_refused():
+    netlist = netlist_of(SMALL)
+    assert len(split_program(netlist, 1).gate_bounds) == 1
+    assert len(split_program(netlist, 1).target_bounds) == 2
+    with pytest.raises(ValueError, match="one worker or more, not 0"):
+        split_program(netlist, 0)
