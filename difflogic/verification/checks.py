@@ -47,7 +47,7 @@ WAYS: tuple[tuple[str, bool, bool, Strategy], ...] = (
     ("pipelined", False, True, "steps"),
     ("batch-parallel and pipelined", True, True, "steps"),
     ("gate-parallel", False, True, "gates"),
-    ("batch-, cell- and gate-parallel", True, True, "gates"),
+    ("batch- and gate-parallel", True, True, "gates"),
 )
 """Ways to share the work: their names, whether whole samples and whether cells are shared, and how
 the latter."""

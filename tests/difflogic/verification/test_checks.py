@@ -42,7 +42,7 @@ def test_everything_is_equivalent(fire_rate):
         ("pipelined", "sequential"),
         ("batch-parallel and pipelined", "sequential"),
         ("gate-parallel", "sequential"),
-        ("batch-, cell- and gate-parallel", "sequential"),
+        ("batch- and gate-parallel", "sequential"),
         ("training with 5 workers", "sequential"),
         ("float64 kernels", "oracle"),
         ("gradients of one sample", "oracle"),

@@ -83,8 +83,7 @@ PLAIN_MUTATIONS = {
         "+ DONE) < steps:\n            return False", "+ DONE) < 0:\n            return False", 1,
     ),
     "two parts writing one row": (
-        "target_bounds[stage, part], split.target_bounds[stage, part + 1]",
-        "target_bounds[stage, 0], split.target_bounds[stage, part + 1]", 1,
+        "first, end = split.sum_bounds[0, part], ", "first, end = split.sum_bounds[0, 0], ", 1,
     ),
     "parts that do not wait for each other": (
         "        if foreign or not stages:\n", "        if not stages:\n", 1,
