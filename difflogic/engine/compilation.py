@@ -22,7 +22,7 @@ gates, several workers to a tile (kernels/split.py)."""
 
 def training_kernel(strategy: Strategy, workers: int) -> Any:
     """Return what a worker runs of a training step: it follows from these two alone."""
-    if workers == 1:
+    if workers < 2:
         return train
     return {"cells": train, "steps": train_in_steps, "gates": train_by_gates}[strategy]
 

@@ -125,7 +125,7 @@ def test_a_result_that_depends_on_the_workers_fails(monkeypatch):
     right = Engine.backward
 
     def depends(self, upstream):
-        return right(self, upstream) * np.float32(1 if self.team.workers < 3 else 1 + 1e-7)
+        return right(self, upstream) * np.float32(1 if self.plan.workers < 3 else 1 + 1e-7)
 
     monkeypatch.setattr(Engine, "backward", depends)
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))

@@ -69,15 +69,15 @@ PLAIN_MUTATIONS = {
     "mirror ignored": ("neighbor = 8 - n if mirrored else n", "neighbor = n", 1),
     "edges not mended": ("for m in range(mend, mend_end):", "for m in range(mend, mend):", 1),
     "empty lanes not cleared": (
-        "            for i in range(count, lanes):\n                target[i] = 0.0",
-        "            for i in range(count, lanes):\n                target[i] = 1.0", 1,
+        "    for i in range(count, lanes):\n        target[i] = 0.0",
+        "    for i in range(count, lanes):\n        target[i] = 1.0", 1,
     ),
     "mask ignored forward": ("new[i] = computed[i] if updated[i] else old[i]",
                              "new[i] = computed[i]", 1),
-    "mask ignored backward": ("                if updated[i]:\n", "                if True:\n", 1),
-    "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0", 1),
-    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]", 1),
-    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]", 1),
+    "mask ignored backward": ("            if updated[i]:\n", "            if True:\n", 1),
+    "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0", 2),
+    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]", 2),
+    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]", 2),
     "a ring one too short": ("\nRING = 2\n", "\nRING = 1\n", 1),
     "a missing wait": (
         "+ DONE) < steps:\n            return False", "+ DONE) < 0:\n            return False", 1,
@@ -94,14 +94,14 @@ PLAIN_MUTATIONS = {
     ),
     "an order that depends on the worker": (
         "batch.sums[group, chunk]",
-        "batch.sums[group, workspace.cursor[8] % batch.sums.shape[1]]", 1,
+        "batch.sums[group, workspace.cursor[8] % batch.sums.shape[1]]", 2,
     ),
     "barrier removed": (
         "    if workers == 1:\n        return", "    if workers > 0:\n        return", 1,
     ),
     "another loss's gradient": ("supervised, loss = True, index", "supervised, loss = True, 0", 1),
     "every state supervised": ("supervised, loss = False, 0", "supervised, loss = True, 0", 1),
-    "no state supervised": ("        if step.supervised:\n", "        if False:\n", 1),
+    "no state supervised": ("    if step.supervised:\n", "    if False:\n", 1),
     "only the last state supervised": (
         "if loss_steps[index] == step + 1:", "if last and loss_steps[index] == step + 1:", 1,
     ),
