@@ -35,4 +35,4 @@ def execute_all(path: Path, asked: Question, jobs: int = 1) -> list[Row]:
 
 def timeless(rows: list[Row]) -> list[dict[str, Any]]:
     """The rows without what depends on the clock."""
-    return [{k: v for k, v in vars(row).items() if k != "seconds"} for row in rows]
+    return [{k: v for k, v in vars(row).items() if "seconds" not in k} for row in rows]
