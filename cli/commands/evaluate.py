@@ -11,7 +11,7 @@ import typer
 from cli.errors import FAILURE
 from cli.options.parsing import whole_number
 from cli.options.sources import ALLOW_CODE
-from cli.terminal import display, output, report
+from cli.terminal import convergence_report, display, output, report
 from cli.terminal.warming import announce_hard
 from cli.watching import watched
 
@@ -109,6 +109,7 @@ def _show(results: Mapping[str, Any]) -> None:
         typer.echo(f"{name}: does not apply: {reason}")
     typer.echo(report.assurance(results["assurance"], results["exact"]))
     typer.echo(_verdict(results))
+    convergence_report.show_healing(results["assurance"]["healing"])
 
 
 def _verdict(results: Mapping[str, Any]) -> str:

@@ -83,6 +83,7 @@ def convergence(
         convergence_report.show_json(found, str(to) if saved else None)
     elif found.assurance is not None:
         typer.echo(found.assurance.text)
+        convergence_report.show_healing([each.as_dict() for each in found.assurance.healing])
     else:
         convergence_report.show(found.findings, found.source.automaton.circuit.gates)
         if all_sizes:

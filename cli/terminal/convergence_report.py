@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -21,6 +21,10 @@ MOST_ROWS, MOST_COLUMNS = 64, 128
 
 ABREAST = 16
 """Sides in a row of the table."""
+
+STEPS = "0123456789abcdefghijklmnopqrstuvwxyz"
+LATE = "+"
+"""Signs for numbers of steps, and for more than these."""
 
 SIGNS = ".#?"
 WRONG = "xX"
@@ -131,6 +135,39 @@ def picture(bits: np.ndarray, wanted: np.ndarray) -> list[str]:
     if bits.shape > (MOST_ROWS, MOST_COLUMNS) or bits.shape[1] > MOST_COLUMNS:
         lines.append(f"(of {bits.shape[0]}×{bits.shape[1]} cells)")
     return lines
+
+
+def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
+    """Print what becomes of all damages: a table, and a picture of all places for each size."""
+    if not found:
+        return
+    table = output.new_table("zeroed", "places", "states", "grow back", "within")
+    for each in found:
+        unit = "step" if each["within"] == 1 else "steps"
+        table.add_row(
+            f"{each['side']}×{each['side']}", str(each["damages"]), str(each["states"]),
+            f"{each['damages'] - each['lasting']} of {each['damages']}", f"{each['within']} {unit}",
+        )  # fmt: skip
+    typer.echo()
+    output.show_table(table)
+    for each in found:
+        if each["columns"]:
+            typer.echo(
+                f"\n{each['side']}×{each['side']} zeroed with its upper left cell there, after how "
+                "many steps all is back (a is 10, b 11, …), X if never:"
+            )
+            for line in healing_picture(each["steps"], each["columns"]):
+                typer.echo("  " + line)
+
+
+def healing_picture(steps: Sequence[int], columns: int) -> list[str]:
+    """Return rows of signs, one for each place: how many steps it takes there, X for never."""
+    signs = [
+        "X" if step < 0 else LATE if step >= len(STEPS) else STEPS[step]
+        for step in steps[: MOST_ROWS * columns]
+    ]
+    rows = ["".join(signs[first : first + columns]) for first in range(0, len(signs), columns)]
+    return [row[:MOST_COLUMNS] for row in rows]
 
 
 def show_json(found: Certified, certificate: str | None) -> None:

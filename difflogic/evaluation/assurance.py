@@ -47,6 +47,8 @@ class Healing:
 
     The most of all states.
     """
+    columns: int = 0
+    """Places side by side, where they follow each other row by row; 0 where they do not."""
 
     @property
     def damages(self) -> int:
@@ -67,7 +69,8 @@ class Healing:
         """Return plain values, for JSON."""
         return {
             "side": self.side, "states": self.states, "damages": self.damages,
-            "lasting": self.lasting, "within": self.within, "steps": list(self.steps),
+            "lasting": self.lasting, "within": self.within, "columns": self.columns,
+            "steps": list(self.steps),
         }  # fmt: skip
 
 
@@ -232,9 +235,21 @@ def _heal(asked: Question, resting: list[Planes], task: Task) -> tuple[Healing, 
     if len(resting) > MOST_STATES:
         return ()
     return tuple(
-        Healing(side, len(resting), tuple(steps_to_heal(asked, resting, places).tolist()))
+        Healing(
+            side, len(resting), tuple(steps_to_heal(asked, resting, places).tolist()),
+            _columns(asked, side, len(places)),
+        )
         for side, places in task.patches.items()
+    )  # fmt: skip
+
+
+def _columns(asked: Question, side: int, places: int) -> int:
+    """Return how many places of a square lie side by side; 0 if these are not all places of one."""
+    around = asked.boundary == "periodic"
+    rows, columns = (
+        length if around else length - side + 1 for length in (asked.height, asked.width)
     )
+    return columns if places == rows * columns else 0
 
 
 def _verdict_on(healed: tuple[Healing, ...], steps: int, text: str) -> tuple[Verdict, str]:

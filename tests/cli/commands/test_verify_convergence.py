@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cli.terminal.convergence_report import MOST_COLUMNS, MOST_ROWS, picture
+from cli.terminal.convergence_report import MOST_COLUMNS, MOST_ROWS, healing_picture, picture
 from difflogic.config import load_config
 from difflogic.formats.read_circuit import read_circuit
 from difflogic.formats.write_circuit import write_circuit
@@ -215,3 +216,49 @@ class TestAllSizes:
         result = dct("verify", "convergence", str(file), "--all-sizes")
         assert result.exit_code == 2
         assert "zero boundary" in result.stderr
+
+
+def dot_of(tmp_path: Path, op: int) -> tuple[str, str]:
+    """A circuit that gives 3×3 cells `op` of themselves, and its experiment: all ones, to heal."""
+    config = load_config("lizard", [
+        'task.target="""\n###\n###\n###"""', "task.height=3", "task.width=3", "task.hold=true",
+        "task.heal=[1,2]", "automaton.channels=1", "automaton.boundary=zero", "automaton.steps=2",
+        "perception.kernels=1", "update.gates=[4,2,1]", "update.wiring=random",
+    ])  # fmt: skip
+    experiment, circuit = tmp_path / "dot.toml", tmp_path / "dot.json"
+    experiment.write_text(config.to_toml(), encoding="utf-8")
+    diagonal = [(Op.OR, 9 + number, row) for number, row in enumerate((0, 2, 6, 8))]
+    automaton = replace(
+        automaton_of(circuit_of([(op, 4, 4), *diagonal], [13])), boundary="zero", start="center"
+    )
+    circuit.write_text(write_circuit(automaton), encoding="utf-8")
+    return str(circuit), str(experiment)
+
+
+def test_damage_that_grows_back(dct: Dct, tmp_path: Path) -> None:
+    circuit, experiment = dot_of(tmp_path, Op.TRUE)
+    result = dct("verify", "convergence", circuit, "--task", experiment)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0] == (
+        "proved at step 2 and at every later one, and at most 1 step after each of 13 damages"
+    )
+    rows = [line.split() for line in result.stdout.splitlines() if line.startswith(("1×1", "2×2"))]
+    assert rows[0][:6] == ["1×1", "9", "1", "9", "of", "9"]
+    assert rows[1][:6] == ["2×2", "4", "1", "4", "of", "4"]
+    assert result.stdout.splitlines()[-2:] == ["  11", "  11"]
+
+
+def test_damage_that_stays(dct: Dct, tmp_path: Path) -> None:
+    """A cell is a one if it is, or a diagonal neighbour is: the other five never meet these."""
+    circuit, experiment = dot_of(tmp_path, Op.A)
+    result = dct("verify", "convergence", circuit, "--task", experiment)
+    assert result.exit_code == 1
+    assert "refuted: wrong at step 2" in result.stdout
+    found = dct("verify", "convergence", circuit, "--task", experiment, "--json")
+    assert found.json["assurance"]["healing"] == []
+
+
+def test_pictures_of_healing() -> None:
+    assert healing_picture([0, 9, 10, 35, 36, -1], 3) == ["09a", "z+X"]
+    assert len(healing_picture([1] * 100 * 200, 200)) == MOST_ROWS
+    assert len(healing_picture([1] * 200, 200)[0]) == MOST_COLUMNS
