@@ -40,6 +40,8 @@ export class Compiled {
     const pages = Math.ceil((second + g.bytes) / PAGE_BYTES);
     const present = this.memory.buffer.byteLength / PAGE_BYTES;
     if (pages > present) this.memory.grow(pages - present);
+    // What a grid of another size left between the rows of the scratch would be read as cells.
+    new Uint8Array(this.memory.buffer, parameters, first - parameters).fill(0);
     return { memory: this.memory.buffer, addresses: [first, second] };
   }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -99,6 +100,14 @@ def test_many_steps_in_blocks():
     """High grids take several steps at once, kept in a ring of rows."""
     life = automaton(life_like("3", "23"))
     compare([case(life, 200, 70, periodic, 77, [(50, 100, 30, 31)]) for periodic in (True, False)])
+
+
+@needs_node
+@pytest.mark.parametrize("width", [512, 1024])
+def test_rows_that_end_with_a_cache_line(width):
+    """Nothing lies between them and the next row; what a smaller grid left there is not read."""
+    found = replace(shipped("checkerboard"), boundary="zero")
+    compare([case(found, 40, width, periodic, 6) for periodic in (False, True)])
 
 
 @needs_node
