@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from difflogic.sweeps import cluster
 from difflogic.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution
@@ -172,23 +171,23 @@ def test_a_cluster_of_its_own(tmp_path):
     assert timeless(rows) == timeless(execute_all(tmp_path / "local", asked))
 
 
-def test_no_scheduler_answers(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "TIMEOUT", 1.0)
+def test_no_scheduler_answers(tmp_path):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
         with (
             Execution(
-                SweepDirectory(tmp_path), question(), DaskBackend(address, None, ["float32"])
+                SweepDirectory(tmp_path),
+                question(),
+                DaskBackend(address, None, ["float32"], timeout=1),
             ) as execution,
             pytest.raises(ClusterError, match=f"no scheduler answers at {re.escape(address)}"),
         ):
             list(execution.work(0.05))
 
 
-def test_a_scheduler_without_workers(tmp_path, dask, monkeypatch):
-    monkeypatch.setattr(cluster, "TIMEOUT", 0.5)
-    backend = DaskBackend(dask.address, None, ["float32"])
+def test_a_scheduler_without_workers(tmp_path, dask):
+    backend = DaskBackend(dask.address, None, ["float32"], timeout=3)
     with (
         Execution(SweepDirectory(tmp_path), question(), backend) as execution,
         pytest.raises(ClusterError, match="has no workers: start some with dask worker"),
