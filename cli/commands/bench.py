@@ -5,13 +5,13 @@ By itself it is a command with options; `dct bench simulate` is a command of its
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from cli.app import PLAIN, Entry, LazyGroup
 from cli.commands import config as config_command
+from cli.commands.bench_several import Asked, show_several
 from cli.errors import FAILURE, note
 from cli.options.parsing import whole_number
 from cli.terminal import output
@@ -21,7 +21,7 @@ from cli.watching import watched
 from difflogic import machine
 
 if TYPE_CHECKING:
-    from difflogic.benchmark import Agreement, Report
+    from difflogic.benchmark import Agreement, Comparison, Report
     from difflogic.config import Config
     from difflogic.measuring import Spread
 
@@ -34,13 +34,6 @@ FEWEST_REPEATS = 5
 
 LEAST_GAIN = 0.8
 """Of the arithmetic peak, per worker: with less, the workers do not have a core each."""
-
-
-class Comparison(StrEnum):
-    """What the parallel path can be compared with."""
-
-    sequential = "sequential"
-    oracle = "oracle"
 
 
 class Bench(LazyGroup):
@@ -65,14 +58,35 @@ def bench(
     config: Annotated[str | None, config_command.CONFIG] = None,
     overrides: Annotated[list[str] | None, config_command.SET] = None,
     compare: Annotated[
-        Comparison | None,
+        str | None,
         typer.Option(
-            help="Measure in turn with the same kernels on one worker, or with plain NumPy, and "
-            "check that the results are equal.",
+            metavar="WAY,…",
+            help="Measure in turn with other ways to compute the same, and check that the results "
+            "are equal: sequential (one worker), batch (samples side by side), cells, steps (a "
+            "pipeline), oracle (plain NumPy).",
             show_default=False,
         ),
     ] = None,
-    workers: Annotated[str | None, config_command.WORKERS] = None,
+    workers: Annotated[
+        str | None,
+        typer.Option(
+            "--workers",
+            metavar="N,…",
+            help='Worker threads: a number, or "auto"; several, such as 1,2,4, are measured in '
+            "turn.",
+        ),
+    ] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(metavar="N,…", help="Measure several numbers of samples per step in turn."),
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SECTION.KEY=VALUE,VALUE",
+            help="Measure several values in turn, and print the best as TOML; may be given again.",
+        ),
+    ] = None,
     repeat: Annotated[
         int | None,
         typer.Option(
@@ -96,11 +110,17 @@ def bench(
         return
     from difflogic.config import Override, load_config
 
+    asked = Asked.of(workers, batch, compare, grid or [])
     flag = f"--workers {workers}"
-    given = [] if workers is None else [Override(f"parallel.workers={workers}", flag)]
+    one = asked.several != "workers" and workers is not None
+    given = [Override(f"parallel.workers={workers}", flag)] if one else []
     source = config_command.source(config, small, "--config")
-    settings = load_config(source, [*(overrides or []), *given], allow_code=True)
+    chosen = [*(Override(text, f"--set {text}") for text in overrides or []), *given]
+    settings = load_config(source, chosen, allow_code=True)
     compile_for(settings)
+    if asked.several:
+        show_several(asked, source, chosen, settings, repeat, as_json)
+        return
     report = _measure(settings, compare, repeat)
     if as_json:
         output.show_json({
@@ -126,15 +146,15 @@ def _refuse_options(context: typer.Context) -> None:
             )
 
 
-def _measure(settings: Config, compare: Comparison | None, asked: int | None) -> Report:
+def _measure(settings: Config, compare: str | None, asked: int | None) -> Report:
     from difflogic.library.measuring import bench as measure
 
     # The workers of a step wait for each other: it is stopped between steps, never in one.
     with watched() as progress:
-        return measure(
-            settings, compare=None if compare is None else compare.value, repeat=asked,
-            progress=progress,
-        )  # fmt: skip
+        way: Comparison | None = None
+        if compare is not None:
+            way = "oracle" if compare == "oracle" else "sequential"
+        return measure(settings, compare=way, repeat=asked, progress=progress)
 
 
 def _refuse(report: Report, agreement: Agreement) -> None:

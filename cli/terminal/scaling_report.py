@@ -1,0 +1,118 @@
+"""Training steps of several settings, as a table, and what follows from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from cli.terminal import output
+
+if TYPE_CHECKING:
+    from difflogic.scaling.laws import Fit
+    from difflogic.scaling.rows import Comparison, Row
+
+OVERSUBSCRIBED = " *"
+"""Marks a row with more workers than cores."""
+
+
+def show(found: Comparison, what: str) -> None:
+    """Print the table and the lines below it; `what` is the head of its first column."""
+    columns = ["min", "ms", "max", "speed-up", "efficiency", "ceiling", "backward", "speed-up",
+               "stolen", "waiting", "per worker", "all", "samples/s", "run", "equal"]  # fmt: skip
+    table = output.new_table(what, *columns)
+    for row in found.rows:
+        table.add_row(*cells(row, found.rows[0]))
+    output.show_table(table, ["samples/s", "max", "all", "per worker"])
+    typer.echo()
+    for text in lines(found):
+        typer.echo(text)
+
+
+def cells(row: Row, first: Row) -> list[str]:
+    """Return the cells of a row."""
+    from difflogic.quantities import show_bytes
+
+    plan, speedup, efficiency = row.plan, row.speedup(first), row.efficiency(first)
+    total = row.total
+    mark = OVERSUBSCRIBED if row.oversubscribed else ""
+    return [
+        row.setting.label + mark,
+        *(f"{1000 * value:.2f}" for value in (total.minimum, total.median, total.maximum)),
+        _times(speedup),
+        "-" if efficiency is None else f"{100 * efficiency:.0f} %",
+        "-" if plan is None else _times(plan.ceiling()),
+        _backward(row),
+        _times(row.backward_speedup(first)),
+        "-" if plan is None else f"{100 * row.steal_ratio:.1f} %",
+        "-" if plan is None else f"{100 * row.waiting:.1f} %",
+        "-" if plan is None else show_bytes(plan.bytes_per_worker),
+        "-" if plan is None else show_bytes(plan.bytes),
+        f"{row.samples_per_second:.0f}",
+        _duration(row.run_seconds),
+        "-" if row.difference is None else "yes" if row.equal else f"NO: {row.difference:.2g}",
+    ]
+
+
+def lines(found: Comparison) -> list[str]:
+    """Return what stands below the table."""
+    config = found.rows[0].setting.config
+    said = [
+        "ceiling: by number and size of tasks; stolen: of tasks; waiting: of the workers' time; "
+        f"run: {config.training.epochs} epochs at the median step"
+    ]
+    if any(row.oversubscribed for row in found.rows):
+        said.append("*: oversubscribed, more workers than cores: says nothing of a larger machine")
+    if found.fit is not None:
+        said += _laws(found.fit, found.fitted_oversubscribed)
+    return said
+
+
+def _laws(fit: Fit, oversubscribed: bool) -> list[str]:
+    if fit.amdahl is None:
+        return ["Amdahl's law: needs two worker counts within the cores"]
+    counts = ", ".join(map(str, fit.workers))
+    limit = "without limit" if fit.amdahl.serial < 1e-6 else f"at most {fit.amdahl.limit:.1f}×"
+    said = [
+        f"Amdahl's law, fitted to {counts} workers: {100 * fit.amdahl.serial:.1f} % serial, {limit}"
+    ]
+    law = fit.scalability
+    if law is None:
+        return [*said, "Universal Scalability Law: needs three worker counts"]
+    best = "more are always better" if fit.best is None else f"best with {fit.best}"
+    said.append(
+        f"Universal Scalability Law: contention {100 * law.contention:.1f} %, coherency "
+        f"{100 * law.coherency:.2f} %: {best}"
+    )
+    if oversubscribed:
+        said.append(
+            "the latter was fitted to oversubscribed rows, too, as fewer than three are within the "
+            "cores: it holds for these cores alone"
+        )
+    return said
+
+
+def toml_lines(found: Comparison) -> list[str]:
+    """Return the lines of a configuration that the fastest row stands for."""
+    sections: dict[str, list[str]] = {}
+    for part in found.best.setting.label.split(" "):
+        place, _, value = part.partition("=")
+        section, _, key = place.rpartition(".")
+        sections.setdefault(section, []).append(f"{key} = {value}")
+    return [line for name, keys in sections.items() for line in (f"[{name}]", *keys)]
+
+
+def _backward(row: Row) -> str:
+    from statistics import median
+
+    return f"{1000 * median(row.backward):.2f}" if any(row.backward) else "-"
+
+
+def _times(factor: float | None) -> str:
+    return "-" if factor is None else f"{factor:.2f}×"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

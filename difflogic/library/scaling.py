@@ -1,0 +1,103 @@
+"""Training steps of several settings side by side: `compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from difflogic import benchmark
+from difflogic.config import Config, Override, load_config
+from difflogic.errors import ConfigError, did_you_mean
+from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.scaling.rows import (
+    ORACLE,
+    WAYS,
+    Comparison,
+    Setting,
+    measure,
+    of_batches,
+    of_ways,
+    of_workers,
+    with_laws,
+)
+from difflogic.sweeps.grid import combinations, parse_axes
+
+MOST_ROWS = 64
+"""Each has its buffers, and a turn in every round."""
+
+
+def compare(
+    config: Config | str | Path = "checkerboard",
+    overrides: Sequence[str | Override] = (),
+    *,
+    workers: Sequence[int] = (),
+    batches: Sequence[int] = (),
+    ways: Sequence[str] = (),
+    grid: Sequence[str] = (),
+    laws: bool = True,
+    repeat: int | None = None,
+    progress: Watch = unwatched,
+    should_stop: ShouldStop = never,
+    allow_code: bool = False,
+) -> Comparison:
+    """Measure training steps of several settings in turn, and check that equal bits come out.
+
+    Give one of these: numbers of `workers`; `batches`, samples of a step; `ways` to compute it,
+    "sequential", "batch", "cells", "steps" or "oracle"; or a `grid`, values of keys such as
+    ``parallel.lanes=16,32``. With `laws` scaling laws are fitted to worker counts, which needs
+    SciPy. Raises ConfigError.
+    """
+    if sum(map(bool, (workers, batches, ways, grid))) != 1:
+        raise ConfigError("compare one thing: workers, batches, ways or a grid")
+    if grid:
+        if isinstance(config, Config):
+            raise ConfigError("a grid needs a configuration by its name or file")
+        settings = _of_grid(config, overrides, grid, allow_code)
+    else:
+        found = (
+            config
+            if isinstance(config, Config)
+            else load_config(config, overrides, allow_code=allow_code)
+        )
+        settings = _settings(found, workers, batches, ways)
+    if len(settings) > MOST_ROWS:
+        raise ConfigError(f"{len(settings)} rows are more than {MOST_ROWS}: compare fewer")
+    usual = benchmark.REPEAT_WITH_ORACLE if ORACLE in ways else benchmark.REPEAT
+    rounds = usual if repeat is None else repeat
+    if rounds < 1:
+        raise ConfigError(f"{rounds} repeats: measure at least once")
+    count = Watched(progress, should_stop).counting("rounds measured:", rounds)
+    result = measure(settings, rounds, count)
+    return with_laws(result) if workers and laws else result
+
+
+def _settings(
+    config: Config, workers: Sequence[int], batches: Sequence[int], ways: Sequence[str]
+) -> list[Setting]:
+    for name in ways:
+        if name not in (*WAYS, ORACLE):
+            raise ConfigError(f'no way "{name}": {did_you_mean(name, [*WAYS, ORACLE])}')
+    for what, numbers, most in (("worker", workers, 1024), ("batch", batches, 65536)):
+        if any(not 1 <= number <= most for number in numbers):
+            raise ConfigError(f"{what} counts must be from 1 to {most}")
+        if len(set(numbers)) < len(numbers):
+            raise ConfigError(f"a {what} count is there twice: list it once")
+    if len(set(ways)) < len(ways):
+        raise ConfigError("a way is there twice: list it once")
+    if workers:
+        return of_workers(config, workers)
+    return of_batches(config, batches) if batches else of_ways(config, ways)
+
+
+def _of_grid(
+    source: str | Path, overrides: Sequence[str | Override], grid: Sequence[str], allow_code: bool
+) -> list[Setting]:
+    found = []
+    for values in combinations(parse_axes(grid)):
+        changes = [
+            Override(f"{key}={value}", f"--grid {key}={value}") for key, value in values.items()
+        ]
+        config = load_config(source, [*overrides, *changes], allow_code=allow_code)
+        label = " ".join(f"{key}={value}" for key, value in values.items())
+        found.append(Setting(label, config, exact=False))
+    return found

@@ -1,0 +1,82 @@
+"""`dct bench` with several settings in turn."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.app import app
+from cli.commands import bench_several
+from difflogic.machine import cpu_count
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.tiny import TINY
+
+OVERRIDES = [word for each in TINY for word in ("--set", each)]
+
+
+def bench(*arguments):
+    return CliRunner().invoke(app, ["bench", "--small", *OVERRIDES, "--repeat=1", *arguments])
+
+
+def test_workers():
+    found = bench("--workers", "1,2,5")
+    assert found.exit_code == 0, found.output
+    lines = [line.split() for line in found.stdout.splitlines()]
+    assert [line[0] for line in lines[3:6]] == ["1", "2", "5"]
+    assert lines[5][1] == ("*" if cpu_count() < 5 else lines[5][1])
+    assert [line[-1] for line in lines[3:6]] == ["-", "yes", "yes"]
+    assert ("oversubscribed" in found.stdout) == (cpu_count() < 5)
+    assert "Amdahl's law" in found.stdout
+
+
+def test_json_and_no_scipy(monkeypatch):
+    monkeypatch.setattr(bench_several, "_has_scipy", lambda: False)
+    found = bench("--workers", "1,2", "--json")
+    data = json.loads(found.stdout)
+    assert [row["workers"] for row in data["rows"]] == [1, 2]
+    assert data["equal"] is True
+    assert data["fit"] is None
+    assert "pip install '.[scaling]'" in found.stderr
+
+
+def test_a_grid_prints_lines_for_the_configuration():
+    found = bench("--grid", "parallel.lanes=16,32", "--grid", "training.batch=1")
+    assert found.exit_code == 0, found.output
+    tail = found.stdout[found.stdout.index("[parallel]") :].splitlines()
+    assert tail[0] == "[parallel]"
+    assert tail[1] in ("lanes = 16", "lanes = 32")
+    assert tail[2:] == ["[training]", "batch = 1"]
+
+
+def test_unequal_rows_fail(monkeypatch):
+    step = Trainer.step
+
+    def wrong(trainer):
+        if trainer.plan.sharing.strategy == "steps":
+            trainer._logits[0, 0] += 1e-3
+        return step(trainer)
+
+    monkeypatch.setattr(Trainer, "step", wrong)
+    found = bench("--compare", "cells,steps")
+    assert found.exit_code == 1
+    assert "NO: " in found.stdout
+    assert "steps and configured do not compute the same" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--workers", "1,x"], '"x" is no whole number from 1'),
+        (["--workers", "x"], '"x" is neither "auto" nor'),
+        (["--workers", "1,2", "--batch", "1,2"], "--workers and --batch both list"),
+        (["--workers", "1,2", "--compare", "oracle"], "--workers and --compare both list"),
+        (["--compare", "cell"], 'no way "cell": did you mean "cells"?'),
+        (["--grid", "parallel.lanes"], "write it as section.key=value,value"),
+        (["--grid", "parallel.lanes=3"], "[parallel] lanes must be"),
+        (["--workers", "2,2"], "twice"),
+    ],
+)
+def test_wrong_lists_are_refused(arguments, message):
+    found = bench(*arguments)
+    assert found.exit_code == 2, found.output
+    assert message in found.stderr
