@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from difflogic.config import Config as Config
     from difflogic.config import load_config as load_config
+    from difflogic.engine.gradients import all_reduce as all_reduce
     from difflogic.engine.hardware import Machine as Machine
     from difflogic.engine.plan import ParallelPlan as ParallelPlan
     from difflogic.engine.rollout import Engine as Engine
+    from difflogic.engine.work import WorkStats as WorkStats
     from difflogic.evaluation import held_out as held_out
     from difflogic.library.certifying import certify as certify
+    from difflogic.library.differentiating import sample_gradients as sample_gradients
+    from difflogic.library.differentiating import tile_gradients as tile_gradients
     from difflogic.library.exporting import export as export
     from difflogic.library.inspecting import inspect as inspect
     from difflogic.library.loading import load as load
@@ -62,6 +66,10 @@ _HOMES = {
     "sweep": "difflogic.library.sweeping",
     "train": "difflogic.library.training",
     "watch": "difflogic.library.serving",
+    "sample_gradients": "difflogic.library.differentiating",
+    "tile_gradients": "difflogic.library.differentiating",
+    "all_reduce": "difflogic.engine.gradients",
+    "WorkStats": "difflogic.engine.work",
     "Config": "difflogic.config",
     "Engine": "difflogic.engine.rollout",
     "Machine": "difflogic.engine.hardware",

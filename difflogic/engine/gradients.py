@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -36,6 +38,34 @@ def rollout_gradients(
         return engine.backward(loss_gradient[None])
 
 
+def all_reduce(parts: Iterable[Array]) -> Array:
+    """Add up arrays of one shape in the order in which they come, whoever computed them.
+
+    Floating point rounds after each addition: the same parts in the same order give the same bits,
+    on any number of workers. Raises ValueError if there is none, or if shapes differ.
+    """
+    total: Array | None = None
+    for part in parts:
+        if total is None:
+            total = np.zeros_like(part)
+        elif total.shape != part.shape:
+            raise ValueError(f"parts of shape {total.shape} and {part.shape} cannot be added up")
+        total += part
+    if total is None:
+        raise ValueError("nothing to add up")
+    return total
+
+
+def step_outputs(netlist: Netlist, coefficients: Array, inputs: Array) -> Array:
+    """Return the next states (C, cells) of a tile of cells. Changes no argument.
+
+    The arguments are those of `step_gradients`, which says more.
+    """
+    tile = _Tile(netlist, coefficients, inputs)
+    tile.run_forward()
+    return tile.values[tile.program.backward.outputs, : tile.cells].copy()
+
+
 def step_gradients(
     netlist: Netlist, coefficients: Array, inputs: Array, output_gradients: Array
 ) -> tuple[Array, Array]:
@@ -45,20 +75,43 @@ def step_gradients(
     state); at most MAX_LANES cells. Returns dL/d(inputs) (9·C, cells) and dL/d(coefficients)
     (parameters, 4). Raises ValueError if there are too many cells.
     """
-    cells = inputs.shape[1]
-    lanes = next((lanes for lanes in k.LANES if lanes >= cells), None)
-    if lanes is None:
-        raise ValueError(f"a tile has at most {k.MAX_LANES} cells, not {cells}")
-    program, dtype = compile_program(netlist), coefficients.dtype
-    rollouts = Rollouts(program, netlist.channels, Grid(1, cells, "zero"), 1, dtype)
-    space = workspace(rollouts.workspace())
-    values = space.values[: program.backward_rows * lanes].reshape(-1, lanes)
-    gradients = space.gradients[: program.gradient_rows * lanes].reshape(-1, lanes)
-    values[: program.inputs, :cells] = inputs
-    flat = aligned((coefficients.size,), dtype)
-    flat[:] = coefficients.ravel()
-    sums = aligned((coefficients.size,), dtype)
-    run_forward(program.backward, flat, space.values, lanes)
-    gradients[program.backward.grad_outputs, :cells] = output_gradients
-    run_backward(program.backward, flat, space.values, space.gradients, sums, space.scratch, lanes)
-    return gradients[: program.inputs, :cells].copy(), sums.reshape(coefficients.shape)
+    tile = _Tile(netlist, coefficients, inputs)
+    tile.run_forward()
+    sums = tile.run_backward(output_gradients)
+    return tile.gradients[: netlist.inputs, : tile.cells].copy(), sums.reshape(coefficients.shape)
+
+
+class _Tile:
+    """The buffers of one tile, its inputs filled."""
+
+    def __init__(self, netlist: Netlist, coefficients: Array, inputs: Array) -> None:
+        self.cells = inputs.shape[1]
+        lanes = next((lanes for lanes in k.LANES if lanes >= self.cells), None)
+        if lanes is None:
+            raise ValueError(f"a tile has at most {k.MAX_LANES} cells, not {self.cells}")
+        self._lanes = lanes
+        self.program, dtype = compile_program(netlist), coefficients.dtype
+        rollouts = Rollouts(
+            self.program, netlist.channels, Grid(1, self.cells, "zero"), 1, dtype
+        )  # fmt: skip
+        space = self._space = workspace(rollouts.workspace())
+        rows = self.program.backward_rows * lanes, self.program.gradient_rows * lanes
+        self.values = space.values[: rows[0]].reshape(-1, lanes)
+        self.gradients = space.gradients[: rows[1]].reshape(-1, lanes)
+        self.values[: netlist.inputs, : self.cells] = inputs
+        self._coefficients = aligned((coefficients.size,), dtype)
+        self._coefficients[:] = coefficients.ravel()
+
+    def run_forward(self) -> None:
+        run_forward(self.program.backward, self._coefficients, self._space.values, self._lanes)
+
+    def run_backward(self, output_gradients: Array) -> Array:
+        """Return the four sums of each parameter, flat."""
+        space, code = self._space, self.program.backward
+        self.gradients[code.grad_outputs, : self.cells] = output_gradients
+        sums = aligned((self._coefficients.size,), self._coefficients.dtype)
+        run_backward(
+            code, self._coefficients, space.values, space.gradients, sums, space.scratch,
+            self._lanes,
+        )  # fmt: skip
+        return sums

@@ -191,6 +191,13 @@ class Engine:
         reduce_sums(self._sums, total.reshape(-1))
         return total
 
+    def slots(self) -> Array:
+        """Gradients as they lie in the slots, shape (slots, parameters, 4): `reduce` adds them up.
+
+        There is a slot for each chunk of tiles of each group of samples, in this order.
+        """
+        return self._sums.reshape(-1, self.netlist.parameters, 4).copy()
+
     def states(self) -> Array:
         """States of all steps of the last `forward`, shape (batch, steps + 1, C, H, W)."""
         steps = [self._collect(self._states[:, t]) for t in range(self.steps + 1)]

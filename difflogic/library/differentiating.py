@@ -1,0 +1,126 @@
+"""Gradients of one sample and of one tile of cells: what a training step is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic import gates
+from difflogic.engine.gradients import all_reduce, step_gradients, step_outputs
+from difflogic.engine.kernels.structures import MAX_LANES
+from difflogic.engine.layout import Grid
+from difflogic.engine.rollout import Engine
+from difflogic.errors import ConfigError
+from difflogic.model import Model
+
+Array = npt.NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class SampleGradients:
+    """The loss of one sample and its derivatives, in the precision of the model's logits."""
+
+    loss: float
+    """Sum of squared errors over the cells of the loss channels, after the last step."""
+    state: Array
+    """The last state, shape (C, H, W), values from 0 to 1."""
+    slots: Array
+    """dL/d(coefficients) of each chunk of cells, shape (chunks, parameters, 4), over all steps."""
+    coefficients: Array
+    """dL/d(coefficients), shape (parameters, 4): the slots, added up in order."""
+    logits: Array
+    """dL/d(logits), shape (parameters, 16)."""
+
+
+@dataclass(frozen=True, eq=False)
+class TileGradients:
+    """The loss of one step of a tile of cells, and its derivatives."""
+
+    loss: float
+    """Sum of squared errors over the cells of the loss channels, after the step."""
+    outputs: Array
+    """The cells' next states, shape (C, cells)."""
+    inputs: Array
+    """dL/d(inputs), shape (9·C, cells)."""
+    coefficients: Array
+    """dL/d(coefficients), shape (parameters, 4)."""
+    logits: Array
+    """dL/d(logits), shape (parameters, 16)."""
+
+
+def sample_gradients(
+    model: Model,
+    start: npt.NDArray,
+    target: npt.NDArray,
+    mask: npt.NDArray[np.uint8] | None = None,
+) -> SampleGradients:
+    """Roll one sample out, and take its loss back to the model's logits. Changes no argument.
+
+    `start` (C, H, W) holds values from 0 to 1, `target` (loss channels, H, W) what the
+    configuration's loss channels should be after the last step. `mask` (steps, H, W) is 1 where a
+    cell takes its new state, and says how many steps there are; without one all cells do, for the
+    configuration's steps. To add samples up as a training step does, `all_reduce` their slots, all
+    of the first sample before those of the second; the bits are the same, unless grids are so
+    small that several samples share a tile. Raises ConfigError for shapes that do not fit.
+    """
+    config = model.config
+    netlist, channels = model.netlist, list(config.task.loss_channels)
+    start, target = np.asarray(start), np.asarray(target)
+    if start.ndim != 3 or start.shape[0] != netlist.channels or start.size == 0:
+        raise ConfigError(f"start has shape {start.shape}: give ({netlist.channels}, H, W)")
+    _, height, width = start.shape
+    _require(target, "target", (len(channels), height, width))
+    steps = config.automaton.steps
+    if mask is not None:
+        mask = np.asarray(mask, np.uint8)
+        steps = len(mask)
+        _require(mask, "mask", (max(1, steps), height, width))
+    probabilities, coefficients = _soften(model)
+    grid = Grid(height, width, config.automaton.boundary)
+    with Engine(netlist, grid, steps, batch=1, dtype=coefficients.dtype) as engine:
+        masks = None if mask is None else mask[None]
+        losses, _ = engine.run_training(coefficients, start[None], target[None], channels, masks)
+        slots, state = engine.slots(), engine.states()[0, -1]
+    total = all_reduce(slots)
+    return SampleGradients(losses[0], state, slots, total, gates.mix_gradient(probabilities, total))
+
+
+def tile_gradients(model: Model, inputs: npt.NDArray, target: npt.NDArray) -> TileGradients:
+    """Take cells through one step, and the loss of their next states back. Changes no argument.
+
+    `inputs` (9·C, cells) are what each cell sees, row n·C + c channel c of its neighbour n, in
+    reading order, 4 the cell itself; `target` (loss channels, cells) what the configuration's loss
+    channels should be. At most 64 cells. Raises ConfigError for shapes that do not fit.
+    """
+    netlist, channels = model.netlist, list(model.config.task.loss_channels)
+    inputs, target = np.asarray(inputs), np.asarray(target)
+    if inputs.ndim != 2 or len(inputs) != netlist.inputs or not 1 <= inputs.shape[1] <= MAX_LANES:
+        raise ConfigError(
+            f"inputs have shape {inputs.shape}: give ({netlist.inputs}, cells), of 1 to "
+            f"{MAX_LANES} cells"
+        )
+    _require(target, "target", (len(channels), inputs.shape[1]))
+    probabilities, coefficients = _soften(model)
+    outputs = step_outputs(netlist, coefficients, inputs)
+    errors = outputs[channels] - target.astype(coefficients.dtype)
+    upstream = np.zeros_like(outputs)
+    upstream[channels] = 2 * errors
+    to_inputs, total = step_gradients(netlist, coefficients, inputs, upstream)
+    loss = float((errors.astype(np.float64) ** 2).sum())
+    to_logits = gates.mix_gradient(probabilities, total)
+    return TileGradients(loss, outputs, to_inputs, total, to_logits)
+
+
+def _soften(model: Model) -> tuple[Array, Array]:
+    """Return the probabilities of each parameter's ops, and its four coefficients."""
+    logits: npt.NDArray[Any] = model.logits
+    probabilities = gates.softmax(logits)
+    return probabilities, gates.mix(probabilities)
+
+
+def _require(array: npt.NDArray, name: str, shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        raise ConfigError(f"{name} has shape {array.shape}: give {shape}")
