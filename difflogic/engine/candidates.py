@@ -5,6 +5,8 @@ what is known: here the circuit as it is, the *base*, is simulated once and ever
 A candidate then starts from its changed gate and goes on only where a value differs from the
 base's, in the order of the gates, step after step. The field calls it event-driven fault
 simulation (Ulrich and Baker 1974, "Concurrent simulation of nearly identical digital networks").
+A change that is kept goes the same way once more, and leaves its values behind: the base takes it
+over, and is not simulated anew.
 
 Candidates are independent of each other, so workers share them; each result depends on base and
 candidate alone.
@@ -12,21 +14,30 @@ candidate alone.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.hard import FORMS, HardSimulator, Script, Words, live_parameters
+from difflogic.engine.hard import FORMS, HardSimulator, Script, Words
 from difflogic.engine.kernels.candidate_base import (
+    ABSENT,
     Base,
     History,
-    make_base,
-    needed_rows,
+    Wiring,
+    find_slots,
+    list_readers,
+    settle,
     simulate_base,
+    tidy,
 )
-from difflogic.engine.kernels.candidates import Scratch, judge_share
+from difflogic.engine.kernels.candidates import (
+    FOLLOWED,
+    NO_ROOM,
+    Scratch,
+    judge_share,
+)
 from difflogic.engine.workers import Workers
 from difflogic.netlist import Netlist
 
@@ -42,6 +53,12 @@ FEWEST_SHARED = 32
 MOST_BYTES = 2**29
 """For a base's values: past that, they are read from memory more slowly than computed anew."""
 
+SPARE = 64
+"""Rows that there is room for besides those whose values are kept, and half as many."""
+
+TIDY = 16
+"""Changes that a base takes over before it is looked through for what no longer matters."""
+
 
 class Candidates:
     """Judges changes of single gates of a circuit, the base, on one packed batch.
@@ -53,84 +70,169 @@ class Candidates:
         self, simulator: HardSimulator, starts: Words, script: Script, workers: Workers
     ) -> None:
         """`starts` and `script` are as the simulator packs them; the script says what counts."""
+        netlist = simulator.netlist
+        self._wiring = wiring_of(netlist)
         self._simulator, self._script, self._workers = simulator, script, workers
-        self._channels = tuple(script.packed.channels.tolist())
-        self._words = starts.shape[1]
-        self._states = np.zeros((script.steps + 1, *simulator.shape), np.uint64)
+        self._words, self._steps = starts.shape[1], script.steps
+        rows, channels = netlist.rows, netlist.channels
         pad = simulator.cells.pad
-        self._states[0, :, pad : pad + self._words] = starts
-        self._values = np.empty(0, np.uint64)
+        states = np.zeros(((script.steps + 1) * channels, simulator.shape[1]), np.uint64)
+        states[:channels, pad : pad + self._words] = starts
+        wrong = np.zeros((len(script.packed.at), len(script.packed.channels)), np.int64)
+        self._history = History(np.empty((0, self._words), np.uint64), states, wrong)
+        every = np.full((1, self._words), ~np.uint64(0))
+        self._masks = script.packed._replace(
+            fires=script.packed.fires if len(script.packed.fires) else every,
+            keeps=script.packed.keeps if len(script.packed.keeps) else every,
+        )
+        self._base = Base(
+            np.empty(rows, np.uint8), np.empty(rows, np.int32), np.empty(rows, np.bool_),
+            np.empty(channels, np.bool_), np.empty(rows, np.int32), np.empty(0, np.int32),
+            np.zeros(1, np.int64), np.empty(rows + 1, np.int32),
+            np.empty(2 * rows + channels, np.int32), np.empty(rows, np.int32),
+            np.empty((8 * rows, 2), np.int32), np.zeros(1, np.int64),
+        )  # fmt: skip
+        # Room to work in.
+        self._stack, self._order = np.empty(3 * rows, np.int32), np.empty(rows, np.int32)
+        self._live, self._alive = np.empty(rows, np.bool_), np.empty(channels, np.bool_)
         self._scratch: list[Scratch] = []
+        self._ops = np.empty(0, np.uint8)
+        self._kept, self._spare = 0, 1
+
+    @property
+    def room(self) -> int:
+        """Rows whose values can be kept."""
+        return len(self._base.free)
+
+    @property
+    def _circuit(self) -> tuple[Any, ...]:
+        """What all kernels are called with."""
+        return (
+            self._wiring, self._base, self._simulator.cells, FORMS, self._masks,
+            self._steps, self._history,
+        )  # fmt: skip
 
     def differ_from(self, ops: Ops) -> bool:
         """Take the circuit with `ops` (parameters,) for the base; return whether it fits."""
-        base, slots = _base(self._simulator.netlist, ops, self._channels)
-        shape = (self._script.steps, slots, self._words)
-        size = math.prod(shape)
-        if self._values.itemsize * size > MOST_BYTES:
+        self._ops = ops.copy()
+        return self._simulate()
+
+    def _find_room(self) -> bool:
+        """Simulate the base anew, with room for more values; return whether that fits."""
+        self._spare *= 2
+        return self._simulate()
+
+    def _simulate(self) -> bool:
+        counted, base = self._script.packed.channels, self._base
+        needed = settle(self._wiring, base, self._ops, counted, self._stack)
+        slots = min(len(base.op), self._spare * (needed + needed // 2 + SPARE)) + 1
+        row = self._history.values.itemsize * self._words * self._steps
+        if slots * row > MOST_BYTES:
             return False
-        if size > len(self._values):  # some more than now: fresh memory costs more than its use
-            self._values = np.empty(size + size // 4, np.uint64)
-        counts = (len(self._script.packed.at), len(self._channels))
-        values = self._values[:size].reshape(shape)
-        history = History(values, self._states, np.zeros(counts, np.int64))
-        self._shared = (
-            base, self._simulator.cells, FORMS, self._script.packed, self._script.steps, history,
-        )  # fmt: skip
-        simulate_base(*self._shared)
-        self._scratch = [self._new_scratch(base) for _ in range(self._workers.count)]
+        if slots > len(base.free):
+            # Memory that nothing is written to costs nothing.
+            self._base = base = base._replace(free=np.empty(slots, np.int32))
+            values = np.empty((self._steps * slots, self._words), np.uint64)
+            values[::slots] = 0  # those of NOWHERE
+            self._history = self._history._replace(values=values)
+            self._scratch = [self._new_scratch(slots) for _ in range(self._workers.count)]
+        find_slots(base)
+        list_readers(self._wiring, base)
+        simulate_base(*self._circuit, self._order)
+        self._share_base(0)
         return True
 
-    def _new_scratch(self, base: Base) -> Scratch:
-        nodes, uses = len(base.slot), int(np.diff(base.use_start).max(initial=0))
+    def _new_scratch(self, slots: int) -> Scratch:
+        rows, channels = len(self._base.op), len(self._base.channels)
+        stride = self._history.states.shape[1]
+
+        def some(kind: npt.DTypeLike, *size: int) -> npt.NDArray[Any]:
+            return np.zeros(size, kind)
+
         return Scratch(
-            base.a.copy(), base.b.copy(), base.op.copy(), base.outputs.copy(),
-            np.empty((nodes, self._words), np.uint64), np.zeros(nodes, np.int64),
-            np.zeros(1, np.int64), np.zeros(nodes // 64 + 1, np.uint64),
-            np.zeros((2, *self._states.shape[1:]), np.uint64),
-            np.zeros((2, len(base.outputs)), np.bool_), base.live.copy(),
-            base.live_channels.copy(), base.live_channels.copy(),
-            np.empty(len(base.channels), np.int32), np.empty(nodes, np.int32),
-            np.empty(len(base.wires), np.int32), np.empty(uses + 1, np.int32),
-            np.empty(3 * nodes, np.int32),
+            some(np.uint8, rows), some(np.int32, rows), some(np.int32, rows),
+            some(np.bool_, rows), some(np.bool_, channels),
+            some(np.uint64, slots, self._words), some(np.int64, rows), some(np.int64, channels),
+            some(np.int64, 1), some(np.uint64, rows // 64 + 1), some(np.uint64, rows // 64**2 + 1),
+            some(np.uint64, 2 * channels, stride), some(np.bool_, 2, channels),
+            some(np.int32, 3 * rows), some(np.int32, 2 * rows), some(np.int32, rows),
+            some(np.int32, channels), some(np.int32, rows), some(np.int32, channels),
+            some(np.int32, channels), some(np.int32, rows), some(np.int64, 7),
         )  # fmt: skip
+
+    def _share_base(self, first: int) -> None:
+        """Let the workers from the `first` on follow the base."""
+        for scratch in self._scratch[first:]:
+            for name in FOLLOWED:
+                getattr(scratch, name)[:] = getattr(self._base, name)
+
+    def take_over(self, parameter: int, op: int) -> bool:
+        """Make the base the circuit with `op` for a parameter; return whether that fits."""
+        self._ops[parameter] = op
+        wrong, gates = np.empty(1, np.int64), np.empty(1, np.int64)
+        asked = (np.array([parameter], np.int32), np.array([op], np.uint8), UNTOLD, True)
+        hit = np.ones(1, np.int64)
+        judge_share(*self._circuit, self._scratch[0], *asked, 0, 1, -1, hit, wrong, gates)
+        if wrong[0] == NO_ROOM:
+            return self._find_room()
+        self._kept += 1
+        if self._kept % TIDY == 0 or self._base.linked[0] > len(self._base.op):
+            counted = self._script.packed.channels
+            tidy(self._wiring, self._base, counted, self._live, self._alive, self._stack)
+            self._share_base(0)
+        else:
+            self._share_base(1)
+        return True
 
     def judge(
         self, parameters: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
         """Return what becomes of the base with `ops[i]` for gate `parameters[i]`, for each i.
 
         These are the wrong bits, where a number above `limit` only says that there are more than
         that, and else the gates that the counted channels depend on. After the first with at most
-        `stop` wrong bits nothing is told.
+        `stop` wrong bits nothing is told. None if the values of one do not fit.
         """
         wrong = np.full(len(parameters), UNTOLD)
         gates = np.empty(len(parameters), np.int64)
-        asked = (np.asarray(parameters, np.int32), np.asarray(ops, np.uint8), limit)
+        asked = (np.asarray(parameters, np.int32), np.asarray(ops, np.uint8), limit, False)
         count = self._workers.count if len(parameters) >= FEWEST_SHARED else 1
         hit = np.full(1, len(parameters), np.int64)
         shares = [
-            (*self._shared, scratch, *asked, first, count, stop, hit, wrong, gates)
+            (*self._circuit, scratch, *asked, first, count, stop, hit, wrong, gates)
             for first, scratch in enumerate(self._scratch)
         ]
         if count == 1:
             judge_share(*shares[0])
         else:
             self._workers.run(judge_share, shares)
+        if (wrong == NO_ROOM).any():
+            return self.judge(parameters, ops, limit, stop) if self._find_room() else None
         hits = np.flatnonzero(wrong <= stop)
         told = hits[0] + 1 if len(hits) else len(wrong)
         return wrong[:told], gates[:told]
 
 
-def _base(netlist: Netlist, ops: Ops, channels: Sequence[int]) -> tuple[Base, int]:
-    """Return the base with `ops`, and how many rows of values it has."""
-    wiring = (netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs, ops)
-    counted = np.zeros(netlist.channels, np.bool_)
-    counted[list(channels)] = True
-    changeable = live_parameters(netlist, ops, channels)
-    needed = np.zeros(netlist.rows, np.bool_)
-    needed_rows(*wiring, changeable, counted.copy(), needed)
-    return make_base(*wiring, netlist.parameters, needed, counted)
+def wiring_of(netlist: Netlist) -> Wiring:
+    """Return a netlist by its rows, with what reads each."""
+    rows, first = netlist.rows, netlist.inputs
+    gates = np.arange(first, rows, dtype=np.int32)
+    nothing = np.zeros(first, np.int32)
+    a, b = (np.concatenate([nothing, row]).astype(np.int32) for row in (netlist.a, netlist.b))
+    param = np.concatenate([nothing + ABSENT, netlist.param]).astype(np.int32)
+    readers = np.stack([2 * gates, 2 * gates + 1], axis=1).ravel()
+    wires = _table(np.stack([netlist.a, netlist.b], axis=1).ravel(), readers, rows)
+    exits = _table(netlist.outputs, np.arange(netlist.channels), rows)
+    uses = _table(netlist.param, gates, netlist.parameters)
+    return Wiring(a, b, param, netlist.outputs.astype(np.int32), first, *wires, *exits, *uses)
+
+
+def _table(
+    keys: npt.NDArray[Any], values: npt.NDArray[Any], size: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return where the values of each key from 0 to `size` start, and the values, in order."""
+    start = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=size))])
+    return start.astype(np.int32), values[np.argsort(keys, kind="stable")].astype(np.int32)
 
 
 def warm_up(simulator: HardSimulator, ops: Ops) -> None:
@@ -141,3 +243,5 @@ def warm_up(simulator: HardSimulator, ops: Ops) -> None:
     candidates = Candidates(simulator, starts, script, Workers(1))
     if candidates.differ_from(ops):
         candidates.judge([0], [0], 0)
+        for _ in range(TIDY):
+            candidates.take_over(0, int(ops[0]))

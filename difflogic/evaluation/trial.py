@@ -25,9 +25,6 @@ VALUES_AT_ONCE = 2**26
 EVENTS_AT_ONCE = 2**24
 """Cells times steps for which masks and damage are drawn at a time, for all starts together."""
 
-ALONE = 12
-"""Changes of a circuit that are simulated before a base is made: about as long as that takes."""
-
 Ops = npt.NDArray[np.uint8]
 Counts = npt.NDArray[np.int64]
 
@@ -92,21 +89,22 @@ class Trial:
 class Changes:
     """Judges changes of single gates of one circuit in a trial, by as many workers as there are.
 
-    The numbers are those of the trial itself, whose counts it adds up. The first changes of a
-    circuit are simulated like that; for those after them a base is made, which takes as long.
+    The numbers are those of the trial itself, whose counts it adds up. Where all values of the
+    circuit are too much memory, each change is simulated by itself.
     """
 
-    def __init__(self, trial: Trial, workers: Workers) -> None:
-        """`workers` are entered already."""
-        self._trial = trial
-        self._candidates = trial.candidates(workers)
-        self._fits: bool | None = None
-        self._alone = 0
+    def __init__(self, trial: Trial, workers: Workers, ops: Ops) -> None:
+        """Changes are made to the circuit with `ops` (parameters,). The `workers` are entered."""
+        self._trial, self._ops = trial, ops.copy()
+        candidates = trial.candidates(workers)
+        fits = candidates is not None and candidates.differ_from(self._ops)
+        self._candidates = candidates if fits else None
 
-    def differ_from(self, ops: Ops) -> None:
-        """Take the circuit with `ops` (parameters,) for the one that changes are made to."""
-        self._ops = ops.copy()
-        self._fits, self._alone = None, 0
+    def keep(self, gate: int, op: int) -> None:
+        """Make a change: those to come are made to the circuit with it."""
+        self._ops[gate] = op
+        if self._candidates is not None and not self._candidates.take_over(gate, op):
+            self._candidates = None
 
     def judge(
         self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1
@@ -117,10 +115,11 @@ class Changes:
         those that the counted channels ever depend on, are not told then. After the first with at
         most `stop` wrong bits nothing is told.
         """
-        if self._candidates is not None and self._fits is None and self._alone >= ALONE:
-            self._fits = self._candidates.differ_from(self._ops)
-        if self._fits and self._candidates is not None:
-            return self._candidates.judge(gates, ops, limit, stop)
+        if self._candidates is not None:
+            judged = self._candidates.judge(gates, ops, limit, stop)
+            if judged is not None:
+                return judged
+            self._candidates = None
         wrong: list[int] = []
         active: list[int] = []
         for gate, op in zip(gates, ops, strict=True):
@@ -130,7 +129,6 @@ class Changes:
             active.append(self._trial.active_gates)
             if wrong[-1] <= stop:
                 break
-        self._alone += len(wrong)
         return np.array(wrong), np.array(active)
 
 

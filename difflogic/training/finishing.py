@@ -11,7 +11,7 @@ every start, it has to: fresh ones are then tried only if it is late, or leaves 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -273,8 +273,7 @@ class _Search:
 
     def face(self, trial: Trial) -> None:
         """Go on with these start states."""
-        self._trial, self._changes = trial, Changes(trial, self._workers)
-        self._stale = True
+        self._trial, self._changes = trial, Changes(trial, self._workers, self.ops)
         self.wrong = int(trial(self.ops).sum())
         self._most_gates = self._most_gates or MORE_GATES * trial.active_gates
 
@@ -322,7 +321,8 @@ class _Search:
             some = changes[place : place + max(1, min(ahead, self._budget - self.candidates))]
             gates, ops = zip(*some, strict=True)
             kept = False
-            judged = self._judge(gates, ops, self.wrong - (sideways < 1.0))
+            # Ends with the first that is sure to be kept.
+            judged = self._changes.judge(gates, ops, self.wrong, self.wrong - (sideways < 1.0))
             for gate, op, wrong, active in zip(gates, ops, *judged, strict=False):
                 place += 1
                 if op != self.ops[gate]:
@@ -335,26 +335,14 @@ class _Search:
                     break
             ahead = AHEAD if kept else min(2 * ahead, MOST_AHEAD)
 
-    def _judge(
-        self, gates: Sequence[int], ops: Sequence[int], stop: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return how many cells are wrong, and gates active, with each change.
-
-        Where more are wrong than now, that is all that the numbers say. They end with the first
-        of at most `stop` wrong cells, which is about to be kept.
-        """
-        if self._stale:
-            self._changes.differ_from(self.ops)
-            self._stale = False
-        return self._changes.judge(gates, ops, self.wrong, stop)
-
     def _keep(self, gate: int, op: int, wrong: int, active: int, sideways: float) -> bool:
         """Change a gate if that leaves fewer cells wrong, and by chance if as many."""
         if wrong > self.wrong:
             return False
         if wrong == self.wrong and (active > self._most_gates or self._rng.random() >= sideways):
             return False
-        self.ops[gate], self.wrong, self._stale = op, wrong, True
+        self.ops[gate], self.wrong = op, wrong
+        self._changes.keep(gate, op)
         return True
 
     def _live(self) -> npt.NDArray[np.bool_]:

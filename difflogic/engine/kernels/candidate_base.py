@@ -7,289 +7,298 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.engine.kernels.hard import ones
-from difflogic.jit import kernel
+from difflogic.engine.kernels.hard_structures import WORDS
+from difflogic.engine.kernels.primitives import hard_gate, hard_see, hard_write
+from difflogic.jit import borrowing_kernel
 
 ABSENT = -1
-"""Stands for a node that is not there."""
+"""Stands for what is not there: an input's parameter, the link before the first."""
+
+NOWHERE = 0
+"""The slot of rows whose values are not kept. It exists: inputs that an op ignores are read."""
+
+
+class Wiring(NamedTuple):
+    """A netlist by rows, the inputs first, with what reads each row. It never changes."""
+
+    a: np.ndarray  # int32 (rows,): rows that a gate is wired to; inputs: 0
+    b: np.ndarray  # int32 (rows,)
+    param: np.ndarray  # int32 (rows,): whose op a gate has; inputs: ABSENT
+    outputs: np.ndarray  # int32 (channels,): rows of the next state
+    inputs: int
+    wire_start: np.ndarray  # int32 (rows + 1,): gates wired to a row
+    wires: np.ndarray  # int32: twice the gate's row, and one more where it is its second input
+    exit_start: np.ndarray  # int32 (rows + 1,): channels whose next state is a row
+    exits: np.ndarray  # int32
+    use_start: np.ndarray  # int32 (parameters + 1,): rows of the gates that have a parameter's op
+    uses: np.ndarray  # int32
 
 
 class Base(NamedTuple):
-    """The circuit that candidates differ from, as far as any of them can matter.
+    """The circuit that candidates differ from. It takes over the changes that are kept.
 
-    Its nodes are the inputs that are read, then gates in topological order. A gate that passes an
-    input on shares the values of the node that it passes on, its `slot`; readers name that node
-    directly, so that values never travel through chains of pass-throughs.
+    A gate that passes an input on shares the values of that input's `source`, so that values never
+    travel through chains of pass-throughs.
     """
 
-    a: np.ndarray  # int32 (nodes,): the node that the first input's value comes from; inputs: 0
-    b: np.ndarray  # int32 (nodes,)
-    op: np.ndarray  # uint8 (nodes,)
-    outputs: np.ndarray  # int32 (channels,): the node of the next state; ABSENT for dead channels
-    slot: np.ndarray  # int32 (nodes,): row of its values
-    passes: np.ndarray  # bool (nodes,): whether it is a gate that passes an input on
-    cells: np.ndarray  # int32 (inputs,): which neighbour each input is
-    channels: np.ndarray  # int32 (inputs,): and which channel of it
-    live: np.ndarray  # bool (nodes,): whether counted channels depend on it, through wires and ops
-    live_channels: np.ndarray  # bool (channels,)
-    reader_start: np.ndarray  # int32 (nodes + 1,): gates whose op reads a node, through chains
-    readers: np.ndarray  # int32
-    wire_start: np.ndarray  # int32 (nodes + 1,): gates wired to a node, pass-throughs included,
-    wires: np.ndarray  # int32: twice the gate, and one more where it is its second input
-    exit_start: np.ndarray  # int32 (nodes + 1,): channels whose output is wired to a node
-    exits: np.ndarray  # int32
-    use_start: np.ndarray  # int32 (parameters + 1,): gates that a parameter is used in
-    uses: np.ndarray  # int32
+    op: np.ndarray  # uint8 (rows,): inputs: 0
+    source: np.ndarray  # int32 (rows,): itself, but for pass-throughs
+    live: np.ndarray  # bool (rows,): all that counted channels depend on, and perhaps some more
+    channels: np.ndarray  # bool (channels,): the same of channels
+    slot: np.ndarray  # int32 (rows,): of the values that are kept: those of live sources
+    free: np.ndarray  # int32 (slots,): slots that nothing is kept in, up to `room`
+    room: np.ndarray  # int64 (1,)
+    reader_start: np.ndarray  # int32 (rows + 1,): what reads a source's values, and perhaps more:
+    readers: np.ndarray  # int32: gates by their rows, channels by as many rows as there are on top
+    later: np.ndarray  # int32 (rows,): the last link of those that read it since, or ABSENT
+    links: np.ndarray  # int32 (8 * rows, 2): a reader, and the link before it
+    linked: np.ndarray  # int64 (1,): links so far
 
 
 class History(NamedTuple):
     """All values of the base, as packed words, and how wrong it is."""
 
-    values: np.ndarray  # uint64 (steps, slots, words)
-    states: np.ndarray  # uint64 (steps + 1, channels, pad + words + pad)
+    values: np.ndarray  # uint64 (steps * slots, words)
+    states: np.ndarray  # uint64 ((steps + 1) * channels, pad + words + pad): of live channels
     wrong: np.ndarray  # int64 (counts, loss channels): bits that differ from the target
 
 
-@kernel
-def needed_rows(a, b, param, outputs, inputs, ops, changeable, live, needed):
-    """Set `needed` (rows,) for all that some candidate's counted bits may depend on.
+@borrowing_kernel
+def passes(op, second):
+    """Return whether an op passes on its second input, or else its first."""
+    return op == (5 if second else 3)
 
-    A gate that may be changed (`changeable`, (parameters,)) needs both of its inputs, whatever
-    its op. Channels that are read come to life in `live` (channels,).
+
+@borrowing_kernel
+def reads(op, second):
+    """Return whether an op depends on its second input, or else its first."""
+    # Bits 3 to 0 of an op are its values at (a, b) = 00, 01, 10, 11.
+    return ((op >> 1) & 5) != (op & 5) if second else (op >> 2) != (op & 3)
+
+
+@borrowing_kernel
+def spread(wiring, op, counted, live, channels, stack):
+    """Set `live` (rows,) and `channels` for all that the `counted` channels depend on.
+
+    Through wires and ops `op` (rows,); both are all False before.
     """
-    gates, channels = len(a), len(outputs)
-    growing = True
-    while growing:
-        growing = False
-        for c in range(channels):
-            if live[c]:
-                needed[outputs[c]] = True
-        for g in range(gates - 1, -1, -1):
-            if needed[inputs + g]:
-                op, free = ops[param[g]], changeable[param[g]]
-                if free or (op >> 2) != (op & 3):
-                    needed[a[g]] = True
-                if free or ((op >> 1) & 5) != (op & 5):
-                    needed[b[g]] = True
-        for row in range(inputs):
-            if needed[row] and not live[row % channels]:
-                live[row % channels] = True
-                growing = True
-
-
-@kernel
-def table(keys, values, size):
-    """Return (starts (size + 1,), values by key), those of a key in their order."""
-    start = np.zeros(size + 1, np.int32)
-    for key in keys:
-        start[key + 1] += 1
-    for key in range(size):
-        start[key + 1] += start[key]
-    place, grouped = start.copy(), np.empty(len(keys), np.int32)
-    for i in range(len(keys)):
-        grouped[place[keys[i]]] = values[i]
-        place[keys[i]] += 1
-    return start, grouped
-
-
-@kernel
-def make_base(a, b, param, outputs, inputs, ops, parameters, needed, counted):
-    """Return the Base of a netlist with `ops` (parameters,), of the rows that are `needed`.
-
-    `counted` (channels,) are those that the base's live nodes are live for.
-    """
-    rows, channels = len(needed), len(outputs)
-    node = np.full(rows, ABSENT, np.int32)
-    nodes = 0
-    for row in range(rows):
-        if needed[row]:
-            node[row] = nodes
-            nodes += 1
-    na, nb = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
-    wa, wb = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)  # not through pass-throughs
-    nop = np.zeros(nodes, np.uint8)
-    origin = np.arange(nodes).astype(np.int32)  # what a chain of pass-throughs begins with
-    slot = np.zeros(nodes, np.int32)
-    passes = np.zeros(nodes, np.bool_)
-    places = np.flatnonzero(needed[:inputs]).astype(np.int32)
-    read = len(places)
-    slot[:read] = np.arange(read)
-    slots = read
-    gates = nodes - read
-    reading, reader = np.empty(2 * gates, np.int32), np.empty(2 * gates, np.int32)
-    wired, wire = np.empty(2 * gates, np.int32), np.empty(2 * gates, np.int32)
-    used, use = np.empty(gates, np.int32), np.empty(gates, np.int32)
-    ends, wiring = 0, 0
-    for g in range(len(a)):
-        own = node[inputs + g]
-        if own == ABSENT:
+    top = 0
+    for i in range(len(counted)):
+        channels[counted[i]] = True
+        stack[top] = wiring.outputs[counted[i]]
+        top += 1
+    while top:
+        top -= 1
+        row = stack[top]
+        if live[row]:
             continue
-        op = ops[param[g]]
-        nop[own] = op
-        used[own - read], use[own - read] = param[g], own
-        takes_a = (op >> 2) != (op & 3)
-        takes_b = ((op >> 1) & 5) != (op & 5)
-        # An ignored input may be gone; the first node stands for it.
-        first, second = node[a[g]], node[b[g]]
-        if first != ABSENT:
-            na[own], wa[own] = origin[first], first
-            wired[wiring], wire[wiring] = first, 2 * own
-            wiring += 1
-        if second != ABSENT:
-            nb[own], wb[own] = origin[second], second
-            wired[wiring], wire[wiring] = second, 2 * own + 1
-            wiring += 1
-        if op == 3 or op == 5:
-            passes[own] = True
-            origin[own] = na[own] if op == 3 else nb[own]
-            slot[own] = slot[origin[own]]
+        live[row] = True
+        if row < wiring.inputs:
+            c = row % len(channels)
+            if not channels[c]:
+                channels[c] = True
+                stack[top] = wiring.outputs[c]
+                top += 1
             continue
-        slot[own] = slots
-        slots += 1
-        if takes_a:
-            reading[ends], reader[ends] = na[own], own
-            ends += 1
-        if takes_b:
-            reading[ends], reader[ends] = nb[own], own
-            ends += 1
-    out, wired_out = np.full(channels, ABSENT, np.int32), np.zeros(channels, np.int32)
-    left, exit = np.empty(channels, np.int32), np.empty(channels, np.int32)
-    live = 0
-    for c in range(channels):
-        if node[outputs[c]] != ABSENT:
-            out[c], wired_out[c] = origin[node[outputs[c]]], node[outputs[c]]
-            left[live], exit[live] = node[outputs[c]], c
-            live += 1
-    reader_start, readers = table(reading[:ends], reader[:ends], nodes)
-    wire_start, wires = table(wired[:wiring], wire[:wiring], nodes)
-    exit_start, exits = table(left[:live], exit[:live], nodes)
-    use_start, uses = table(used, use, parameters)
-    live, live_channels = np.zeros(nodes, np.bool_), counted.copy()
-    channel = places % channels
-    spread(wa, wb, nop, wired_out, channel, live, live_channels)
-    return (
-        Base(
-            na, nb, nop, out, slot, passes, places // channels, channel, live, live_channels,
-            reader_start, readers, wire_start, wires, exit_start, exits, use_start, uses,
-        ),
-        slots,
-    )  # fmt: skip
+        if reads(op[row], False):
+            stack[top] = wiring.a[row]
+            top += 1
+        if reads(op[row], True):
+            stack[top] = wiring.b[row]
+            top += 1
 
 
-@kernel
-def spread(a, b, op, outputs, channel, live, live_channels):
-    """Set `live` (nodes,) for all that live channels depend on, and the channels that these read.
+@borrowing_kernel
+def settle(wiring, base, ops, counted, stack):
+    """Make `base` the circuit with `ops` (parameters,); return how many rows have values to keep.
 
-    `outputs`, `a` and `b` are the nodes that they are wired to, pass-throughs included; `channel`
-    is each input's.
+    They have no slots yet.
     """
-    growing = True
-    while growing:
-        growing = False
-        for c in range(len(outputs)):
-            if live_channels[c]:
-                live[outputs[c]] = True
-        for g in range(len(live) - 1, len(channel) - 1, -1):
-            if live[g]:
-                if (op[g] >> 2) != (op[g] & 3):
-                    live[a[g]] = True
-                if ((op[g] >> 1) & 5) != (op[g] & 5):
-                    live[b[g]] = True
-        for i in range(len(channel)):
-            if live[i] and not live_channels[channel[i]]:
-                live_channels[channel[i]] = True
-                growing = True
+    base.live[:] = False
+    base.channels[:] = False
+    for row in range(len(base.op)):
+        base.op[row] = ops[wiring.param[row]] if row >= wiring.inputs else 0
+        base.source[row], base.slot[row] = row, NOWHERE
+        if passes(base.op[row], False):
+            base.source[row] = base.source[wiring.a[row]]
+        elif passes(base.op[row], True):
+            base.source[row] = base.source[wiring.b[row]]
+    spread(wiring, base.op, counted, base.live, base.channels, stack)
+    kept = 0
+    for row in range(len(base.op)):
+        kept += base.live[row] and base.source[row] == row
+    return kept
+
+
+@borrowing_kernel
+def list_readers(wiring, base):
+    """Write for each source what reads its values, through pass-throughs or not."""
+    rows, start = len(base.op), base.reader_start
+    start[:] = 0
+    base.later[:] = ABSENT
+    base.linked[0] = 0
+    for filling in range(2):
+        for row in range(wiring.inputs, rows):
+            if base.live[row] and base.source[row] == row:
+                for second in range(2):
+                    if reads(base.op[row], second):
+                        source = base.source[wiring.b[row] if second else wiring.a[row]]
+                        if filling:
+                            base.readers[start[source]] = row
+                        start[source + (0 if filling else 1)] += 1
+        for c in range(len(base.channels)):
+            if base.channels[c]:
+                source = base.source[wiring.outputs[c]]
+                if filling:
+                    base.readers[start[source]] = rows + c
+                start[source + (0 if filling else 1)] += 1
+        if not filling:
+            for row in range(rows):
+                start[row + 1] += start[row]
+    for row in range(rows, 0, -1):
+        start[row] = start[row - 1]
+    start[0] = 0
+
+
+@borrowing_kernel
+def link(base, source, reader):
+    """Add a reader of a source's values."""
+    number = base.linked[0]
+    base.links[number, 0], base.links[number, 1] = reader, base.later[source]
+    base.later[source] = number
+    base.linked[0] += 1
+
+
+@borrowing_kernel
+def find_slots(base):
+    """Give a slot to each row whose values are kept; there are enough."""
+    base.room[0] = 0
+    for slot in range(len(base.free) - 1, NOWHERE, -1):
+        base.free[base.room[0]] = slot
+        base.room[0] += 1
+    for row in range(len(base.op)):
+        if base.live[row] and base.source[row] == row:
+            base.room[0] -= 1
+            base.slot[row] = base.free[base.room[0]]
+
+
+@borrowing_kernel
+def tidy(wiring, base, counted, live, channels, stack):
+    """Drop what the counted channels do not depend on any more.
+
+    `live` (rows,) and `channels` are room to work in.
+    """
+    live[:] = False
+    channels[:] = False
+    spread(wiring, base.op, counted, live, channels, stack)
+    for row in range(len(live)):
+        if base.live[row] and not live[row]:
+            base.live[row] = False
+            release(base, row)
+    for c in range(len(channels)):
+        base.channels[c] = channels[c]
+    list_readers(wiring, base)
+
+
+@borrowing_kernel
+def release(base, row):
+    """Keep the values of a row no longer."""
+    if base.slot[row] != NOWHERE:
+        base.free[base.room[0]] = base.slot[row]
+        base.room[0] += 1
+        base.slot[row] = NOWHERE
 
 
 # Rows are named by array and number: views of them would cost more than what is done to them.
 
 
-@kernel
+@borrowing_kernel
 def see(cells, states, channel, neighbor, values, row):
-    """Write to values[row] what a neighbour of each cell holds in a channel of `states`."""
-    words = values.shape[1]
-    for w in range(words):
-        values[row, w] = np.uint64(0)  # where it lies beyond the edge of every cell
-    for s in range(cells.start[neighbor], cells.start[neighbor + 1]):
-        place, right = cells.skip[s], cells.shift[s]
-        if right:
-            left = np.uint64(64) - right
-            for w in range(words):
-                low, high = states[channel, place + w], states[channel, place + w + 1]
-                values[row, w] |= ((low >> right) | (high << left)) & cells.masks[s, w]
-        else:
-            for w in range(words):
-                values[row, w] |= states[channel, place + w] & cells.masks[s, w]
+    """Write to values[row] what a neighbour of each cell holds in the row `channel` of `states`."""
+    none, every, words = np.uint64(0), ~np.uint64(0), values.shape[1]
+    start, end = cells.start[neighbor], cells.start[neighbor + 1]
+    for first in range(0, words, WORDS):
+        if start == end:  # it lies beyond the edge of every cell
+            for w in range(first, first + WORDS):
+                values[row, w] = none
+        block, place = (row * words + first) // WORDS, channel * states.shape[1] + first
+        for s in range(start, end):
+            right = cells.shift[s]
+            # A shift by 64 is none: then take nothing of the next word.
+            left, high = (np.uint64(64) - right, every) if right else (none, none)
+            join = none if s == start else every
+            hard_see(
+                (values, states, cells.masks),
+                (block, place + cells.skip[s], right, left, high, s * words + first, join),
+            )
 
 
-@kernel
-def combine(forms, op, xs, x, ys, y, values, row):
-    """Write `op` of the rows xs[x] and ys[y] to values[row]."""
-    c0, c1, c2, c3 = forms[op, 0], forms[op, 1], forms[op, 2], forms[op, 3]
-    for w in range(values.shape[1]):
-        # f(a, b) = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a) over bits
-        values[row, w] = c0 ^ (c1 & xs[x, w]) ^ (ys[y, w] & (c2 ^ (c3 & xs[x, w])))
+@borrowing_kernel
+def advance(script, step, pad, values, row, old, old_channel, states, channel):
+    """Write a channel's state after a step to the row `channel` of `states`.
 
-
-@kernel
-def unlike(xs, x, ys, y, first, words):
-    """Return whether the rows xs[x] and ys[y] differ in the words from `first` on."""
-    difference = np.uint64(0)
-    for w in range(first, first + words):
-        difference |= xs[x, w] ^ ys[y, w]
-    return difference != 0
-
-
-@kernel
-def advance(values, row, old, script, step, pad, states, channel):
-    """Write a channel's state after a step to `states`, of the same shape as the `old` ones.
-
-    It is values[row] where cells fire, else the old one, and 0 where they are damaged.
+    It is values[row] where cells fire, else what the row `old_channel` of `old` has, and 0 where
+    they are damaged. The script has masks for both, for each step or for all.
     """
-    words = values.shape[1]
-    if len(script.fires) == 0:
-        for w in range(words):
-            states[channel, pad + w] = values[row, w]
-    else:
-        fires = step % len(script.fires)
-        for w in range(words):
-            held = old[channel, pad + w]
-            changed = (held ^ values[row, w]) & script.fires[fires, w]
-            states[channel, pad + w] = held ^ changed
-    if len(script.keeps) != 0:
-        keeps = step % len(script.keeps)
-        for w in range(words):
-            states[channel, pad + w] &= script.keeps[keeps, w]
+    words, stride = values.shape[1], states.shape[1]
+    fire, keep = step % len(script.fires) * words, step % len(script.keeps) * words
+    for first in range(0, words, WORDS):
+        hard_write(
+            (values, old, states, script.fires, script.keeps),
+            (
+                (row * words + first) // WORDS, old_channel * stride + pad + first,
+                channel * stride + pad + first, fire + first, keep + first,
+            ),
+        )  # fmt: skip
 
 
-@kernel
-def count_differing(states, channel, pad, script, counts, place):
-    """Return how many counted bits of a channel, the `place`-th that counts, are wrong."""
+@borrowing_kernel
+def count_differing(states, row, pad, script, counts, place):
+    """Return how many counted bits of a channel, the `place`-th that counts, are wrong.
+
+    Its state is the row of `states`.
+    """
     total, count = 0, counts % len(script.targets)
     for w in range(len(script.counted)):
-        differing = states[channel, pad + w] ^ script.targets[count, place, w]
+        differing = states[row, pad + w] ^ script.targets[count, place, w]
         total += ones(differing & script.counted[w])
     return total
 
 
-@kernel
-def simulate_base(base, cells, forms, script, steps, history):
-    """Fill the History of `base` from history.states[0]."""
-    pad, inputs = cells.pad, len(base.channels)
+@borrowing_kernel
+def simulate_base(wiring, base, cells, forms, script, steps, history, order):
+    """Fill the History of `base` from its first states. `order` (rows,) is room to work in."""
+    channels, slots, words = len(base.channels), len(base.free), history.values.shape[1]
+    values, states = history.values, history.states
+    size = 0
+    for row in range(len(base.op)):
+        if base.live[row] and base.source[row] == row:
+            order[size] = row
+            size += 1
     counts = 0
     for step in range(steps):
-        values, old, states = history.values[step], history.states[step], history.states[step + 1]
-        for i in range(inputs):
-            see(cells, old, base.channels[i], base.cells[i], values, i)
-        for g in range(inputs, len(base.slot)):
-            if not base.passes[g]:
-                x, y = base.slot[base.a[g]], base.slot[base.b[g]]
-                combine(forms, base.op[g], values, x, values, y, values, base.slot[g])
-        for c in range(len(base.outputs)):
-            if base.outputs[c] != ABSENT:
-                advance(values, base.slot[base.outputs[c]], old, script, step, pad, states, c)
+        first, before, after = step * slots, step * channels, (step + 1) * channels
+        for i in range(size):
+            row = order[i]
+            place = first + base.slot[row]
+            if row < wiring.inputs:
+                see(cells, states, before + row % channels, row // channels, values, place)
+            else:
+                x, y = base.source[wiring.a[row]], base.source[wiring.b[row]]
+                x_place, y_place = first + base.slot[x], first + base.slot[y]
+                hard_gate(
+                    (values, values, forms),
+                    (x_place * words, 0, y_place * words, 0, base.op[row], place * words, words),
+                )
+        for c in range(channels):
+            if base.channels[c]:
+                place = first + base.slot[base.source[wiring.outputs[c]]]
+                advance(
+                    script, step, cells.pad, values, place, states, before + c, states, after + c
+                )
         if counts < len(script.at) and script.at[counts] == step + 1:
             for i in range(len(script.channels)):
                 history.wrong[counts, i] = count_differing(
-                    states, script.channels[i], pad, script, counts, i
+                    states, after + script.channels[i], cells.pad, script, counts, i
                 )
             counts += 1

@@ -129,7 +129,10 @@ def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
         keep = first if len(keeps) == words else 0
         for i in range(len(code.channels)):
             place = code.channels[i] * stride + cells.pad + first
-            hard_write((tile, state, new_state, fires, keeps), (code.outputs[i], place, fire, keep))
+            hard_write(
+                (tile, state, new_state, fires, keeps),
+                (code.outputs[i], place, place, fire, keep),
+            )
 
 
 @kernel

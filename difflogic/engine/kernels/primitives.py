@@ -30,7 +30,14 @@ if JIT:
         stars_forward,
         sums_backward,
     )
-    from difflogic.engine.kernels.llvm.words import hard_gates, hard_see, hard_write
+    from difflogic.engine.kernels.llvm.words import (
+        hard_differ,
+        hard_gate,
+        hard_gates,
+        hard_see,
+        hard_write,
+        lowest_one,
+    )
 else:
     from difflogic.engine.kernels.plain.processor import (
         flush_denormals,
@@ -54,7 +61,14 @@ else:
         stars_forward,
         sums_backward,
     )
-    from difflogic.engine.kernels.plain.words import hard_gates, hard_see, hard_write
+    from difflogic.engine.kernels.plain.words import (
+        hard_differ,
+        hard_gate,
+        hard_gates,
+        hard_see,
+        hard_write,
+        lowest_one,
+    )
 
 __all__ = [
     "atomic_add",
@@ -64,9 +78,12 @@ __all__ = [
     "fma_chains",
     "gates_backward",
     "gates_forward",
+    "hard_differ",
+    "hard_gate",
     "hard_gates",
     "hard_see",
     "hard_write",
+    "lowest_one",
     "now",
     "pulls_backward",
     "restore_denormals",

@@ -106,15 +106,37 @@ def test_nothing_before_the_first_that_will_do_is_passed_over(workers):
             np.testing.assert_array_equal(some, every[: first + 1])
 
 
-def test_a_new_base_forgets_the_old_one():
-    case = Case(5, "zero", False, True, 0.9)
+@given(
+    seed=st.integers(0, 2**32), boundary=st.sampled_from(["zero", "periodic"]),
+    masks=st.booleans(), passing=st.sampled_from([0.5, 0.9]),
+)  # fmt: skip
+@settings(max_examples=10)
+def test_a_base_takes_over_one_change_after_the_other(seed, boundary, masks, passing):
+    case = Case(seed, boundary, masks, not masks, passing)
+    rng = np.random.default_rng(seed)
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
+    assert candidates.differ_from(case.ops)
+    for _ in range(2 * candidates_module.TIDY + 2):
+        parameter, other = rng.integers(0, case.netlist.parameters, 2).tolist()
+        op, tried = rng.choice([Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE], 2).tolist()
+        case.ops = case.changed(parameter, op)
+        assert candidates.take_over(parameter, op)
+        found = candidates.judge([other], [tried], 10**9)
+        assert tuple(int(array[0]) for array in found) == case.alone(case.changed(other, tried))
+
+
+def test_a_base_finds_room_for_what_changes_need(monkeypatch):
+    monkeypatch.setattr(candidates_module, "SPARE", 0)
+    case = Case(5, "zero", False, True, 1.0)
+    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
+    assert candidates.differ_from(case.ops)
+    before = candidates.room
     for parameter in range(case.netlist.parameters):
-        candidates.differ_from(case.ops)
-        changed = case.changed(parameter, Op.XOR)
+        case.ops = case.changed(parameter, Op.XOR)
         (wrong,), (gates,) = candidates.judge([parameter], [Op.XOR], 10**9)
-        assert (wrong, gates) == case.alone(changed)
-        case.ops = changed
+        assert (wrong, gates) == case.alone(case.ops)
+        assert candidates.take_over(parameter, Op.XOR)
+    assert candidates.room > before
 
 
 def test_a_base_that_does_not_fit_says_so(monkeypatch):

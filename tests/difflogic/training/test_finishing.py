@@ -9,7 +9,6 @@ from difflogic import gates
 from difflogic.engine import candidates, oracle
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.workers import Workers
-from difflogic.evaluation import trial
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Changes, Trial
@@ -307,9 +306,8 @@ def test_the_budget_is_kept(budget, monkeypatch):
 
 @compiled
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("alone", [0, 12, 10**9])
 @pytest.mark.parametrize("fits", [True, False])
-def test_what_is_judged_ahead_changes_nothing(seed, fits, alone, monkeypatch):
+def test_what_is_judged_ahead_changes_nothing(seed, fits, monkeypatch):
     """Side by side or one by one, followed from the base or simulated anew."""
     netlist, right = game_of_life()
     rng = np.random.default_rng(seed)
@@ -317,7 +315,6 @@ def test_what_is_judged_ahead_changes_nothing(seed, fits, alone, monkeypatch):
     _, expected = finish(netlist, life(), logits, candidates=1500)
     monkeypatch.setattr(finishing, "MOST_AHEAD", 1)
     monkeypatch.setattr(finishing, "AHEAD", 1)
-    monkeypatch.setattr(trial, "ALONE", alone)
     if not fits:
         monkeypatch.setattr(candidates, "MOST_BYTES", 0)
     _, found = finish(netlist, life(), logits, candidates=1500)

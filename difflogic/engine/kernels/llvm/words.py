@@ -38,7 +38,10 @@ class _Words:
         return self.builder.bitcast(element, self.type.as_pointer())
 
     def load(self, array: int, place: Any) -> Any:
-        value = self.builder.load(self.pointer(array, place))
+        return self.load_from(self.builder.gep(self.arrays[array].data, [place]))
+
+    def load_from(self, element: Any) -> Any:
+        value = self.builder.load(self.builder.bitcast(element, self.type.as_pointer()))
         value.align = 8
         return value
 
@@ -57,7 +60,11 @@ class _Words:
 
 
 def _words_primitive(emit: Callable) -> Any:
-    """Make an intrinsic of (arrays…, integers): `emit` gets an emitter and the integers."""
+    """Make an intrinsic of (arrays…, integers): `emit` gets an emitter and the integers.
+
+    What it returns, if anything, is a 64-bit number.
+    """
+    returned = types.int64 if emit.__annotations__["return"] == "Any" else types.void
 
     def typer(typing_context: Any, arrays: Any, integers: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -66,10 +73,10 @@ def _words_primitive(emit: Callable) -> Any:
                 context.cast(builder, builder.extract_value(args[1], i), integer, types.int64)
                 for i, integer in enumerate(integers)
             ]
-            emit(_Words(context, builder, arrays, values), *numbers)
-            return context.get_dummy_value()
+            found = emit(_Words(context, builder, arrays, values), *numbers)
+            return context.get_dummy_value() if found is None else found
 
-        return types.void(arrays, integers), codegen
+        return returned(arrays, integers), codegen
 
     typer.__name__ = emit.__name__
     return intrinsic(typer)
@@ -114,13 +121,65 @@ def hard_see(
 
 
 @_words_primitive
-def hard_write(v: Any, row: Any, place: Any, fire: Any, keep: Any) -> None:
+def hard_write(v: Any, row: Any, old_place: Any, place: Any, fire: Any, keep: Any) -> None:
     """Write a tile's row to `place` of the new state where cells fire, then zero the damaged.
 
-    Arrays: tile, state, new state, fires, keeps.
+    Where they do not, they hold what lies at `old_place` of the state. Arrays: tile, state, new
+    state, fires, keeps.
     """
     builder = v.builder
-    old, fires = v.load(1, place), v.load(3, fire)
+    old, fires = v.load(1, old_place), v.load(3, fire)
     # new where it fires, else old
     changed = builder.and_(builder.xor(old, v.load(0, v.row(row))), fires)
     v.store(builder.and_(builder.xor(old, changed), v.load(4, keep)), 2, place)
+
+
+@_words_primitive
+def hard_gate(
+    v: Any, x: Any, x_own: Any, y: Any, y_own: Any, op: Any, place: Any, words: Any
+) -> None:
+    """Evaluate one gate over some words; its inputs begin at the places x and y.
+
+    Arrays: values, known, forms. Where `x_own` or `y_own` is not 0 an input is among the values,
+    else among the known ones; the result goes to the values, at `place`.
+    """
+    builder = v.builder
+    form = builder.gep(v.arrays[2].data, [builder.mul(op, I64(4))])
+    c = [v.splat(builder.load(builder.gep(form, [I64(i)]))) for i in range(4)]
+    rows = []
+    for start, own in ((x, x_own), (y, y_own)):
+        here, there = (builder.gep(v.arrays[array].data, [start]) for array in (0, 1))
+        is_own = builder.icmp_unsigned("!=", own, I64(0))
+        rows.append(builder.select(is_own, here, there))
+    with cgutils.for_range(builder, builder.udiv(words, I64(WORDS)), intp=I64) as loop:
+        offset = v.row(loop.index)
+        a, b = (v.load_from(builder.gep(row, [offset])) for row in rows)
+        value = builder.xor(
+            builder.xor(c[0], builder.and_(c[1], a)),
+            builder.and_(b, builder.xor(c[2], builder.and_(c[3], a))),
+        )
+        v.store(value, 0, builder.add(place, offset))
+
+
+@_words_primitive
+def hard_differ(v: Any, x: Any, y: Any, words: Any) -> Any:
+    """Return whether the words at two places differ, 0 or not; the arrays hold one each."""
+    builder = v.builder
+    found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
+    with cgutils.for_range(builder, builder.udiv(words, I64(WORDS)), intp=I64) as loop:
+        offset = v.row(loop.index)
+        one, other = v.load(0, builder.add(x, offset)), v.load(1, builder.add(y, offset))
+        builder.store(builder.or_(builder.load(found), builder.xor(one, other)), found)
+    name = f"llvm.vector.reduce.or.v{WORDS}i64"
+    reduce = cgutils.get_or_insert_function(builder.module, ir.FunctionType(I64, [v.type]), name)
+    return builder.call(reduce, [builder.load(found)])
+
+
+@intrinsic
+def lowest_one(typing_context: Any, word: Any) -> Any:
+    """Return the place of a word's lowest one; the word is not 0."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), codegen

@@ -21,12 +21,35 @@ def hard_see(arrays: Any, integers: Any) -> None:
     low = state.ravel()[place : place + WORDS] >> right
     moved = (state.ravel()[place + 1 : place + 1 + WORDS] << left) & high
     seen = (low | moved) & masks.ravel()[mask : mask + WORDS]
-    tile[row] = seen | (tile[row] & join)
+    own = tile.reshape(-1, WORDS)[row]
+    own[:] = seen | (own & join)
 
 
 def hard_write(arrays: Any, integers: Any) -> None:
     tile, state, new_state, fires, keeps = arrays
-    row, place, fire, keep = integers
-    old, fire_words = state.ravel()[place : place + WORDS], fires[fire : fire + WORDS]
-    new = old ^ ((old ^ tile[row]) & fire_words)
-    new_state.reshape(-1)[place : place + WORDS] = new & keeps[keep : keep + WORDS]
+    row, old_place, place, fire, keep = integers
+    old, new = state.ravel()[old_place : old_place + WORDS], tile.reshape(-1, WORDS)[row]
+    new = old ^ ((old ^ new) & fires.ravel()[fire : fire + WORDS])
+    new_state.reshape(-1)[place : place + WORDS] = new & keeps.ravel()[keep : keep + WORDS]
+
+
+def hard_gate(arrays: Any, integers: Any) -> None:
+    values, known, forms = arrays
+    x, x_own, y, y_own, op, place, words = integers
+    flat = values.reshape(-1)
+    a, b = (
+        (flat if own else known.reshape(-1))[start : start + words]
+        for start, own in ((x, x_own), (y, y_own))
+    )
+    c = forms[op]
+    flat[place : place + words] = c[0] ^ (c[1] & a) ^ (b & (c[2] ^ (c[3] & a)))
+
+
+def hard_differ(arrays: Any, integers: Any) -> bool:
+    x, y, words = integers
+    one, other = (array.reshape(-1) for array in arrays)
+    return bool((one[x : x + words] != other[y : y + words]).any())
+
+
+def lowest_one(word: Any) -> int:
+    return (int(word) & -int(word)).bit_length() - 1
