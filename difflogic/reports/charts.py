@@ -103,13 +103,16 @@ def lines(
 
 
 def bars(counts: Mapping[str, int], name: str, passing: Iterable[str] = ()) -> Markup:
-    """Return lying bars with their names and counts; those in `passing` are drawn faintly."""
+    """Return lying bars with their names and counts; those in `passing` are drawn faintly.
+
+    They are as long as log(1 + count): of gates most hand an input on, which would hide the others.
+    """
     most = max(counts.values(), default=0) or 1
     width, left, faint = 420, 96, set(passing)
     parts = []
     for row, (label, count) in enumerate(counts.items()):
         y = row * _BAR
-        length = count / most * (width - left - 56)
+        length = math.log1p(count) / math.log1p(most) * (width - left - 56)
         kind = "bar passing" if label in faint else "bar"
         parts.append(_text(label, left - 8, y + 14, "end"))
         parts.append(

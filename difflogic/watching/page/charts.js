@@ -76,13 +76,13 @@ function thinned(points) {
   return points.filter((_, index) => index % stride === 0 || index === points.length - 1);
 }
 
-/** Draw lying bars of [name, value], with what `say` makes of the value. */
-export function bars(svg, entries, say, faint = () => false) {
+/** Draw lying bars of [name, value], with what `say` makes of the value, on a scale of their own. */
+export function bars(svg, entries, say, faint = () => false, scale = (value) => value) {
   const [width, left, row] = [420, 96, 20];
-  const most = Math.max(...entries.map(([, value]) => value), 1e-9);
+  const most = scale(Math.max(...entries.map(([, value]) => value), 1e-9));
   svg.setAttribute("viewBox", `0 0 ${width} ${row * entries.length + 2}`);
   svg.replaceChildren(...entries.flatMap(([name, value], index) => {
-    const length = (value / most) * (width - left - 60);
+    const length = (scale(value) / most) * (width - left - 60);
     const y = row * index;
     return [
       svgElement("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, name),

@@ -203,7 +203,7 @@ function drawGates(told) {
   bars(find("decided"), run.layers.map((name, layer) => [name, told.decided[layer]]), percent);
   const passing = (op) => run.passing.includes(op);
   for (const [place, id] of ["perception", "update"].entries()) {
-    bars(find(id), told.histogram[place].map((count, op) => [run.symbols[op], count]), (n) => n.toLocaleString("en"), passing);
+    bars(find(id), told.histogram[place].map((count, op) => [run.symbols[op], count]), (n) => n.toLocaleString("en"), passing, Math.log1p);
   }
 }
 
