@@ -100,6 +100,11 @@ class Changes:
         fits = candidates is not None and candidates.differ_from(self._ops)
         self._candidates = candidates if fits else None
 
+    @property
+    def ops(self) -> Ops:
+        """Of the circuit that changes are made to, shape (parameters,)."""
+        return self._ops
+
     def keep(self, gate: int, op: int) -> None:
         """Make a change: those to come are made to the circuit with it."""
         self._ops[gate] = op

@@ -11,7 +11,7 @@ every start, it has to: fresh ones are then tried only if it is late, or leaves 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol

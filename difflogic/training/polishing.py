@@ -110,12 +110,13 @@ class _Walk:
         """Go on from a circuit, with the start states that there are now."""
         self._trial = self._prover.trial(self._samples)
         self._trial(ops)
-        self._changes = Changes(self._trial, self._workers)
+        self._changes = Changes(self._trial, self._workers, ops)
         self._take(ops.copy())
 
     def _take(self, ops: Ops) -> None:
+        for gate in np.flatnonzero(ops != self._changes.ops).tolist():
+            self._changes.keep(gate, int(ops[gate]))
         self._ops = ops
-        self._changes.differ_from(ops)
         self._live = np.flatnonzero(live_parameters(self._netlist, ops, self._trial.scene.channels))
 
     def go_on(self, budget: int) -> None:
