@@ -163,7 +163,8 @@ def gates(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
         })  # fmt: skip
     return {
         "words": f"Of {parts['both']['gates']:,} gates with logits {parts['both']['active']:,} do "
-        f"more than hand on one of their inputs{beside}. The others are drawn faintly, and bars are logarithmic.",
+        f"more than hand on one of their inputs{beside}. The others are drawn faintly, and bars "
+        "are logarithmic.",
         "histograms": histograms,
     }
 
