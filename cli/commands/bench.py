@@ -63,7 +63,7 @@ def bench(
             metavar="WAY,…",
             help="Measure in turn with other ways to compute the same, and check that the results "
             "are equal: sequential (one worker), batch (samples side by side), cells, steps (a "
-            "pipeline), oracle (plain NumPy).",
+            "pipeline), gates (split layers), oracle (plain NumPy).",
             show_default=False,
         ),
     ] = None,

@@ -9,7 +9,7 @@ from difflogic.config.models import Config
 FREE = {
     "parallel": (
         "workers", "strategy", "parallel_batch", "parallel_cells", "max_parallel_samples",
-        "memory_budget",
+        "memory_budget", "pin",
     ),
     "checkpoint": ("every_seconds", "every_epochs"),
 }  # fmt: skip

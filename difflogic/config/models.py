@@ -225,6 +225,9 @@ class ParallelConfig(Section):
     parallel_cells: bool = Field(
         default=True, description="whether a sample is shared at all; false is strategy samples"
     )
+    pin: bool = Field(
+        default=False, description="whether each worker thread keeps to one core; only on Linux"
+    )
     max_parallel_samples: Auto | Size = Field(
         default="auto",
         description="samples rolled out before the backward pass, to bound memory; auto is all "

@@ -75,6 +75,7 @@ class ParallelPlan(Arrangement):
             parallel_batch=parallel.parallel_batch,
             parallel_cells=parallel.parallel_cells and parallel.strategy != "samples",
             strategy=WITHIN_SAMPLES[parallel.strategy],
+            pin=parallel.pin,
             lanes=None if parallel.lanes == "auto" else parallel.lanes,
             chunk=None if parallel.chunk == "auto" else parallel.chunk,
         )

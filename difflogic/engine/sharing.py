@@ -22,6 +22,8 @@ class Sharing:
     strategy: Strategy = "cells"
     parts: int | None = None
     """Workers that share a tile's gates, where the strategy is that."""
+    pin: bool = False
+    """Whether each worker keeps to one core."""
     lanes: int | None = None
     chunk: int | None = None
 

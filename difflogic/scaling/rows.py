@@ -36,6 +36,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "batch": {"parallel_batch": True, "parallel_cells": False},
     "cells": {"parallel_batch": False, "parallel_cells": True, "strategy": "cells"},
     "steps": {"parallel_batch": False, "parallel_cells": True, "strategy": "steps"},
+    "gates": {"parallel_batch": False, "parallel_cells": True, "strategy": "gates"},
 }
 """Ways to share the work, by what they set in [parallel]."""
 ORACLE = "oracle"

@@ -40,7 +40,7 @@ FREELY = [
     "parallel.workers=3", "parallel.strategy=steps", "parallel.parallel_batch=false",
     "parallel.parallel_cells=false", "parallel.max_parallel_samples=1",
     "checkpoint.every_seconds=0.0", "checkpoint.every_epochs=3",
-    "parallel.memory_budget=1GB",
+    "parallel.memory_budget=1GB", "parallel.pin=true",
 ]  # fmt: skip
 
 
