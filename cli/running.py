@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,6 +19,7 @@ from cli.terminal.warming import warm_up
 
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
+    from difflogic.engine.tracing import Tracer
     from difflogic.library.training import Trained
     from difflogic.training.finishing import Searching
     from difflogic.training.session import Session
@@ -48,12 +50,14 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
     settings = resolved(experiment, options)
     own_code = isinstance(settings.task, OwnSection)
     channels = _channels(options.show, settings)
+    trace = Trace(options.trace, settings.name)
     with Shown(options.quiet, options.watch, channels) as shown:
         found = train(
             settings, directory=options.directory, new=True, resume=options.resume,
-            begin=shown.begin,
+            begin=lambda session: trace.begin(session, shown.begin),
             progress=shown.add, should_stop=lambda: shown.interruption.requested, say=note,
         )  # fmt: skip
+    trace.write()
     _print_results(found, options.as_json, own_code)
     if shown.interruption.exit_code:
         raise typer.Exit(shown.interruption.exit_code)
@@ -111,6 +115,41 @@ def _preview(config: Config) -> None:
     preview = make_task(config).preview
     if preview is not None:
         show_preview(preview)
+
+
+class Trace:
+    """Writes what workers did when, if a file is named for it."""
+
+    def __init__(self, path: Path | None, name: str) -> None:
+        """Raises RunDirectoryError if no file can be written there."""
+        self._path, self._name = path, name
+        self._tracer: Tracer | None = None
+        if path is not None:
+            from difflogic.files import check_output
+
+            check_output(path)
+
+    def begin(self, session: Session, begin: Callable[[Session], None]) -> None:
+        """Begin a run, and to record after that."""
+        begin(session)
+        if self._path is not None:
+            from difflogic.engine.tracing import Tracer
+
+            self._tracer = Tracer()
+            session.trainer.trace(self._tracer)
+
+    def write(self) -> None:
+        """Write the file."""
+        if self._path is None:
+            return
+        if self._tracer is None:
+            note(f"{self._path}: not written, as nothing was trained")
+            return
+        from difflogic.engine.tracing import write_trace
+
+        write_trace(self._path, self._tracer, self._name)
+        only = ", the first steps alone" if self._tracer.full else ""
+        note(f"trace in {self._path}{only}: open it in ui.perfetto.dev or chrome://tracing")
 
 
 class Shown:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from difflogic.library.rendering import render as render
     from difflogic.library.reporting import report as report
     from difflogic.library.scaling import compare as compare
+    from difflogic.library.scaling import profile as profile
     from difflogic.library.serving import watch as watch
     from difflogic.library.simplifying import prove as prove
     from difflogic.library.simplifying import simplify as simplify
@@ -51,6 +52,7 @@ _HOMES = {
     "bench": "difflogic.library.measuring",
     "bench_simulation": "difflogic.library.measuring",
     "compare": "difflogic.library.scaling",
+    "profile": "difflogic.library.scaling",
     "evaluate": "difflogic.library.measuring",
     "certify": "difflogic.library.certifying",
     "export": "difflogic.library.exporting",

@@ -5,15 +5,17 @@ By itself it is a command with options; `dct bench simulate` is a command of its
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from cli.app import PLAIN, Entry, LazyGroup
 from cli.commands import config as config_command
+from cli.commands.bench_profile import refuse_beside_profile, show_profile
 from cli.commands.bench_several import Asked, show_several
 from cli.errors import FAILURE, note
-from cli.options.parsing import whole_number
+from cli.options.parsing import named_path, whole_number
 from cli.terminal import output
 from cli.terminal.report import PHASE_NAMES
 from cli.terminal.warming import compile_for
@@ -87,6 +89,18 @@ def bench(
             help="Measure several values in turn, and print the best as TOML; may be given again.",
         ),
     ] = None,
+    profile: Annotated[
+        bool,
+        typer.Option("--profile", help="Show what every worker does when, and what would pay."),
+    ] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            parser=named_path,
+            metavar="FILE",
+            help="With --profile: write it as a trace-event file for Perfetto or Chrome, too.",
+        ),
+    ] = None,
     repeat: Annotated[
         int | None,
         typer.Option(
@@ -111,6 +125,8 @@ def bench(
     from difflogic.config import Override, load_config
 
     asked = Asked.of(workers, batch, compare, grid or [])
+    if profile or trace is not None:
+        refuse_beside_profile(profile, trace, bool(asked.several or compare))
     flag = f"--workers {workers}"
     one = asked.several != "workers" and workers is not None
     given = [Override(f"parallel.workers={workers}", flag)] if one else []
@@ -118,6 +134,9 @@ def bench(
     chosen = [*(Override(text, f"--set {text}") for text in overrides or []), *given]
     settings = load_config(source, chosen, allow_code=True)
     compile_for(settings)
+    if profile:
+        show_profile(settings, repeat, trace, as_json)
+        return
     if asked.several:
         show_several(asked, source, chosen, settings, repeat, as_json)
         return

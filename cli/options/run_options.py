@@ -67,6 +67,16 @@ class RunOptions:
             show_default="those of the loss",
         ),
     ] = None
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace",
+            parser=named_path,
+            metavar="FILE",
+            help="Write what every worker did when, of the first steps, as a trace-event file for "
+            "Perfetto (ui.perfetto.dev) or Chrome (chrome://tracing).",
+        ),
+    ] = None
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as one JSON object.")

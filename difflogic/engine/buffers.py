@@ -11,6 +11,7 @@ from difflogic.engine.compilation import Strategy, training_kernel
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.pipeline import APART, train_in_steps
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING, TICKETS
+from difflogic.engine.kernels.tracing import TRACE_FIELDS
 from difflogic.engine.layout import Grid, samples_per_group, stride
 from difflogic.engine.program import Program
 from difflogic.grid import NEIGHBORHOOD
@@ -78,6 +79,7 @@ class Rollouts:
             "kept": Shape((self.channels * lanes,), self.dtype),
             "scratch": Shape((k.SCRATCH,), self.dtype),
             "cursor": Shape((CURSOR_FIELDS,), np.dtype(np.int64)),
+            "trace": Shape((0, TRACE_FIELDS), np.dtype(np.float64)),
         }
 
     def bytes_shared(self, groups: int, chunks: int) -> int:

@@ -19,10 +19,12 @@ from difflogic.engine.compilation import training_kernel
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.shares import reduce_sums
 from difflogic.engine.kernels.split import train_by_gates
-from difflogic.engine.kernels.teams import ABORTED, MEETING
+from difflogic.engine.kernels.teams import ABORTED, MEETING, TRACED
+from difflogic.engine.kernels.tracing import TRACE_FIELDS
 from difflogic.engine.layout import Grid, make_layout
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.split import split_program
+from difflogic.engine.tracing import Tracer
 from difflogic.engine.work import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.memory import aligned
@@ -57,6 +59,7 @@ class Engine:
         self._steps_per_call = self.plan.steps_per_call
         self._workers = Workers(self.plan.workers, sharing.pin)
         self._kernel = training_kernel(sharing.strategy, self.plan.workers)
+        self._tracer: Tracer | None = None
         self._in_use = 0
         self._loss_channels: tuple[int, ...] | None = None
         self._allocate()
@@ -279,6 +282,25 @@ class Engine:
             # Ctrl-C came before all workers had started: let nobody wait for the missing one.
             self._control[ABORTED] = 1
             raise
+        if self._tracer is not None:
+            self._collect_trace(self._tracer)
+
+    def trace(self, tracer: Tracer | None) -> None:
+        """Record what the workers do when, from now on; None stops it."""
+        self._tracer = tracer
+        # One worker may do every piece of a call, the loss, and the call.
+        pieces = 2 * self._groups * (len(self.layout.chunk_start) - 1) * self._steps_per_call
+        shape = (0 if tracer is None else pieces + 2, TRACE_FIELDS)
+        self._workspaces = [space._replace(trace=np.zeros(shape)) for space in self._workspaces]
+
+    def _collect_trace(self, tracer: Tracer) -> None:
+        traces = []
+        for space in self._workspaces:
+            traces.append(space.trace[: space.cursor[TRACED]].copy())
+            space.cursor[TRACED] = 0
+        tracer.add_call(traces)
+        if tracer.full:
+            self.trace(None)
 
     @property
     def work(self) -> tuple[WorkStats, ...]:

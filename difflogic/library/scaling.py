@@ -9,6 +9,8 @@ from difflogic import benchmark
 from difflogic.config import Config, Override, load_config
 from difflogic.errors import ConfigError, did_you_mean
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.scaling.profile import Profile
+from difflogic.scaling.profile import profile as trace_steps
 from difflogic.scaling.rows import (
     ORACLE,
     WAYS,
@@ -42,9 +44,8 @@ def compare(
 ) -> Comparison:
     """Measure training steps of several settings in turn, and check that equal bits come out.
 
-    Give one of these: numbers of `workers`; `batches`, samples of a step; `ways` to compute it,
-    "sequential", "batch", "cells", "steps" or "oracle"; or a `grid`, values of keys such as
-    ``parallel.lanes=16,32``. With `laws` scaling laws are fitted to worker counts, which needs
+    Give one of these: numbers of `workers`; `batches`, samples of a step; `ways` to compute it, as
+    `dct bench --compare` has them; or a `grid`, values of keys: ``parallel.lanes=16,32``. With `laws` scaling laws are fitted to worker counts, which needs
     SciPy. Raises ConfigError.
     """
     if sum(map(bool, (workers, batches, ways, grid))) != 1:
@@ -69,6 +70,30 @@ def compare(
     count = Watched(progress, should_stop).counting("rounds measured:", rounds)
     result = measure(settings, rounds, count)
     return with_laws(result) if workers and laws else result
+
+
+def profile(
+    config: Config | str | Path = "checkerboard",
+    overrides: Sequence[str | Override] = (),
+    *,
+    repeat: int = 20,
+    progress: Watch = unwatched,
+    should_stop: ShouldStop = never,
+    allow_code: bool = False,
+) -> Profile:
+    """Trace training steps of a configuration: what every worker does when, and what would pay.
+
+    Each is measured beside one that is not traced. Raises ConfigError.
+    """
+    if repeat < 1:
+        raise ConfigError(f"{repeat} repeats: measure at least once")
+    settings = (
+        config
+        if isinstance(config, Config)
+        else load_config(config, overrides, allow_code=allow_code)
+    )
+    count = Watched(progress, should_stop).counting("steps traced:", repeat)
+    return trace_steps(settings, repeat, count)
 
 
 def _settings(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 PHASES = (
@@ -19,6 +19,8 @@ class PhaseTimer:
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self.compile_seconds = 0.0
+        self.listener: Callable[[str, float, float], None] | None = None
+        """Hears the phase, the beginning and the end of each block that is timed."""
 
     def add(self, seconds: Mapping[str, float]) -> None:
         """Count seconds that were measured elsewhere, by phase."""
@@ -32,4 +34,7 @@ class PhaseTimer:
         try:
             yield
         finally:
-            self.seconds[phase] += time.perf_counter() - start
+            end = time.perf_counter()
+            self.seconds[phase] += end - start
+            if self.listener is not None:
+                self.listener(phase, start, end)

@@ -18,6 +18,7 @@ from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
+from difflogic.engine.tracing import Tracer
 from difflogic.errors import TrainingError
 from difflogic.model import Model
 from difflogic.tasks import make_task
@@ -84,6 +85,7 @@ class Trainer:
         self._best = BestCircuit(config, self._logits)
         self._attempt = Attempt(config, 0, self._first, self.plan)
         self._threads: ExitStack | None = None
+        self._tracer: Tracer | None = None
         self.hear_search: Hear = unheard
         """Is told how far a search for an exact circuit has come, often; may be replaced."""
 
@@ -100,9 +102,16 @@ class Trainer:
     def _go_to_attempt(self, number: int) -> None:
         """Take another wiring, and what runs its circuit; the logits stay as they are."""
         self._attempt = Attempt(self.config, number, self._model_of(number), self.plan)
+        self.engine.trace(self._tracer)
         if self._threads is not None:
             self._threads.close()
             self._threads.enter_context(self._attempt)
+
+    def trace(self, tracer: Tracer | None) -> None:
+        """Record what every worker does when, and what one thread does alone; None stops it."""
+        self._tracer = tracer
+        self.engine.trace(tracer)
+        self.phases.listener = None if tracer is None else tracer.add_phase
 
     def _model_of(self, attempt: int) -> Model:
         """Return the untrained model of an attempt."""

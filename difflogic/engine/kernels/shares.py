@@ -8,6 +8,7 @@ from difflogic.engine.kernels.primitives import flush_denormals, now, restore_de
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, StepBack
 from difflogic.engine.kernels.teams import CHUNK, GROUP, STEP, barrier, begin, next_piece
 from difflogic.engine.kernels.tiles import tile_backward, tile_forward
+from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
 from difflogic.jit import inlined, kernel
 
 
@@ -21,12 +22,14 @@ def forward_share(following, worker, problem, batch, span, control, workspace):
     begin(cursor, FORWARD)
     while following(worker, problem, groups, span, control, cursor):
         group, step, chunk = cursor[GROUP], cursor[STEP], cursor[CHUNK]
+        since = trace_begin(workspace.trace)
         for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
             tile_forward(
                 problem.program.forward, batch.coefficients, layout, tile,
                 batch.states[group, step], batch.masks[group, step],
                 batch.states[group, step + 1], workspace.values,
             )  # fmt: skip
+        trace_end(workspace.trace, cursor, FORWARD, since)
 
 
 @inlined
@@ -63,9 +66,11 @@ def backward_share(following, worker, problem, batch, span, control, workspace):
     groups, cursor = batch.states.shape[0], workspace.cursor
     begin(cursor, BACKWARD)
     while following(worker, problem, groups, span, control, cursor):
+        since = trace_begin(workspace.trace)
         chunk_backward(
             problem, batch, cursor[GROUP], cursor[STEP], cursor[CHUNK], workspace
         )  # fmt: skip
+        trace_end(workspace.trace, cursor, BACKWARD, since)
 
 
 @kernel
@@ -105,12 +110,14 @@ def training_share(following, worker, problem, batch, span, control, workspace):
     """
     workers, cursor = problem.team.workers, workspace.cursor
     mode = flush_denormals()
+    called = trace_begin(workspace.trace)
     if span.parts & FORWARD:
         forward_share(following, worker, problem, batch, span, control, workspace)
         barrier(control, workers, cursor)
     start = now()
     if span.parts & LOSS:
         loss_share(worker, problem, batch, span.in_use)
+        trace_end(workspace.trace, cursor, LOSS, start)
         barrier(control, workers, cursor)
     middle = now()
     if span.parts & BACKWARD:
@@ -119,6 +126,7 @@ def training_share(following, worker, problem, batch, span, control, workspace):
     if worker == 0:
         batch.clock[0] += middle - start
         batch.clock[1] += now() - middle
+    trace_end(workspace.trace, cursor, CALL, called)
     restore_denormals(mode)
 
 

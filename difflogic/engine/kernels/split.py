@@ -37,6 +37,7 @@ from difflogic.engine.kernels.teams import (
     next_piece,
 )
 from difflogic.engine.kernels.tiles import channel_gradient, gather_row, keep_or_update, sight
+from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
 from difflogic.jit import inlined, kernel
 
 
@@ -175,6 +176,7 @@ def follow(part, split, problem, batch, span, control, place, workspace, leader,
         backward = at[0] == BACKWARD
         sums = batch.sums[group, chunk]
         back = step_back(batch, group, step)
+        since = trace_begin(workspace.trace)
         if backward and back.last and part == 0:
             sums[:] = 0.0  # the others add to it only after they have met
         for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
@@ -189,6 +191,9 @@ def follow(part, split, problem, batch, span, control, place, workspace, leader,
                     batch.masks[group, step], batch.states[group, step + 1], leader.values,
                     control, place, cursor,
                 )  # fmt: skip
+        # A part that does not lead knows the piece by its leader.
+        cursor[GROUP], cursor[STEP], cursor[CHUNK] = group, step, chunk
+        trace_end(workspace.trace, cursor, BACKWARD if backward else FORWARD, since)
         meet(control, place, split.parts, cursor)
 
 
@@ -203,6 +208,7 @@ def train_by_gates(worker, problem, batch, span, control, workspace, leader, spl
     workers, cursor = problem.team.workers * split.parts, workspace.cursor
     place = meetings + team * MEETING
     mode = flush_denormals()
+    called = trace_begin(workspace.trace)
     start = middle = now()
     for way in (FORWARD, LOSS, BACKWARD):
         if span.parts & way == 0:
@@ -211,6 +217,7 @@ def train_by_gates(worker, problem, batch, span, control, workspace, leader, spl
             start = now()
             if part == 0:
                 loss_share(team, problem, batch, span.in_use)
+                trace_end(workspace.trace, cursor, LOSS, start)
         else:
             if way == BACKWARD:
                 middle = now()
@@ -222,4 +229,5 @@ def train_by_gates(worker, problem, batch, span, control, workspace, leader, spl
             batch.clock[0] += now() - start
         if way == BACKWARD and worker == 0:
             batch.clock[1] += now() - middle
+    trace_end(workspace.trace, cursor, CALL, called)
     restore_denormals(mode)

@@ -158,6 +158,7 @@ class Workspace(NamedTuple):
     kept: np.ndarray  # channels · MAX_LANES
     scratch: np.ndarray  # SCRATCH
     cursor: np.ndarray  # int64 (CURSOR_FIELDS,), see teams.py
+    trace: np.ndarray  # float64 (events, TRACE_FIELDS), see tracing.py; (0, …): none is wanted
 
 
 def chains_of(registers: Registers) -> int:

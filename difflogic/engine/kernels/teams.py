@@ -12,12 +12,13 @@ whole groups are stage 0, and every step of the shared ones is another."""
 SPINS = 4000
 """Polls of the barrier before a waiting worker offers its core: some ten microseconds."""
 
-WAY, PHASE, GROUP, STEP, CHUNK, STAGE, ROUND, TASKS, STEALS, WAITS, WAITED = range(11)
+WAY, PHASE, GROUP, STEP, CHUNK, STAGE, ROUND, TASKS, STEALS, WAITS, WAITED, TRACED = range(12)
 """Places in a worker's cursor: what piece of work it is at, and what it has done so far.
 
 PHASE is one of the four below. TASKS and what follows are counted over all calls: pieces of work
-taken, those taken from another's share, waits for others, and their nanoseconds."""
-CURSOR_FIELDS = 11
+taken, those taken from another's share, waits for others, and their nanoseconds; TRACED is how much
+of it is written down (tracing.py)."""
+CURSOR_FIELDS = 12
 BEGINNING, ALONE, SHARING, FINISHED = range(4)
 MEETING = 16
 """Places that a barrier takes in the control array."""

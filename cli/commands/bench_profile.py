@@ -1,0 +1,82 @@
+"""`dct bench --profile`: what every worker does when, and what would make a step shorter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from cli.errors import note
+from cli.terminal import output
+from cli.watching import watched
+
+if TYPE_CHECKING:
+    from difflogic.config import Config
+    from difflogic.scaling.profile import Profile
+
+REPEAT = 20
+COLUMNS = 96
+
+
+def refuse_beside_profile(profile: bool, trace: Path | None, compares: bool) -> None:
+    """Raise ConfigError for options that say nothing to each other, or a file that is there."""
+    from difflogic.errors import ConfigError
+    from difflogic.files import check_output
+
+    if not profile:
+        raise ConfigError("--trace writes what --profile found: give that, too")
+    if compares:
+        raise ConfigError("--profile looks at one setting: leave out what compares several")
+    if trace is not None:
+        check_output(trace)
+
+
+def show_profile(config: Config, repeat: int | None, trace: Path | None, as_json: bool) -> None:
+    """Trace some steps, print timeline and table, and write the trace file if one is named."""
+    from difflogic.engine.tracing import write_events
+    from difflogic.library.scaling import profile
+
+    with watched() as progress:
+        found = profile(config, repeat=repeat or REPEAT, progress=progress)
+    if as_json:
+        output.show_json(found.as_dict())
+    else:
+        _show(found)
+    if trace is not None:
+        write_events(trace, [event for step in found.steps for event in step], config.name)
+        note(f"trace in {trace}: open it in ui.perfetto.dev or chrome://tracing")
+
+
+def _show(found: Profile) -> None:
+    from difflogic.engine.plan import counted
+    from difflogic.scaling.profile import timeline
+
+    config, workers = found.config, found.plan.workers
+    how = ", ".join(found.plan.strategies) or "sequential"
+    typer.echo(
+        f"{config.name} · batch {config.training.batch} · {counted(workers, 'worker')}, {how} · "
+        f"a step of {1000 * found.step_seconds:.2f} ms, the median of {len(found.seconds)}\n"
+    )
+    for worker, line in enumerate(timeline(found.typical, workers, COLUMNS)):
+        typer.echo(f"{worker:>4} {line.rstrip()}")
+    typer.echo(
+        "\nshared: F forward, L loss, B backward, . waiting; one thread: s sample, m mix of ops, "
+        "r reduce,\nh hard evaluation, o optimizer, f search, c checkpoint; blank: handed over\n"
+    )
+    table = output.new_table(
+        "part", "kind", "ms", "share", "shorter by", "what would help", texts=2
+    )
+    table.columns[-1].justify = "left"
+    mean = sum(found.seconds) / len(found.seconds)
+    for part in found.bottlenecks:
+        table.add_row(
+            part.what, part.kind, f"{1000 * part.seconds:.3f}",
+            f"{100 * part.seconds / mean:.1f} %",
+            f"{100 * part.gain / mean:.1f} %" if part.gain else "-", part.remedy,
+        )  # fmt: skip
+    output.show_table(table)
+    typer.echo(
+        f"\nserial share {100 * found.serial_share:.1f} %; tracing costs "
+        f"{100 * found.cost:+.1f} %, the median of pairs; tasks and waits are means over workers"
+    )

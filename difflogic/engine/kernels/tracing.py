@@ -1,0 +1,43 @@
+"""What a worker did when, written down if somebody wants to know."""
+
+from __future__ import annotations
+
+from difflogic.engine.kernels.primitives import now
+from difflogic.engine.kernels.teams import CHUNK, GROUP, PHASE, STEALS, STEP, TRACED
+from difflogic.jit import kernel
+
+KIND, OF_GROUP, OF_STEP, OF_CHUNK, OF_PHASE, STOLEN, SINCE, UNTIL = range(8)
+"""Columns of a trace: FORWARD, LOSS, BACKWARD or CALL; the piece of work; how many pieces the
+worker had taken from others by then; and the seconds of the clock."""
+TRACE_FIELDS = 8
+CALL = 8
+"""A whole call of a worker: what is in no other event is waiting."""
+
+
+@kernel
+def trace_begin(trace):
+    """Return the time, if it is written down."""
+    return now() if len(trace) > 0 else 0.0
+
+
+@kernel
+def trace_end(trace, cursor, kind, since):
+    """Write down what began at `since` and ends now, if there is place."""
+    if len(trace) > 0:
+        event = cursor[TRACED]
+        if event < len(trace):
+            trace[event, KIND] = kind
+            trace[event, OF_GROUP] = cursor[GROUP]
+            trace[event, OF_STEP] = cursor[STEP]
+            trace[event, OF_CHUNK] = cursor[CHUNK]
+            trace[event, OF_PHASE] = cursor[PHASE]
+            trace[event, STOLEN] = cursor[STEALS]
+            trace[event, SINCE] = since
+            trace[event, UNTIL] = now()
+            cursor[TRACED] = event + 1
+
+
+@kernel
+def read_clock():
+    """Return the time by the clock of traces, in seconds."""
+    return now()

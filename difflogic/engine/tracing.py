@@ -1,0 +1,168 @@
+"""What every worker did when: recorded step by step, for timelines and trace files."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.engine.kernels import tracing as t
+from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
+from difflogic.engine.kernels.teams import ALONE
+from difflogic.files import write_whole
+
+MOST_EVENTS = 200_000
+"""Events that are kept, about 30 MB as a file: hundreds of steps."""
+
+NAMES = {FORWARD: "forward", LOSS: "loss", BACKWARD: "backward"}
+WAIT = "wait"
+SERIAL = "serial"
+TASK = "task"
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that a worker did. Times in seconds of `time.perf_counter`."""
+
+    worker: int
+    name: str
+    """A phase of training, or "wait"."""
+    kind: str
+    """"task", "wait", or "serial": what one thread does alone."""
+    since: float
+    until: float
+    stolen: bool = False
+    """Whether the task was taken from another worker's share."""
+    place: tuple[int, int, int] | None = None
+    """Group of samples, automaton step and chunk of a task."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.until - self.since
+
+
+class Tracer:
+    """Collects what happens; give it to a Trainer's `trace`. Keeps the first `most` events."""
+
+    def __init__(self, most: int = MOST_EVENTS) -> None:
+        self.full = False
+        """Whether there was more than could be kept."""
+        self._most, self._left = most, most
+        self._phases: list[Event] = []
+        self._calls: list[list[npt.NDArray[np.float64]]] = []
+        t.read_clock()  # compiled now
+        # The kernels' clock may start elsewhere than Python's.
+        self._ahead = time.perf_counter() - t.read_clock()
+
+    @property
+    def events(self) -> list[Event]:
+        """What was recorded, of one worker after the other in each call."""
+        found = list(self._phases)
+        for call in self._calls:
+            for worker, trace in enumerate(call):
+                found += _events(worker, trace, self._ahead)
+        return found
+
+    def add_phase(self, phase: str, since: float, until: float) -> None:
+        """Record what the calling thread does alone."""
+        if self._has_room(1):
+            self._phases.append(Event(0, phase, SERIAL, since, until))
+
+    def add_call(self, traces: list[npt.NDArray[np.float64]]) -> None:
+        """Record one call of the workers, from the trace of each. Quick: it is read later."""
+        # Between two tasks there may be a wait.
+        if self._has_room(2 * sum(map(len, traces))):
+            self._calls.append(traces)
+
+    def _has_room(self, events: int) -> bool:
+        if self.full or events > self._left:
+            self.full = True
+            return False
+        self._left -= events
+        return True
+
+    def clear(self) -> None:
+        """Forget what was recorded."""
+        self._phases.clear()
+        self._calls.clear()
+        self.full, self._left = False, self._most
+
+
+def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterator[Event]:
+    """Yield the tasks of one worker's call in order, and what lies between them as waiting."""
+    calls = trace[trace[:, t.KIND] == t.CALL]
+    tasks = trace[trace[:, t.KIND] != t.CALL]
+    if not len(calls):
+        return
+    at, until = float(calls[0, t.SINCE]), float(calls[0, t.UNTIL])
+    taken, stolen, group = float(tasks[0, t.STOLEN]) if len(tasks) else 0.0, False, -1.0
+    for index, task in enumerate(tasks):
+        since, end = float(task[t.SINCE]), float(task[t.UNTIL])
+        if since > at:
+            yield Event(worker, WAIT, WAIT, at + ahead, since + ahead)
+        # All chunks of a whole group are stolen with it.
+        same = task[t.OF_PHASE] == ALONE and task[t.OF_GROUP] == group
+        stolen = task[t.STOLEN] > taken or (stolen and same and index > 0)
+        taken, group = float(task[t.STOLEN]), float(task[t.OF_GROUP])
+        is_loss = task[t.KIND] == LOSS
+        places = tuple(int(task[c]) for c in (t.OF_GROUP, t.OF_STEP, t.OF_CHUNK))
+        yield Event(
+            worker, NAMES[int(task[t.KIND])], TASK, since + ahead, end + ahead,
+            bool(stolen) and not is_loss,
+            None if is_loss else (places[0], places[1], places[2]),
+        )  # fmt: skip
+        at = end
+    if until > at:
+        yield Event(worker, WAIT, WAIT, at + ahead, until + ahead)
+
+
+def trace_events(events: list[Event], name: str) -> dict[str, Any]:
+    """Return events in the trace-event format that Perfetto and Chrome's tracing page open.
+
+    Times are in microseconds from the first event on. Source: "Trace Event Format", Google, with
+    complete events (X) and metadata (M).
+    """
+    start = min((event.since for event in events), default=0.0)
+    workers = sorted({event.worker for event in events})
+    found: list[dict[str, Any]] = [
+        {"name": "process_name", "ph": "M", "pid": 1, "tid": 0, "args": {"name": name}}
+    ]
+    for worker in workers:
+        label = f"worker {worker}" + (", and the serial part" if worker == 0 else "")
+        found.append(
+            {
+                "name": "thread_name", "ph": "M", "pid": 1, "tid": worker,
+                "args": {"name": label},
+            }
+        )  # fmt: skip
+    for event in sorted(events, key=lambda event: event.since):
+        arguments: dict[str, Any] = {}
+        if event.place is not None:
+            group, step, chunk = event.place
+            arguments = {"group": group, "step": step, "chunk": chunk, "stolen": event.stolen}
+        found.append(
+            {
+                "name": event.name, "cat": "steal" if event.stolen else event.kind, "ph": "X",
+                "pid": 1, "tid": event.worker, "ts": round(1e6 * (event.since - start), 3),
+                "dur": round(1e6 * event.seconds, 3), "args": arguments,
+            }
+        )  # fmt: skip
+    return {"traceEvents": found, "displayTimeUnit": "ms"}
+
+
+def write_trace(path: Path, tracer: Tracer, name: str) -> None:
+    """Write a tracer's events as a trace-event file. Raises RunDirectoryError if it cannot."""
+    write_events(path, tracer.events, name)
+
+
+def write_events(path: Path, events: list[Event], name: str) -> None:
+    """Write events as a trace-event file. Raises RunDirectoryError if it cannot."""
+    text = json.dumps(trace_events(events, name), separators=(",", ":"))
+    write_whole(path, lambda file: file.write(text.encode()))

@@ -1,0 +1,131 @@
+"""What workers did when: complete, in order, and in the trace-event format."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from difflogic.engine.tracing import SERIAL, TASK, WAIT, Tracer, trace_events, write_trace
+from difflogic.errors import RunDirectoryError
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.tiny import tiny
+
+CELLS = ("parallel.parallel_batch=false", "parallel.lanes=16")
+
+
+def traced(*overrides, steps=2):
+    tracer = Tracer()
+    with Trainer(tiny(*overrides)) as trainer:
+        trainer.trace(tracer)
+        for _ in range(steps):
+            trainer.step()
+        return trainer, tracer
+
+
+@pytest.mark.parametrize("strategy", ["samples", "cells", "steps", "gates"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_piece_of_work_is_recorded_once(strategy, workers):
+    overrides = (f"parallel.strategy={strategy}", f"parallel.workers={workers}")
+    overrides += () if strategy == "samples" else CELLS
+    trainer, tracer = traced(*overrides, "training.batch=2", steps=2)
+    plan, events = trainer.plan, tracer.events
+    tasks = [event for event in events if event.kind == TASK and event.place is not None]
+    pieces = sorted((event.name, *event.place) for event in tasks)
+    expected = [
+        (name, group, step, chunk)
+        for name in ("forward", "backward")
+        for group in range(plan.groups)
+        for step in range(plan.rollouts.steps)
+        for chunk in range(len(plan.chunks))
+    ]
+    # In two steps, and by each worker that shares a tile.
+    assert pieces == sorted(2 * plan.parts * expected)
+    assert {event.name for event in events if event.kind == SERIAL} >= {"sample", "hard", "reduce"}
+    assert not tracer.full
+    for worker in range(plan.workers):
+        own = sorted((e.since, e.until) for e in events if e.worker == worker)
+        assert all(since <= until for since, until in own)
+        # Nobody does two things at once; clocks are read to a microsecond or so.
+        for (_, until), (since, _) in pairwise(own):
+            assert since >= until - 5e-5
+
+
+def test_tracing_changes_no_bit_and_can_be_stopped():
+    losses = []
+    for recorded in (False, True):
+        tracer = Tracer()
+        with Trainer(tiny("parallel.workers=2")) as trainer:
+            trainer.trace(tracer if recorded else None)
+            found = [trainer.step().soft_loss for _ in range(2)]
+            trainer.trace(None)
+            count = len(tracer.events)
+            found.append(trainer.step().soft_loss)
+            assert len(tracer.events) == count
+            assert bool(count) is recorded
+        losses.append(found)
+    assert losses[0] == losses[1]
+
+
+def test_a_tracer_takes_no_more_than_it_may():
+    tracer = Tracer(most=40)
+    with Trainer(tiny("parallel.workers=1")) as trainer:
+        trainer.trace(tracer)
+        for _ in range(20):
+            trainer.step()
+    assert tracer.full
+    assert 0 < len(tracer.events) <= 40
+    tracer.clear()
+    assert not tracer.events
+
+
+def test_what_was_taken_from_others_is_marked():
+    tracer = Tracer()
+    # As a kernel writes it: kind, group, step, chunk, phase, steals, since, until.
+    alone, sharing = 1.0, 2.0
+    trace = np.array([
+        [1, 0, 0, 0, alone, 5, 1.0, 2.0],  # five were stolen in earlier calls
+        [1, 3, 0, 0, alone, 6, 2.0, 3.0],
+        [1, 3, 0, 1, alone, 6, 3.0, 4.0],  # the same group's next chunk
+        [1, 4, 0, 1, sharing, 6, 5.0, 6.0],
+        [1, 5, 0, 1, sharing, 7, 6.0, 7.0],
+        [2, 5, 0, 1, sharing, 7, 7.0, 7.5],
+        [8, 5, 0, 1, sharing, 7, 0.5, 8.0],
+    ])  # fmt: skip
+    tracer.add_call([trace])
+    events = tracer.events
+    assert [event.stolen for event in events if event.kind == TASK] == [
+        False, True, True, False, True, False,
+    ]  # fmt: skip
+    waits = [(round(e.seconds, 6)) for e in events if e.kind == WAIT]
+    assert waits == [0.5, 1.0, 0.5]
+
+
+def test_the_file_is_in_the_trace_event_format(tmp_path):
+    """By the fields that the format asks for: "Trace Event Format", Google."""
+    _, tracer = traced("parallel.workers=2", "parallel.lanes=16")
+    write_trace(tmp_path / "trace.json", tracer, "tiny")
+    data = json.loads((tmp_path / "trace.json").read_text())
+    assert set(data) <= {"traceEvents", "displayTimeUnit", "otherData"}
+    assert data["displayTimeUnit"] in ("ms", "ns")
+    events = data["traceEvents"]
+    metadata = [event for event in events if event["ph"] == "M"]
+    assert {event["name"] for event in metadata} == {"process_name", "thread_name"}
+    assert all(isinstance(event["args"]["name"], str) for event in metadata)
+    complete = [event for event in events if event["ph"] == "X"]
+    assert len(metadata) + len(complete) == len(events)
+    for event in complete:
+        assert isinstance(event["name"], str)
+        assert isinstance(event["cat"], str)
+        assert type(event["pid"]) is type(event["tid"]) is int
+        assert event["ts"] >= 0
+        assert event["dur"] >= 0
+        assert isinstance(event["args"], dict)
+    assert [event["ts"] for event in complete] == sorted(event["ts"] for event in complete)
+    assert {event["tid"] for event in complete} == {0, 1}
+    assert trace_events([], "nothing")["traceEvents"][0]["ph"] == "M"
+
+
+def test_a_file_that_cannot_be_written_says_so(tmp_path):
+    with pytest.raises(RunDirectoryError, match="written"):
+        write_trace(tmp_path / "no" / "trace.json", Tracer(), "x")
