@@ -45,8 +45,8 @@ def compare(
     """Measure training steps of several settings in turn, and check that equal bits come out.
 
     Give one of these: numbers of `workers`; `batches`, samples of a step; `ways` to compute it, as
-    `dct bench --compare` has them; or a `grid`, values of keys: ``parallel.lanes=16,32``. With `laws` scaling laws are fitted to worker counts, which needs
-    SciPy. Raises ConfigError.
+    `dct bench --compare` has them; or a `grid`, values of keys such as ``parallel.lanes=16,32``.
+    With `laws` scaling laws are fitted to worker counts, which needs SciPy. Raises ConfigError.
     """
     if sum(map(bool, (workers, batches, ways, grid))) != 1:
         raise ConfigError("compare one thing: workers, batches, ways or a grid")

@@ -38,6 +38,6 @@ def test_steps_are_traced_beside_others():
     assert made_up(found.plan).serial_share == pytest.approx(0.2)
     assert made_up(found.plan).cost == pytest.approx(0.25)
     assert timeline(made_up(found.plan).typical, 2, 19) == [
-        "ssss FFFFFFFFFFFFFF", "     FFFFFFFF......",
+        "sssssFFFFFFFFFFFFFF", "     FFFFFFFF......",
     ]  # fmt: skip
     assert timeline([], 2) == []
