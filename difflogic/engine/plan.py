@@ -37,7 +37,7 @@ SEARCH_CELLS = 1024
 """Cells that a search takes a gradient over, about: a few grids, or many small ones."""
 
 WITHIN_SAMPLES: dict[str, Strategy] = {
-    "auto": "cells", "samples": "cells", "cells": "cells", "steps": "steps", "gates": "gates",
+    "auto": "steps", "samples": "cells", "cells": "cells", "steps": "steps", "gates": "gates",
 }  # fmt: skip
 """How the workers share a sample, if they do, for each of [parallel] strategy."""
 

@@ -43,7 +43,7 @@ def configurations(draw):
         "parallel.parallel_batch": draw(st.booleans()),
         "parallel.parallel_cells": draw(st.booleans()),
         "parallel.max_parallel_samples": draw(st.sampled_from(["auto", 1, 5])),
-        "parallel.strategy": draw(st.sampled_from(["auto", "samples", "cells", "steps"])),
+        "parallel.strategy": draw(st.sampled_from(["auto", "samples", "cells", "steps", "gates"])),
         "parallel.lanes": lanes,
         "parallel.chunk": draw(st.sampled_from(["auto", 1, 3])),
     }
@@ -182,13 +182,13 @@ def test_what_is_available_is_not_exceeded():
 @pytest.mark.parametrize(
     ("name", "cores", "workers", "strategies", "tasks", "ceilings"),
     [
-        ("checkerboard", 2, 2, ["samples"], 2, {2: 2, 3: 8 / 3, 8: 8, 16: 8}),
-        ("checkerboard", 64, 8, ["cells"], 8, {}),
+        ("checkerboard", 2, 2, ["samples"], 2, {2: 2, 3: 3, 8: 8, 16: 8}),
+        ("checkerboard", 64, 8, ["steps"], 8, {}),
         # Waking anybody takes longer than the step.
         ("game-of-life", 64, 1, [], 3, {2: 1.5, 3: 3, 64: 3}),
-        ("letter-g", 2, 2, ["cells"], 8, {2: 2, 64: 8}),
+        ("letter-g", 2, 2, ["steps"], 8, {2: 2, 64: 8}),
         # Twelve tiles of 32 cells and one of 16.
-        ("lizard", 2, 2, ["cells"], 13, {2: 25 / 13, 13: 12.5}),
+        ("lizard", 2, 2, ["steps"], 13, {2: 2, 13: 12.5}),
     ],
 )
 def test_plans_of_the_experiments(name, cores, workers, strategies, tasks, ceilings):
