@@ -85,12 +85,16 @@ def _strategy(config: Config, plan: ParallelPlan) -> tuple[str, str]:
     shared = plan.groups - team.whole
     parts = []
     if team.whole:
-        parts.append(f"{counted(team.whole, 'group')} by one worker each, without waiting")
+        who = "one worker each, without waiting"
+        if plan.parts > 1:
+            who = f"{plan.parts} workers, who meet after each layer of a tile's gates"
+        parts.append(f"{counted(team.whole, 'group')} by {who}")
     if shared:
         how = {
             "cells": "a barrier after each step",
             "steps": "each chunk as soon as those around it are done",
-        }.get(plan.sharing.strategy, "together")
+            "gates": f"{plan.parts} of them to the gates of each tile",
+        }[plan.sharing.strategy]
         parts.append(f"{counted(shared, 'group')} by all workers, {how}")
     asked = config.parallel.strategy
     return value, "; ".join(parts) + ("" if asked == "auto" else "; [parallel] strategy")
