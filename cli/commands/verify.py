@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 PRECISIONS = ("float32", "float64")
 
 
+class InstructionSets(StrEnum):
+    """Which instruction sets are compared."""
+
+    own = "own"
+    all = "all"
+
+
 def equivalence(
     small: Annotated[bool, config_command.SMALL] = False,
     config: Annotated[str | None, config_command.CONFIG] = None,
@@ -30,6 +38,13 @@ def equivalence(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List every comparison.")
     ] = False,
+    instructions: Annotated[
+        InstructionSets,
+        typer.Option(
+            help="Instruction sets of this processor to compare by: its widest, or all, each in a "
+            "process of its own. The first time kernels are compiled for each."
+        ),
+    ] = InstructionSets.own,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print all comparisons as one JSON object.")
     ] = False,
@@ -47,7 +62,8 @@ def equivalence(
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]
         compile_for(load_config(source, precise, allow_code=True))
-    findings = _compare(settings)
+    every = instructions is InstructionSets.all
+    findings = _compare(settings, lambda: _elsewhere(str(source), given) if every else ())
     failures = [finding for finding in findings if not finding.passed]
     if as_json:
         listed = [finding.as_dict() for finding in findings]
@@ -58,20 +74,33 @@ def equivalence(
         raise typer.Exit(FAILURE)
 
 
-def _compare(settings: Config) -> list[Finding]:
+def _compare(settings: Config, elsewhere: Callable[[], Iterable[Finding]]) -> list[Finding]:
     from difflogic import verification
 
     findings: list[Finding] = []
     # The workers of a comparison wait for each other: it is stopped after it, never in it.
     with Interruption("this comparison") as interruption, Counter("comparisons:") as counter:
-        for finding in verification.equivalence(settings):
-            findings.append(finding)
-            counter.update(len(findings), _title(finding))
-            if interruption.requested:
-                failed = sum(not finding.passed for finding in findings)
-                note(f"stopped after {_count(len(findings))}, of which {failed} failed")
-            interruption.check()
+        for compare in (lambda: verification.equivalence(settings), elsewhere):
+            for finding in compare():
+                findings.append(finding)
+                counter.update(len(findings), _title(finding))
+                if interruption.requested:
+                    failed = sum(not finding.passed for finding in findings)
+                    note(f"stopped after {_count(len(findings))}, of which {failed} failed")
+                interruption.check()
     return findings
+
+
+def _elsewhere(source: str, overrides: Sequence[str]) -> Iterator[Finding]:
+    """Yield the findings by the other instruction sets that this processor has."""
+    from difflogic import verification
+
+    others = verification.narrower()
+    if not others:
+        note("this processor has no other instruction set to compare by")
+    for each in others:
+        note(f"comparing by {each.name}")
+        yield from verification.compare_by(each, source, overrides)
 
 
 @dataclass

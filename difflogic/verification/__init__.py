@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from difflogic.verification.checks import equivalence
 from difflogic.verification.findings import Finding
+from difflogic.verification.instructions import compare_by, narrower
 
-__all__ = ["Finding", "equivalence"]
+__all__ = ["Finding", "compare_by", "equivalence", "narrower"]

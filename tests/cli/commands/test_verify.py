@@ -16,6 +16,7 @@ from difflogic import verification
 from difflogic.config import Config, load_config
 from difflogic.verification import Finding
 from difflogic.verification.checks import EXACT, SINGLE_TOLERANCE
+from difflogic.verification.instructions import KNOWN
 
 Dct = Callable[..., Any]
 
@@ -237,3 +238,25 @@ def test_bad_values(dct: Dct, arguments: list[str], words: str) -> None:
     assert result.exit_code == 2
     assert words in result.stderr
     assert result.stdout == ""
+
+
+def test_all_instruction_sets_on_request(
+    check: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def compare_by(*what: Any) -> Iterator[Finding]:
+        asked.append(what)
+        yield WRONG
+
+    monkeypatch.setattr(verification, "narrower", lambda: KNOWN)
+    monkeypatch.setattr(verification, "compare_by", compare_by)
+    assert check(FOUND).exit_code == 0
+    assert asked == []
+    result = check(FOUND, "--instructions", "all", "--set", "training.batch=1")
+    assert result.exit_code == 1
+    assert asked == [(each, "checkerboard", ["training.batch=1"]) for each in KNOWN]
+    assert "2 of 7 comparisons FAILED" in result.stdout
+    assert "comparing by SSE2" in result.stderr
+    monkeypatch.setattr(verification, "narrower", lambda: ())
+    assert "no other instruction set" in check(FOUND, "--instructions", "all").stderr
