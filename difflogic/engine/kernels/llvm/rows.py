@@ -27,7 +27,7 @@ class Emitter:
         # At least four: sums are folded to four numbers.
         self.width = max(4, registers().width * 8 // bits)
         self._alignment = self.width * bits // 8
-        self._element = bits // 8
+        self.element = bits // 8
         self.vectors = lanes // self.width
         self.lanes = lanes
         self.type = ir.VectorType(context.get_value_type(dtype), self.width)
@@ -128,8 +128,8 @@ class Emitter:
             )
         target = builder.bitcast(slot, folded.type.as_pointer())
         before = builder.load(target)
-        before.align = self._element
-        builder.store(builder.fadd(before, folded), target).align = self._element
+        before.align = self.element
+        builder.store(builder.fadd(before, folded), target).align = self.element
 
 
 def data_of(context: Any, builder: Any, array_type: Any, value: Any) -> Any:
@@ -175,8 +175,13 @@ def flag(v: Any, flags: Any, bit: int) -> Any:
     return v.builder.icmp_unsigned("!=", v.builder.and_(flags, I64(bit)), I64(0))
 
 
-def coefficients_of(v: Any, base: Any, param: Any) -> list[Any]:
+def coefficients_of(v: Any, base: Any, param: Any, many: bool = False) -> list[Any]:
+    """Return a gate's coefficients as vectors; there are those of `many` gates at once."""
     start = v.builder.gep(base, [v.builder.mul(param, I64(4))])
+    if many and v.width == 4:  # NEON multiplies by one element of a register, which holds four
+        four = v.builder.load(v.pointer(start, I64(0)))
+        four.align = v.element
+        return [v.shuffle(four, four, [k] * 4) for k in range(4)]
     return [v.splat(start, k) for k in range(4)]
 
 

@@ -102,14 +102,14 @@ def stars_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -
             middle = [v.load(v.pointer(center, o)) for o in offsets]
 
             def leaf(k: int) -> list[Any]:
-                c = coefficients_of(v, coefficients, params[k])
+                c = coefficients_of(v, coefficients, params[k], many=True)
                 return [
                     v.gate(c, v.load(v.pointer(leaves[k], o)), m)
                     for o, m in zip(offsets, middle, strict=True)
                 ]
 
             def join(k: int, left: list[Any], right: list[Any]) -> list[Any]:
-                c = coefficients_of(v, coefficients, params[k])
+                c = coefficients_of(v, coefficients, params[k], many=True)
                 return [v.gate(c, x, y) for x, y in zip(left, right, strict=True)]
 
             left = join(4, leaf(0), leaf(1))
@@ -241,7 +241,7 @@ def stars_backward(
             x = [[v.load(v.pointer(leaf, o)) for o in offsets] for leaf in leaves]
 
             def values(k: int, left: list[Any], right: list[Any]) -> list[Any]:
-                c = coefficients_of(v, coefficients, params[k])
+                c = coefficients_of(v, coefficients, params[k], many=True)
                 return [v.gate(c, left[i], right[i]) for i in n]
 
             y = [values(k, x[k], middle) for k in range(4)]
@@ -250,7 +250,7 @@ def stars_backward(
             def pulls(
                 k: int, g: list[Any], left: list[Any], right: list[Any]
             ) -> list[tuple[Any, Any]]:
-                c = coefficients_of(v, coefficients, params[k])
+                c = coefficients_of(v, coefficients, params[k], many=True)
                 _add_block_sums(v, acc[k], g, left, right)
                 return [v.pull(c, g[i], left[i], right[i]) for i in n]
 

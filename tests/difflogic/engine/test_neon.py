@@ -1,0 +1,111 @@
+"""What the kernels become on an AArch64 processor: compiled for it here, and read, not run."""
+
+from __future__ import annotations
+
+import re
+
+import llvmlite.binding as llvm
+import numba
+import pytest
+from numba import types
+
+from difflogic.jit import JIT
+
+if not JIT:
+    pytest.skip("nothing is compiled", allow_module_level=True)
+
+from difflogic.engine.kernels.llvm import rows, vectors
+from difflogic.jit.processor import AVX512, NEON
+
+TRIPLE = "aarch64-unknown-linux-gnu"
+LANES = 32
+"""What a tile has at least where it has a choice, and on NEON: four vectors are fewer."""
+
+PRIMITIVES = {
+    "stars_forward": 3, "runs_forward": 3, "gates_forward": 3,
+    "gates_backward": 5, "runs_backward": 5, "stars_backward": 6,
+}  # fmt: skip
+"""The vector kernels, and how many arrays each takes."""
+
+LABEL = re.compile(r"^(\.?LBB\d+_\d+):")
+BRANCH = re.compile(r"^\s+(?:b|b\.\w+|cbn?z|tbn?z)\s.*?(\.?LBB\d+_\d+)")
+SPILL = re.compile(r"^\s+(?:str|stp|stur|ldr|ldp|ldur)\s+q\d+.*\[(?:sp|x29)")
+VECTOR = re.compile(r"^\s+fml[as]\s+v\d+\.4s")
+
+
+@pytest.fixture(scope="module")
+def machine():
+    """AArch64, as this llvmlite knows it."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    try:
+        target = llvm.Target.from_triple(TRIPLE)
+    except RuntimeError as error:
+        pytest.skip(f"this llvmlite has no aarch64 target: {error}")
+    return target.create_target_machine(cpu="generic", features="+neon", opt=3)
+
+
+def assembly(machine, name, registers, monkeypatch):
+    """Compile one of the primitives for vectors that fill such registers; return its assembly."""
+    monkeypatch.setattr(rows, "registers", lambda: registers)
+    names = ", ".join("abcdef"[: PRIMITIVES[name]])
+    made = {"primitive": getattr(vectors, name)}
+    exec(f"def kernel({names}):\n    primitive(({names}), {LANES})", made)
+    kernel = numba.njit(nogil=True, error_model="numpy", _nrt=False)(made["kernel"])
+    numbers, codes = types.Array(types.float32, 1, "C"), types.Array(types.int32, 2, "C")
+    kernel.compile((numbers, codes, *[numbers] * (PRIMITIVES[name] - 2)))
+    (text,) = kernel.inspect_llvm().values()
+    text = re.sub("target triple = .*", f'target triple = "{TRIPLE}"', text)
+    text = re.sub("target datalayout = .*", f'target datalayout = "{machine.target_data}"', text)
+    return machine.emit_assembly(llvm.parse_assembly(text)).splitlines()
+
+
+def inner_loops(lines):
+    """Return the lines of each loop that has none inside, from its label to the branch back."""
+    labels: dict[str, int] = {}
+    loops = []
+    for number, line in enumerate(lines):
+        if found := LABEL.match(line):
+            labels[found[1]] = number
+        elif (found := BRANCH.match(line)) and found[1] in labels:
+            loops.append((labels[found[1]], number))
+    inner = [
+        (first, last)
+        for first, last in loops
+        if not any(first <= a and b <= last and (a, b) != (first, last) for a, b in loops)
+    ]
+    return [lines[first : last + 1] for first, last in inner]
+
+
+def spills(lines):
+    """Return the vectors that inner loops of arithmetic keep on the stack, and these loops."""
+    loops = [loop for loop in inner_loops(lines) if any(map(VECTOR.match, loop))]
+    return [line for loop in loops for line in loop if SPILL.match(line)], loops
+
+
+FEW = {"gates_backward": 17, "runs_backward": 3, "stars_backward": 14}
+"""Vectors that inner loops store or load again, beside 40, 48 and 432 multiply-adds: a chain holds
+values and gradients of all its lanes, and a star has 28 coefficients. None of the others does."""
+
+
+@pytest.mark.parametrize("name", PRIMITIVES)
+def test_inner_loops_keep_their_vectors_in_registers(name, machine, monkeypatch):
+    found, loops = spills(assembly(machine, name, NEON, monkeypatch))
+    assert loops
+    assert len(found) <= FEW.get(name, 0)
+
+
+def test_vectors_of_four_registers_would_spill(machine, monkeypatch):
+    found, loops = spills(assembly(machine, "stars_backward", AVX512, monkeypatch))
+    assert loops
+    assert len(found) > 2 * FEW["stars_backward"]
+
+
+def test_loops_are_found_in_assembly():
+    lines = [
+        "LBB0_1:", " ldr q0, [sp]", ".LBB0_2:", " fmla v0.4s, v1.4s, v2.4s", " cbnz x1, .LBB0_2",
+        " str q0, [sp, #16]", " b.ne LBB0_1", ".LBB0_3:", " fmla v0.4s, v1.4s, v2.4s",
+        " stp q0, q1, [sp, #32]", " tbz w1, #0, .LBB0_3", " b .LBB0_4", ".LBB0_4:",
+    ]  # fmt: skip
+    assert inner_loops(lines) == [lines[2:5], lines[7:11]]
+    assert spills(lines)[0] == [lines[9]]
