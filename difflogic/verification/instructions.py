@@ -118,7 +118,7 @@ def _child(
 def answer() -> None:
     """Print the findings that the command line asks for, a JSON object per line."""
     from difflogic.config import load_config
-    from difflogic.verification import equivalence
+    from difflogic.verification.checks import equivalence
 
     asked = json.loads(sys.argv[1])
     config = load_config(asked["source"], asked["overrides"], allow_code=True)
