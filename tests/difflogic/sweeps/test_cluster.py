@@ -21,7 +21,7 @@ pytest.importorskip("distributed")
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SEEDS = (0, 1, 2, 3)
-LONG = ("training.epochs=1200",)
+LONG = ("training.epochs=800",)
 
 APART = """
 from difflogic.sweeps import work
@@ -87,7 +87,14 @@ def dask(tmp_path):
     cluster.close()
 
 
-def test_a_killed_worker_loses_nothing(tmp_path, dask):
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    """The same runs on this machine: where they are, and their rows."""
+    path = tmp_path_factory.mktemp("local")
+    return path, timeless(execute_all(path, question(seeds=SEEDS, overrides=LONG), jobs=2))
+
+
+def test_a_killed_worker_loses_nothing(tmp_path, dask, local):
     victim = dask.add_worker()
     dask.add_worker()
     dask.wait_for(2)
@@ -103,14 +110,14 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask):
                 victim.wait()
         assert victim.returncode == -signal.SIGKILL
         rows = execution.rows
-    assert timeless(rows) == timeless(execute_all(tmp_path / "local", asked, jobs=2))
-    for path in (tmp_path / "local").rglob("model.npz"):
-        there = tmp_path / "cluster" / path.relative_to(tmp_path / "local")
+    assert timeless(rows) == local[1]
+    for path in local[0].rglob("model.npz"):
+        there = tmp_path / "cluster" / path.relative_to(local[0])
         assert there.read_bytes() == path.read_bytes()
 
 
 @pytest.mark.slow
-def test_workers_that_see_no_common_directory_return_the_runs(tmp_path, dask):
+def test_workers_that_see_no_common_directory_return_the_runs(tmp_path, dask, local):
     victim = dask.add_worker(apart=True)
     dask.add_worker(apart=True)
     dask.wait_for(2)
@@ -124,9 +131,9 @@ def test_workers_that_see_no_common_directory_return_the_runs(tmp_path, dask):
                 victim.send_signal(signal.SIGKILL)
                 victim.wait()
         rows = execution.rows
-    assert timeless(rows) == timeless(execute_all(tmp_path / "local", asked, jobs=2))
-    for path in (tmp_path / "local").rglob("model.npz"):
-        there = tmp_path / "cluster" / path.relative_to(tmp_path / "local")
+    assert timeless(rows) == local[1]
+    for path in local[0].rglob("model.npz"):
+        there = tmp_path / "cluster" / path.relative_to(local[0])
         assert there.read_bytes() == path.read_bytes()
         assert not list(there.parent.glob("checkpoint-*"))  # it was made in a directory elsewhere
 
