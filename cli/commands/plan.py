@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.commands import config as config_command
 from cli.errors import note
+from cli.options.parsing import MOST_WORKERS, named_path
 from cli.terminal import output
 from cli.terminal.warming import compile_for
 from cli.watching import watched
 
 if TYPE_CHECKING:
     from difflogic.library.planning import Planned
+    from difflogic.scaling.curves import Curves
 
 
 def plan(
@@ -44,6 +48,19 @@ def plan(
             "--measure/--no-measure", help="Measure some steps, to tell how long one takes."
         ),
     ] = True,
+    simulate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N-M",
+            help="Replay a step on so many workers, such as 1-128, for each strategy.",
+        ),
+    ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            "--svg", parser=named_path, metavar="FILE", help="Draw what --simulate found, too."
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the plan as one JSON object.")
     ] = False,
@@ -61,17 +78,50 @@ def plan(
     ]  # fmt: skip
     source = config_command.source(config, small, "CONFIG")
     settings = load_config(source, [*(overrides or []), *given], allow_code=True)
+    workers_between = None if simulate is None else _between(simulate)
+    _check_svg(svg, simulate)
     where = None if machine is None else Machine.parse(machine)
     if measure:
         compile_for(settings)
     with watched() as progress:
-        found = make_plan(settings, machine=where, measure=measure, progress=progress)
+        found = make_plan(
+            settings, machine=where, measure=measure, simulate=workers_between, progress=progress
+        )
     if as_json:
         output.show_json(found.as_dict())
     else:
         _show(found)
+    if svg is not None and found.curves is not None:
+        from difflogic.files import write_whole
+        from difflogic.scaling.curves import svg_curves
+
+        text = svg_curves(found.curves)
+        write_whole(svg, lambda file: file.write(text.encode()))
+        note(f"drawn in {svg}")
     for warning in found.plan.warnings:
         note(f"warning: {warning}")
+
+
+def _between(text: str) -> tuple[int, int]:
+    from difflogic.errors import ConfigError
+
+    found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_WORKERS:
+        raise ConfigError(
+            f'--simulate "{text}": give the fewest and the most workers, such as 1-128, from 1 to '
+            f"{MOST_WORKERS}"
+        )
+    return int(found[1]), int(found[2])
+
+
+def _check_svg(svg: Path | None, simulate: str | None) -> None:
+    from difflogic.errors import ConfigError
+    from difflogic.files import check_output
+
+    if svg is not None:
+        if simulate is None:
+            raise ConfigError("--svg draws what --simulate found: give that, too")
+        check_output(svg)
 
 
 def _show(found: Planned) -> None:
@@ -83,6 +133,34 @@ def _show(found: Planned) -> None:
     typer.echo()
     for label, text in lines(found):
         typer.echo(f"{label:<18}{text}")
+    if found.curves is not None:
+        from difflogic.scaling.curves import text_curves
+
+        typer.echo("\nspeed-up by workers, simulated; the bar is the best strategy's\n")
+        typer.echo("\n".join(text_curves(found.curves)))
+        typer.echo()
+        for text in comparison(found.curves):
+            typer.echo(text)
+
+
+def comparison(curves: Curves) -> list[str]:
+    """Return what is to be said of a simulation beside what was measured."""
+    from difflogic.scaling.curves import WITHIN
+
+    said = []
+    for count, error in curves.errors.items():
+        off = "" if abs(error) <= WITHIN else f", more than {100 * WITHIN:.0f} %: a busy machine?"
+        said.append(
+            f"{count} worker{'' if count == 1 else 's'}: {1000 * curves.planned[count]:.2f} ms "
+            f"simulated, {1000 * curves.measured[count]:.2f} ms measured at best: "
+            f"{100 * error:+.0f} %{off}"
+        )
+    beyond = max(curves.measured, default=1)
+    said.append(
+        f"Beyond {beyond} workers this is a prediction: shared memory, caches and falling clocks "
+        "are left out, and shared gates are taken to cost no more than others."
+    )
+    return said
 
 
 def _title(found: Planned) -> str:

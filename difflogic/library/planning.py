@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from difflogic.config import Config, Override, load_config
-from difflogic.engine.hardware import Machine
+from difflogic.engine.hardware import MOST_CORES, Machine
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.reasons import Decision, explain
+from difflogic.errors import ConfigError
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
 from difflogic.scaling.costs import REPEAT, StepCosts, measure_costs
+from difflogic.scaling.curves import Curves, counts_between
+from difflogic.scaling.curves import simulate as replay_curves
 from difflogic.scaling.replay import replay
+
+COMPARED = 10
+"""Steps that a simulation is held against."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,8 @@ class Planned:
     decisions: Sequence[Decision]
     costs: StepCosts | None
     """None if nothing was measured."""
+    curves: Curves | None = None
+    """Speed-up over workers by simulation; None if none was asked for."""
 
     @property
     def expected(self) -> float | None:
@@ -46,6 +54,7 @@ class Planned:
             "costs": None if self.costs is None else self.costs.as_dict(),
             "expected_step_seconds": self.expected,
             "expected_step_seconds_alone": self.expected_alone,
+            "simulated": None if self.curves is None else self.curves.as_dict(),
         }
 
 
@@ -55,6 +64,7 @@ def plan(
     *,
     machine: Machine | str | None = None,
     measure: bool = True,
+    simulate: tuple[int, int] | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
 ) -> Planned:
@@ -62,13 +72,20 @@ def plan(
 
     `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. Unless `measure` is off some
     training steps are measured here, on one worker, from which the time of a step follows.
-    Raises ConfigError for what cannot be planned.
+    `simulate` replays a step on numbers of workers between two, for each strategy, and measures it
+    on one and two to compare. Raises ConfigError for what cannot be planned.
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Machine.parse(machine) if isinstance(machine, str) else machine
     found = ParallelPlan.for_model(settings, where)
-    costs = None
+    costs = curves = None
+    if simulate is not None and not (measure and 1 <= simulate[0] <= simulate[1] <= MOST_CORES):
+        raise ConfigError(f"a simulation measures costs, for 1 to {MOST_CORES} workers, ascending")
     if measure:
         count = Watched(progress, should_stop).counting("steps measured:", REPEAT)
         costs = measure_costs(settings, REPEAT, count)
-    return Planned(settings, found, explain(settings, found), costs)
+    if simulate is not None and costs is not None:
+        count = Watched(progress, should_stop).counting("steps compared:", COMPARED)
+        counts = counts_between(*simulate)
+        curves = replay_curves(settings, found, costs, counts, COMPARED, count)
+    return Planned(settings, found, explain(settings, found), costs, curves)

@@ -7,14 +7,16 @@ as more of them work, and whatever else runs. Past what was measured it is a pre
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from difflogic.engine.compilation import Strategy
 from difflogic.engine.layout import make_layout
 from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.split import split_program
+from difflogic.netlist import Netlist
 from difflogic.scaling.costs import StepCosts
 
-STRATEGIES = ("samples", "cells", "steps")
+STRATEGIES = ("samples", "cells", "steps", "gates")
 
 
 def with_strategy(plan: ParallelPlan, strategy: str, workers: int) -> ParallelPlan:
@@ -27,20 +29,44 @@ def with_strategy(plan: ParallelPlan, strategy: str, workers: int) -> ParallelPl
     elif strategy == "samples":
         sharing = replace(plan.sharing, workers=workers, parallel_batch=True, parallel_cells=False)
     else:
-        kind: Strategy = "steps" if strategy == "steps" else "cells"
+        kind: Strategy = "gates" if strategy == "gates" else "cells"
+        kind = "steps" if strategy == "steps" else kind
         sharing = replace(plan.sharing, workers=workers, parallel_cells=True, strategy=kind)
     return replace(plan, sharing=sharing)
 
 
-def replay(plan: ParallelPlan, costs: StepCosts) -> float:
-    """Return the seconds of a training step on the plan's workers."""
+@dataclass(frozen=True)
+class Meetings:
+    """How often workers that share a tile's gates wait for each other, for each tile and step."""
+
+    forward: int
+    backward: int
+
+    @classmethod
+    def of(cls, netlist: Netlist) -> Meetings:
+        """Return those of a circuit, as two workers share it."""
+        code = split_program(netlist, 2)
+        stages, back = len(code.gate_bounds), len(code.target_bounds)
+        # Besides the stages: after gathering, and after the piece.
+        return cls(stages + 2, stages + back + 2)
+
+
+NO_MEETINGS = Meetings(0, 0)
+
+
+def replay(plan: ParallelPlan, costs: StepCosts, meetings: Meetings = NO_MEETINGS) -> float:
+    """Return the seconds of a training step on the plan's workers.
+
+    Gates that are shared take as long as those that are not, in all, which is at best so.
+    """
     seconds, left = costs.serial_seconds, plan.batch
     while left > 0:
         wave = replace(plan, wave=min(plan.wave, left))
         left -= wave.wave
         if wave.workers > 1:
             seconds += costs.wake + 3 * barrier_seconds(costs, wave.workers)
-        seconds += _way(wave, costs, costs.forward) + _way(wave, costs, costs.backward)
+        seconds += _way(wave, costs, costs.forward, meetings.forward)
+        seconds += _way(wave, costs, costs.backward, meetings.backward)
     return seconds
 
 
@@ -49,12 +75,14 @@ def barrier_seconds(costs: StepCosts, workers: int) -> float:
     return 0.0 if workers == 1 else costs.barrier * workers / 2
 
 
-def _way(plan: ParallelPlan, costs: StepCosts, per_lane: float) -> float:
+def _way(plan: ParallelPlan, costs: StepCosts, per_lane: float, meetings: int) -> float:
     """Return the seconds of one way of a wave, forward or back."""
-    team, steps, chunks = plan.team, plan.rollouts.steps, plan.chunks
-    free = [0.0] * team.workers  # when each worker is done with what it has
+    team, steps = plan.team, plan.rollouts.steps
+    meet = meetings * barrier_seconds(costs, plan.parts) * plan.chunk
+    chunks = [lanes * per_lane / plan.parts + meet for lanes in plan.chunks]
+    free = [0.0] * team.workers  # when each team is done with what it has
     for _ in range(team.whole):
-        heapq.heapreplace(free, free[0] + steps * sum(chunks) * per_lane)
+        heapq.heapreplace(free, free[0] + steps * sum(chunks))
     shared = plan.groups - team.whole
     if not shared:
         return max(free)
@@ -63,8 +91,8 @@ def _way(plan: ParallelPlan, costs: StepCosts, per_lane: float) -> float:
     for first in range(0, shared, team.abreast):
         tasks = chunks * min(team.abreast, shared - first)
         for _ in range(steps):
-            for lanes in tasks:
-                heapq.heapreplace(free, free[0] + lanes * per_lane)
+            for seconds in tasks:
+                heapq.heapreplace(free, free[0] + seconds)
             free = [max(free) + barrier_seconds(costs, team.workers)] * team.workers
     return max(free)
 

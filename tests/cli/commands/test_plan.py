@@ -65,3 +65,34 @@ def test_what_cannot_be_planned_is_refused(arguments, message):
     assert found.exit_code == 2
     assert message in found.stderr
     assert "Traceback" not in found.output
+
+
+def test_a_simulation(tmp_path):
+    file = tmp_path / "curves.svg"
+    found = run(*OVERRIDES, "--small", "--simulate", "1-4", "--svg", str(file))
+    assert found.exit_code == 0, found.output
+    lines = found.stdout.splitlines()
+    head = next(index for index, line in enumerate(lines) if "samples" in line and "gates" in line)
+    assert [line.split()[0] for line in lines[head + 1 : head + 5]] == ["1", "2", "3", "4"]
+    assert lines[-3].startswith("1 worker: ")
+    assert "measured at best" in lines[-2]
+    assert lines[-1].startswith("Beyond 2 workers this is a prediction")
+    assert file.read_text().startswith("<svg ")
+    again = run(*OVERRIDES, "--small", "--simulate", "1-4", "--svg", str(file))
+    assert again.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--simulate", "4-1"], "give the fewest and the most"),
+        (["--simulate", "0-4"], "give the fewest and the most"),
+        (["--simulate", "many"], "such as 1-128"),
+        (["--simulate", "1-2", "--no-measure"], "a simulation measures costs"),
+        (["--svg", "x.svg"], "--svg draws what --simulate found"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(arguments, message):
+    found = run(*OVERRIDES, "--small", *arguments)
+    assert found.exit_code == 2, found.output
+    assert message in found.stderr
