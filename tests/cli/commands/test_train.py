@@ -312,7 +312,7 @@ class TestRefusal:
     def test_of_a_directory_that_cannot_be_written(
         self, train_tiny: Dct, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def refuse(self: RunDirectory, config: Any) -> None:
+        def refuse(self: RunDirectory, config: Any, plan: str) -> None:
             raise RunDirectoryError("mine: cannot be written")
 
         monkeypatch.setattr(RunDirectory, "write_config", refuse)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -123,11 +123,13 @@ def test_a_sweeps_figure():
         Row("a", {}, seed, "exact", 100, 10 * (seed + 1), 0, 20 + seed, 1.0) for seed in range(3)
     ] + [Row("b", {}, 0, "not exact", 100, None, 5, 30, 2.0), Row("b", {}, 1, "missing")]
     low, high = wilson_interval(3, 3)
+    none = dict.fromkeys(field.name for field in fields(VariantResult))
+    a = {"variant": "a", "seeds": 3, "exact": 3, "exact_low": low, "exact_high": high}
+    b = {"variant": "b", "seeds": 1, "exact": 0}
+    b |= dict(zip(("exact_low", "exact_high"), wilson_interval(0, 1), strict=True))
     results = [
-        VariantResult("a", {}, 3, 3, low, high, 20, 10, 30, 21, 1.0, 3.0, 0, 0, 3),
-        VariantResult(
-            "b", {}, 1, 0, *wilson_interval(0, 1), None, None, None, None, 2.0, 2.0, 0, 1, 0
-        ),
+        VariantResult(**none | a | {"seconds": 1.0, "seconds_total": 3.0}),
+        VariantResult(**none | b | {"seconds": 2.0, "seconds_total": 2.0}),
     ]
     with styled():
         made, again = (sweeps.draw("mine", results, found) for _ in range(2))
