@@ -186,6 +186,9 @@ class Finisher:
             self._netlist, logits, self._sensitivity, self._workers, rng,
             self._settings.candidates, hear,
         )  # fmt: skip
+        if self._plan.held is not None:
+            # A cell that is wrong once is wrong at most steps that are counted.
+            search.few_wrong *= len(self._plan.decisive)
         search.face(self.trial(samples))
         before = search.wrong
         while True:
@@ -261,6 +264,7 @@ class _Search:
         self.ops: Ops = logits.argmax(axis=0).astype(np.uint8)
         self.wrong = 0
         self.candidates = 0
+        self.few_wrong = FEW_WRONG
         self._netlist, self._sensitivity, self._workers = netlist, sensitivity, workers
         self._rng, self._budget, self._hear = rng, budget, hear
         self._gap = (logits.max(axis=0) - logits).T
@@ -284,7 +288,7 @@ class _Search:
             before = self.wrong
             self._descend()
             idle = 0 if self.wrong < before else idle + 1
-            if idle and 0 < self.wrong <= FEW_WRONG:
+            if idle and 0 < self.wrong <= self.few_wrong:
                 # Most changes matter to no cell; a walk among these leads out of where no single
                 # change helps (neutral drift: Miller and Smith 2006).
                 self._drift()

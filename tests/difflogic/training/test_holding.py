@@ -90,8 +90,7 @@ def test_counts_of_damaged_runs(boundary):
     assert trial(model.ops).T.tolist() == expected
     # Candidates that are followed from their gate count the same.
     with Workers(1) as workers:
-        changes = Changes(trial, workers)
-        changes.differ_from(model.ops)
+        changes = Changes(trial, workers, model.ops)
         rng = np.random.default_rng(0)
         gates, ops = rng.integers(0, model.netlist.parameters, 40), rng.integers(0, OPS, 40)
         found, _ = changes.judge(gates.tolist(), ops.tolist(), 10**6)
