@@ -61,7 +61,8 @@ def firing(
     samples: Sequence[int],
 ) -> Firing:
     """Return what draws masks (height, width) for samples by their numbers."""
-    streams = [stream(seed, purpose, epoch, sample) for sample in samples]
+    drawn = samples if fire_rate < 1 else ()
+    streams = [stream(seed, purpose, epoch, sample) for sample in drawn]
     return Firing(fire_rate, (height, width), streams)
 
 

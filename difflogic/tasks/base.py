@@ -17,6 +17,7 @@ from pydantic import Field
 from difflogic.errors import ConfigError, DctError
 from difflogic.grid import Boundary
 from difflogic.sections import AutomatonConfig, Channels, Section, Size
+from difflogic.streams import Purpose, stream
 
 Bits = npt.NDArray[np.uint8]
 Sample = tuple[Bits, npt.NDArray[np.float64]]
@@ -336,6 +337,13 @@ class Task(ABC):
         """
         starts, targets = zip(*(self.draw(rng) for rng in rngs), strict=True)
         return np.stack(starts), np.stack(targets)
+
+    def draw_numbered(self, seed: int, purpose: Purpose, epoch: int, numbers: range) -> Sample:
+        """Return the samples of an epoch by their numbers, stacked, each from its own stream.
+
+        A task that draws many streams at once in less time does it here. Raises TaskError.
+        """
+        return self.draw_all(stream(seed, purpose, epoch, number) for number in numbers)
 
     def find_start(self) -> Start:
         """Return `start`, as a method."""

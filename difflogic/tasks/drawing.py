@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from difflogic.errors import ConfigError
-from difflogic.streams import Purpose, stream
+from difflogic.streams import Purpose
 from difflogic.tasks.base import Sample, Task, TaskError
 
 
@@ -22,8 +22,7 @@ def draw_batch(
     Returns start states (batch, channels, height, width) and targets (batch, loss channels,
     height, width). Raises ConfigError if a target holds NaN or infinity, or a start no bits.
     """
-    numbers = range(first, first + batch)
-    starts, targets = task.draw_all(stream(seed, purpose, epoch, number) for number in numbers)
+    starts, targets = task.draw_numbered(seed, purpose, epoch, range(first, first + batch))
     targets = targets.astype(np.float64, copy=False)
     if starts.max() > 1:
         raise TaskError(

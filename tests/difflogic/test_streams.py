@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.streams import Purpose, stream
+from difflogic.streams import Purpose, first_bytes, stream
 
 words = st.integers(0, 2**64 - 1)
 names = st.tuples(words, st.sampled_from(Purpose), words, words)
@@ -42,3 +42,16 @@ def test_numbers_stay_as_they_are():
 def test_what_no_word_holds(name):
     with pytest.raises(OverflowError):
         stream(*name)
+
+
+@given(
+    words, st.sampled_from(Purpose), st.lists(words, min_size=1, max_size=3),
+    st.lists(words, min_size=1, max_size=3), st.integers(1, 80),
+)  # fmt: skip
+def test_first_bytes_are_what_small_integers_are_made_of(seed, purpose, epochs, samples, count):
+    found = first_bytes(seed, purpose, epochs, samples, count)
+    assert found.shape == (len(epochs), len(samples), count)
+    for row, epoch in zip(found, epochs, strict=True):
+        for drawn, sample in zip(row, samples, strict=True):
+            rng = stream(seed, purpose, epoch, sample)
+            np.testing.assert_array_equal(drawn, rng.integers(0, 256, count, dtype=np.uint8))

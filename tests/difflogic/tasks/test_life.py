@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from scipy.signal import convolve2d
 
 from difflogic.config import load_config
+from difflogic.streams import Purpose, first_bytes, stream
 from difflogic.tasks import draw_batch, make_task
+from difflogic.tasks import life as life_module
 from difflogic.tasks.life import Life
 from tests.difflogic.tasks.made import automaton
 
@@ -147,3 +149,26 @@ def test_boards_drawn_together_are_those_drawn_alone(seed, count, steps):
         for _ in range(steps):
             board = task.advance(board)
         np.testing.assert_array_equal(targets[i], np.stack([board, board]))
+
+
+@pytest.mark.parametrize("purpose", [Purpose.START, Purpose.HELD_OUT_START])
+@pytest.mark.parametrize("first", [0, 5, 2**62])
+def test_epochs_drawn_ahead_are_those_drawn_one_by_one(purpose, first, monkeypatch):
+    monkeypatch.setattr(life_module, "EPOCHS_AHEAD", 4)
+    task = life(3, 3, 5, loss_channels=[0, 2], steps=2)
+    for epoch in (0, 1, 3, 4, 9, 2, 10**6):
+        numbers = range(first, first + 3)
+        expected = task.draw_all(stream(7, purpose, epoch, number) for number in numbers)
+        for _ in range(2):  # what is done to a batch stays with it
+            found = task.draw_numbered(7, purpose, epoch, numbers)
+            np.testing.assert_array_equal(found[0], expected[0])
+            np.testing.assert_array_equal(found[1], expected[1])
+            found[0][:] = 1
+
+
+def test_boards_are_drawn_one_by_one_where_numpy_draws_otherwise(monkeypatch):
+    task = life(1, 3, 3)
+    expected = task.draw_numbered(7, Purpose.START, 2, range(4))
+    monkeypatch.setattr(life_module, "first_bytes", lambda *name: 255 - first_bytes(*name))
+    found = life(1, 3, 3).draw_numbered(7, Purpose.START, 2, range(4))
+    np.testing.assert_array_equal(found[0], expected[0])
