@@ -38,7 +38,7 @@ def head_facts(source: Source, small: Automaton) -> list[dict[str, str]]:
         bits_per_cell=str(small.circuit.channels),
         trained_on=f"{automaton.height} × {automaton.width} cells, "
         f"{_plural(automaton.steps, 'step')}",
-        training_took=None if seconds is None else f"{seconds:.3g} s",
+        training_took=None if seconds is None else f"{seconds:,.{0 if seconds >= 100 else 1}f} s",
     )
 
 
