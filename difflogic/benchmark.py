@@ -18,6 +18,7 @@ import numpy as np
 
 from difflogic.config import Config
 from difflogic.engine.kernels.peak import fma_peak, fma_per_round
+from difflogic.engine.program import compile_program
 from difflogic.engine.work import sum_of
 from difflogic.engine.workers import Workers
 from difflogic.jit.processor import registers
@@ -103,7 +104,7 @@ class Report:
     compared: Path | None
     agreement: Agreement | None
     gate_lanes: int
-    """Gate evaluations of one step's rollouts: gates · cells · steps · batch."""
+    """Gate evaluations of one step's rollouts: gates that are read · cells · steps · batch."""
     peak_one_core: float
     """Fused multiply-adds per second, counted per lane, of one thread."""
     peak_all_workers: float
@@ -237,7 +238,7 @@ def run(
         agreement = _agreement(*contestants) if compare else None
         task, automaton = config.task, config.automaton
         cells = task.height * task.width
-        gates = config.architecture.gates
+        gates = compile_program(trainer.engine.netlist).gates
         return Report(
             config=config,
             path=path,

@@ -45,6 +45,13 @@ class Program:
     """Those of the netlist: its inputs and gates."""
     parameters: int
 
+    @property
+    def gates(self) -> int:
+        """Gates that are evaluated per cell: those that nobody reads have no instruction."""
+        code = self.forward
+        repeated = int(code.runs[:, k.WIDTH].sum()) + 7 * int(code.stars[:, k.STAR_WIDTH].sum())
+        return len(code.gates) + repeated
+
 
 @dataclass(frozen=True)
 class Instruction:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from difflogic.config import load_config
 from difflogic.engine.kernels.structures import (
     ADD_A,
     ADD_B,
@@ -30,6 +31,7 @@ from difflogic.engine.kernels.structures import (
     B,
 )
 from difflogic.engine.program import compile_program
+from difflogic.model import Model
 from difflogic.netlist import Architecture, Circuit, Netlist, flatten
 from difflogic.wiring import Wiring
 from tests.difflogic.engine.comparison import (
@@ -277,6 +279,13 @@ def wired(inputs, *pairs):
     return Wiring(inputs, a, b)
 
 
+@pytest.mark.parametrize("name", ["checkerboard", "game-of-life", "letter-g"])
+def test_gates_are_counted_in_runs_and_stars_too(name):
+    config = load_config(name)
+    architecture, netlist = config.architecture, Model.create(config).netlist
+    assert compile_program(netlist).gates == architecture.gates == netlist.gates
+
+
 def test_dead_gates_are_dropped():
     architecture = Architecture(1, 1, (2,), (3, 1))
     circuit = Circuit(
@@ -288,6 +297,7 @@ def test_dead_gates_are_dropped():
     program = check(netlist)
     # Left: the output, the update gate that it reads twice, and one perception gate.
     assert len(program.backward.gates) == 3
+    assert program.gates == 3
     assert set(program.backward.gates[:, PARAM]) == {0, 2, 5}
     # Inputs that no live gate reads have a gradient of zero all the same.
     assert sorted(program.zero_rows) == [1, 2, 3, 5, 6, 7, 8]

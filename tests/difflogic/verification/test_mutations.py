@@ -96,6 +96,13 @@ PLAIN_MUTATIONS = {
         "batch.sums[group, chunk]",
         "batch.sums[group, workspace.cursor[8] % batch.sums.shape[1]]", 2,
     ),
+    "the way back takes the tickets of the way forward": (
+        "first_stage = 1 + rounds * steps if backward else 0", "first_stage = 0", 1,
+    ),
+    "every shared piece is the first chunk": (
+        "cursor[GROUP], cursor[CHUNK] = first + task // chunks, task % chunks",
+        "cursor[GROUP], cursor[CHUNK] = first + task // chunks, 0", 1,
+    ),
     "barrier removed": (
         "    if workers == 1:\n        return", "    if workers > 0:\n        return", 1,
     ),
