@@ -15,7 +15,6 @@ from difflogic.errors import CircuitError
 from difflogic.formats.write_certificate import circuit_hash, run_lengths
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.logic.automaton import Automaton
-from difflogic.logic.convergence.folding import fold
 from difflogic.tasks import Cases
 
 FORMAT = "dct-cases"
@@ -33,7 +32,7 @@ def write_cases(automaton: Automaton, cases: Cases) -> str:
     starts = cases.starts[:, list(automaton.circuit.labels)]
     if starts.size + cases.targets.size > MOST_VALUES:
         raise CircuitError(f"{cases.what}: they are too many for a file")
-    circuit = json.loads(write_circuit(automaton.with_circuit(fold(automaton.circuit))))
+    circuit = json.loads(write_circuit(automaton))
     height, width = starts.shape[2:]
     parts: dict[str, Any] = {
         "format": FORMAT, "version": VERSION, "circuit_sha256": circuit_hash(circuit),

@@ -17,10 +17,16 @@ import numpy as np
 import pytest
 
 from difflogic.errors import CircuitError
+from difflogic.evaluation.assurance import Assurance
 from difflogic.formats import write_cases as writing
 from difflogic.formats.write_certificate import circuit_hash
+from difflogic.gates import Op
 from difflogic.library.certifying import Certified, certify
+from difflogic.library.loading import Loaded
 from difflogic.logic.automaton import Automaton
+from difflogic.logic.convergence import Verdict
+from difflogic.tasks import Cases
+from tests.difflogic.evaluation.naive import blinker
 from tests.difflogic.logic.convergence.trained import trained
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -196,7 +202,7 @@ def test_some_of_the_starts_are_not_all(life: dict[str, Any], check: Check) -> N
 def test_what_stays_is_said_to_stay(check: Check) -> None:
     """A checkerboard from one of its starts, as if it were the only one."""
     from difflogic.config import load_config
-    from difflogic.tasks import Cases, make_task
+    from difflogic.tasks import make_task
 
     task = make_task(load_config("checkerboard", ["task.height=8", "task.width=8"]))
     start, target = task.draw(np.random.default_rng(0))
@@ -211,3 +217,30 @@ def test_what_would_be_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     found = certify(GALLERY / "game-of-life.json", task="game-of-life")
     with pytest.raises(CircuitError, match="too many for a file"):
         found.save("nowhere.json")
+
+
+def test_a_circuit_that_could_be_folded_stays_as_it_is(folder: Path, check: Check) -> None:
+    """Another gate, a constant, is in the file, and so in the proof."""
+    file = folder / "longer.json"
+    circuit = json.loads((GALLERY / "game-of-life.json").read_text())
+    circuit["gates"].append({"op": "TRUE", "a": 0, "b": 0})
+    file.write_text(json.dumps(circuit))
+    certify(file, task="game-of-life").save(folder / "longer-proof.json", force=True)
+    confirmed, said = check((folder / "longer-proof.json").read_text(), file)
+    assert (confirmed, said) == (True, "confirmed: right at step 1 from all 512 starts\n")
+
+
+def test_a_model_is_written_without_what_does_not_matter(folder: Path, check: Check) -> None:
+    """Those gates are left that the visible channel depends on."""
+    model = blinker(Op.NAND, "automaton.steps=2")
+    task, channels = model.config.task, model.config.automaton.channels
+    starts, targets = (
+        np.zeros((1, count, task.height, task.width), np.uint8) for count in (channels, 1)
+    )
+    cases = Cases("zeros", starts, targets, model.config.automaton.boundary, 2, "")
+    proved = Assurance(Verdict.proved, "the only start", "proved at step 2")
+    found = Certified(Loaded("blinker", model), (), proved, cases)
+    found.save(folder / "model-proof.json", force=True)
+    proof = json.loads((folder / "model-proof.json").read_text())
+    assert len(proof["circuit"]["gates"]) < model.netlist.gates
+    assert check(json.dumps(proof))[0]
