@@ -156,8 +156,8 @@ class Arrangement:
             return ()
         samples = ("samples",) if team.whole and team.workers > 1 else ()
         if self.sharing.strategy == "gates" and self.sharing.parallel_cells:
-            cells = ("cells",) if team.whole < self.groups and team.workers > 1 else ()
-            return (*samples, *cells, "gates")
+            steps = ("steps",) if team.whole < self.groups and team.workers > 1 else ()
+            return (*samples, *steps, "gates")
         return samples if team.whole == self.groups else (*samples, self.sharing.strategy)
 
     @property
@@ -177,7 +177,7 @@ class Arrangement:
     def ceiling(self, workers: int | None = None) -> float:
         """Return the speed-up that `workers` could reach, if nothing cost anything but tasks."""
         plan = self if workers is None else self.at(workers)
-        bound = pipeline_ceiling if self.sharing.strategy == "steps" else ceiling
+        bound = ceiling if self.sharing.strategy == "cells" else pipeline_ceiling
         teams = bound(plan.team, plan.groups, plan.rollouts.steps, plan.chunks)
         return teams * plan.parts
 

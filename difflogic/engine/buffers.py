@@ -100,7 +100,7 @@ def total(shapes: dict[str, Shape]) -> int:
 def control_shape(strategy: Strategy, team: k.Team, groups: int, chunks: int, steps: int) -> Shape:
     """Return where workers meet and take tasks, for calls of `steps` automaton steps at most."""
     workers, shared = team.workers, groups - team.whole
-    if training_kernel(strategy, workers) is train_in_steps:
+    if strategy == "gates" or training_kernel(strategy, workers) is train_in_steps:
         places = 2 * APART * shared * chunks + 2 * workers + APART
     else:
         # Forward and backward have a stage for whole groups, and one per step of the shared ones.

@@ -16,8 +16,8 @@ from difflogic.jit import JIT, is_compiled
 
 Strategy = Literal["cells", "steps", "gates"]
 """How workers share the samples that are not one worker's alone: by cells, waiting for each other
-after each automaton step; by cells and steps, as a pipeline (kernels/pipeline.py); or by cells and
-gates, several workers to a tile (kernels/split.py)."""
+after each automaton step; by cells and steps, as a pipeline (kernels/pipeline.py); or by gates too,
+teams of several workers in that pipeline (kernels/split.py)."""
 
 
 def training_kernel(strategy: Strategy, workers: int) -> Any:

@@ -1,12 +1,13 @@
 """How several workers share one tile's gates: split layers.
 
 The workers of a tile are its parts; together they are one team, which takes pieces of work as one
-worker does. The part 0 leads: it takes the piece, and its tiles of values and gradients are
-everybody's. SplitCode says who computes what, and when the parts must meet.
+worker of a pipeline does. The part 0 leads: it takes the piece, and its tiles of values and
+gradients are everybody's. SplitCode says who computes what, and when the parts must meet.
 """
 
 from __future__ import annotations
 
+from difflogic.engine.kernels.pipeline import next_ready
 from difflogic.engine.kernels.primitives import (
     atomic_load,
     flush_denormals,
@@ -34,7 +35,6 @@ from difflogic.engine.kernels.teams import (
     barrier,
     begin,
     meet,
-    next_piece,
 )
 from difflogic.engine.kernels.tiles import channel_gradient, gather_row, keep_or_update, sight
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
@@ -157,7 +157,7 @@ def tile_backward_part(
 @kernel
 def lead(worker, problem, groups, span, control, cursor):
     """Move the cursor of a team to its next piece; its PHASE is FINISHED if there is none."""
-    if not next_piece(worker, problem, groups, span, control, cursor):
+    if not next_ready(worker, problem, groups, span, control, cursor):
         cursor[PHASE] = FINISHED
 
 
