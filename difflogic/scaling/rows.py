@@ -65,6 +65,8 @@ class Row:
     backward: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     work: WorkStats = field(default_factory=WorkStats)
+    spent: float = 0.0
+    """In all steps that `work` counts, those between the measured ones, too."""
     difference: float | None = None
     """Largest difference to the first row; None if there is nothing to compare."""
 
@@ -97,7 +99,7 @@ class Row:
     @property
     def waiting(self) -> float:
         """Part of the workers' time in steps that they waited for each other, 0 to 1."""
-        return self.work.seconds_waited / (self.workers * 2 * sum(self.steps))
+        return self.work.seconds_waited / (self.workers * self.spent)
 
     @property
     def samples_per_second(self) -> float:
@@ -278,12 +280,15 @@ def _work(steps: Steps) -> WorkStats:
 
 
 def _measure(row: Row, steps: Steps) -> None:
+    begun = time.perf_counter()
     # One step unmeasured, so that the caches hold this row's data and not another's.
     row.losses.append(steps.step().soft_loss)
     before = dict(steps.phases.seconds)
     start = time.perf_counter()
     row.losses.append(steps.step().soft_loss)
-    row.steps.append(time.perf_counter() - start)
+    end = time.perf_counter()
+    row.steps.append(end - start)
+    row.spent += end - begun
     row.backward.append(steps.phases.seconds["backward"] - before["backward"])
 
 

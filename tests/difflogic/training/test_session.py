@@ -104,6 +104,26 @@ def test_seconds_add_up_over_all_stretches(half):
     assert later["phases"]["backward"] > earlier["phases"]["backward"] > 0
 
 
+def test_what_was_decided_is_kept(whole):
+    plan = json.loads((whole / "summary.json").read_text())["plan"]
+    assert (plan["workers"], plan["chunk"], plan["waves"]) == (1, 1, 1)
+    assert plan["lanes"] in (16, 32, 64)
+    said = (whole / "config.toml").read_text().splitlines()[1]
+    assert said.startswith(f"# auto is here: 1 worker, sequential; {plan['lanes']} lanes, ")
+    # The file itself leaves open what was: it may go on elsewhere.
+    assert load_config(whole / "config.toml").parallel.lanes == "auto"
+
+
+def test_a_run_goes_on_with_its_cut_on_another_machine(tmp_path, half, whole, monkeypatch):
+    path = tmp_path / "moved"
+    shutil.copytree(half, path)
+    lanes = json.loads((half / "summary.json").read_text())["plan"]["lanes"]
+    monkeypatch.setattr(arrangement, "automatic_lanes", lambda *_: 16 if lanes != 16 else 32)
+    summary = execute(config(), path)
+    assert summary["plan"]["lanes"] == lanes
+    assert results(path) == results(whole)
+
+
 def test_a_run_can_be_extended(tmp_path, whole):
     short, long = tmp_path / "short", tmp_path / "long"
     shutil.copytree(whole, short)
