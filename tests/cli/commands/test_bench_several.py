@@ -52,15 +52,15 @@ def test_unequal_rows_fail(monkeypatch):
     step = Trainer.step
 
     def wrong(trainer):
-        if trainer.plan.sharing.strategy == "steps":
+        if not trainer.plan.sharing.parallel_cells:
             trainer._logits[0, 0] += 1e-3
         return step(trainer)
 
     monkeypatch.setattr(Trainer, "step", wrong)
-    found = bench("--compare", "cells,steps")
+    found = bench("--compare", "cells,batch")
     assert found.exit_code == 1
     assert "NO: " in found.stdout
-    assert "steps and configured do not compute the same" in found.stderr
+    assert "batch and configured do not compute the same" in found.stderr
 
 
 @pytest.mark.parametrize(
