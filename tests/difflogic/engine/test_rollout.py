@@ -312,6 +312,27 @@ def test_an_interrupted_call_lets_no_worker_wait(monkeypatch):
         assert seen[0][ABORTED] == 1
 
 
+@pytest.mark.parametrize("strategy", ["cells", "steps", "gates"])
+@pytest.mark.parametrize("starts_alone", [0, 1])
+def test_a_worker_whose_others_never_start_waits_for_nobody(strategy, starts_alone, monkeypatch):
+    problem = case("several tiles", "zero")
+    coefficients, starts, masks, _ = problem.arrays("float32")
+    returned = []
+
+    def interrupted(team, kernel, calls):
+        control = next(a for a in calls[0] if getattr(a, "dtype", None) == np.int64)
+        control[ABORTED] = 1
+        returned.append(kernel(*calls[starts_alone]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workers, "run", interrupted)
+    sharing = Sharing(2, parallel_batch=False, strategy=strategy)
+    engine = Engine(problem.netlist, problem.grid, problem.steps, 2, sharing=sharing)
+    with engine, pytest.raises(KeyboardInterrupt):
+        engine.forward(coefficients, starts, masks)
+    assert returned == [None]
+
+
 def test_sequential_means_one_worker():
     assert (SEQUENTIAL.workers, SEQUENTIAL.parallel_batch, SEQUENTIAL.parallel_cells) == (
         1, False, False,
