@@ -19,6 +19,7 @@ import numpy as np
 from difflogic.config import Config
 from difflogic.engine.kernels.peak import fma_peak, fma_per_round
 from difflogic.engine.program import compile_program
+from difflogic.engine.traffic import Traffic, training
 from difflogic.engine.work import sum_of
 from difflogic.engine.workers import Workers
 from difflogic.jit.processor import registers
@@ -105,6 +106,10 @@ class Report:
     agreement: Agreement | None
     gate_lanes: int
     """Gate evaluations of one step's rollouts: gates that are read · cells · steps · batch."""
+    traffic: Traffic
+    """Rows that a tile moves in one automaton step, on the way forward and back."""
+    gates: int
+    """That are evaluated per cell."""
     peak_one_core: float
     """Fused multiply-adds per second, counted per lane, of one thread."""
     peak_all_workers: float
@@ -147,6 +152,22 @@ class Report:
         return self.limit / self.path.total.median
 
     @property
+    def bytes_per_gate(self) -> float:
+        """Bytes between registers and memory, per gate and cell, forward and back."""
+        return self.traffic.rows * self._itemsize / self.gates
+
+    @property
+    def store_limit(self) -> float:
+        """Seconds that the stores alone would take on the workers, one vector per cycle each."""
+        stores = self.traffic.stores * self.gate_lanes / self.gates
+        numbers = self.vector * 4 / self._itemsize
+        return stores / numbers / self.clock / self.path.workers
+
+    @property
+    def _itemsize(self) -> int:
+        return np.dtype(self.config.training.precision).itemsize
+
+    @property
     def speedup(self) -> float | None:
         """Median step of the compared path over ours: the median of pairwise ratios."""
         return None if self.compared is None else ratio(self.compared.steps, self.path.steps)
@@ -179,6 +200,10 @@ class Report:
             "vectors_per_cycle": self.vectors_per_cycle,
             "arithmetic_limit_seconds": self.limit,
             "share_of_peak": self.share_of_peak,
+            "rows_loaded": self.traffic.loads,
+            "rows_stored": self.traffic.stores,
+            "bytes_per_gate": self.bytes_per_gate,
+            "store_limit_seconds": self.store_limit,
             "bytes_per_worker": self.bytes_per_worker,
             "bytes_shared": self.bytes_shared,
             "peak_memory": self.peak_memory,
@@ -238,13 +263,16 @@ def run(
         agreement = _agreement(*contestants) if compare else None
         task, automaton = config.task, config.automaton
         cells = task.height * task.width
-        gates = compile_program(trainer.engine.netlist).gates
+        program = compile_program(trainer.engine.netlist)
+        gates = program.gates
         return Report(
             config=config,
             path=path,
             compared=compared,
             agreement=agreement,
             gate_lanes=gates * cells * automaton.steps * config.training.batch,
+            traffic=training(program),
+            gates=gates,
             peak_one_core=max(one for one, _ in peaks),
             peak_all_workers=max(every for _, every in peaks),
             bytes_per_worker=trainer.engine.bytes_per_worker,

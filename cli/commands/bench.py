@@ -285,6 +285,11 @@ def lines(report: Report) -> list[tuple[str, str]]:
             "peak reached",
         ),
         (
+            "store limit",
+            f"{1000 * report.store_limit:.3f} ms per step, of {report.bytes_per_gate:.1f} bytes "
+            "loaded and stored per gate and cell",
+        ),
+        (
             "buffers",
             f"{megabytes(report.bytes_per_worker)} per worker, "
             f"{megabytes(report.bytes_shared)} shared",

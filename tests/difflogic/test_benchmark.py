@@ -14,6 +14,7 @@ import pytest
 from difflogic import benchmark
 from difflogic.benchmark import Agreement, Path, Report, ratio
 from difflogic.config import Config, load_config
+from difflogic.engine.traffic import Traffic
 from difflogic.model import Model
 from difflogic.training.phases import PHASES, PhaseTimer
 from difflogic.training.reference import ReferenceTrainer
@@ -248,7 +249,10 @@ def test_phases_that_took_no_time_have_no_speedup() -> None:
     assert set(PhaseTimer().seconds) == set(PHASES)
     ours = Path("parallel", 2, [1.0], {"reduce": [0.5], "hard": [0.0]})
     theirs = Path("oracle", 1, [3.0], {"reduce": [0.0], "hard": [1.0]})
-    report = Report(tiny(), ours, theirs, None, 1, 1.0, 2.0, 1, 1, None, 1.0, 16, 4, 4, 0.0, 0.0)
+    report = Report(
+        tiny(), ours, theirs, None, 1, Traffic(1, 1), 1, 1.0, 2.0, 1, 1, None, 1.0, 16, 4, 4, 0.0,
+        0.0,
+    )  # fmt: skip
     assert report.speedup == 3.0
     assert report.phase_speedup("reduce") is None
     assert report.phase_speedup("hard") is None

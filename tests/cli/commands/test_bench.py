@@ -20,6 +20,7 @@ from difflogic import benchmark
 from difflogic.benchmark import Agreement, Report
 from difflogic.benchmark import Path as Measured
 from difflogic.config import Config, load_config
+from difflogic.engine.traffic import Traffic
 from difflogic.machine import Processors
 
 Dct = Callable[..., Any]
@@ -43,6 +44,8 @@ def made_up(config: Config | None = None, **changes: Any) -> Report:
             compared=measured("sequential", 1, 18.0),
             agreement=Agreement("soft losses and logits", 0.0, 0.0),
             gate_lanes=50_000_000,
+            traffic=Traffic(1500, 1000),
+            gates=500,
             peak_one_core=100e9,
             clock=3.125e9,
             vector=16,
@@ -201,6 +204,7 @@ class TestShown:
             ),
             "arithmetic units": "2.0 vectors of 16 per cycle of one core, 3.1 GHz",
             "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
+            "store limit": "1.000 ms per step, of 20.0 bytes loaded and stored per gate and cell",
             "buffers": "0.96 MB per worker, 1.58 MB shared",
             "process": "202 MB at most",
             "work": ("8 pieces per automaton step, 6 by one worker alone; 0.2 taken over per step"),

@@ -1,0 +1,58 @@
+"""How many rows a program moves between registers and memory: what bounds it beside arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from difflogic.engine.kernels import structures as k
+from difflogic.engine.program import Program
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Rows of a tile that are loaded and stored. A row has a number per lane."""
+
+    loads: int
+    stores: int
+
+    def __add__(self, other: Traffic) -> Traffic:
+        return Traffic(self.loads + other.loads, self.stores + other.stores)
+
+    @property
+    def rows(self) -> int:
+        return self.loads + self.stores
+
+
+def training(program: Program) -> Traffic:
+    """Return what a tile moves for one automaton step: forward, again on the way back, and back.
+
+    Sums that are kept for a gate at a time are left out: they stay next to the registers.
+    """
+    return values(program.forward) + values(program.backward) + walk_back(program.backward)
+
+
+def values(code: k.Code) -> Traffic:
+    """Return what evaluating all gates moves."""
+    linked = (code.gates[:, k.FLAGS] & k.LINKED) != 0
+    runs, stars = int(code.runs[:, k.WIDTH].sum()), int(code.stars[:, k.STAR_WIDTH].sum())
+    gates = len(code.gates)
+    return Traffic(2 * gates - int(linked.sum()) + 2 * runs + 5 * stars, gates + runs + stars)
+
+
+def walk_back(code: k.Code) -> Traffic:
+    """Return what the gradients of all gates move, and the values that they are made of."""
+    flags, gates = code.gates[:, k.FLAGS], len(code.gates)
+    link, linked, add_a, add_b = (
+        (flags & bit) != 0 for bit in (k.LINK, k.LINKED, k.ADD_A, k.ADD_B)
+    )
+    # A chain keeps the value and the gradient that its gates share.
+    chains = Traffic(
+        2 * gates + int((~linked).sum() + add_b.sum() + (add_a & ~link).sum()),
+        gates + int((~link).sum()),
+    )
+    width, flags = code.runs[:, k.WIDTH], code.runs[:, k.FLAGS]
+    adds = ((flags & k.ADD_A) != 0) * width + ((flags & k.ADD_B) != 0) * width
+    runs = Traffic(3 * int(width.sum()) + int(adds.sum()), 2 * int(width.sum()))
+    stars = int(code.stars[:, k.STAR_WIDTH].sum())
+    # Leaves, centre and their gradients, which are added to, and that of the output.
+    return chains + runs + Traffic(11 * stars, 5 * stars)
