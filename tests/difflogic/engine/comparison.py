@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -171,6 +171,8 @@ sharings = st.builds(
     chunk=st.sampled_from([None, 1, 2, 3]),
 )
 """Ways to cut and share the work."""
+double_sharings = sharings.map(lambda sharing: replace(sharing, strategy="cells"))
+"""Those for float64: each strategy has a kernel of its own, which takes long to compile."""
 
 SMALL = Architecture(3, 3, (8, 4, 2), (14, 16, 16, 10, 5, 3))
 SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))

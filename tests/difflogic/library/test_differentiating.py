@@ -56,7 +56,7 @@ def test_slots_of_samples_add_up_to_a_training_steps_bits(model):
     coefficients = gates.mix(gates.softmax(model.logits))
     grid = Grid(9, 13, model.config.automaton.boundary)
     steps, channels = model.config.automaton.steps, model.config.task.loss_channels
-    sharing = Sharing(3, strategy="steps")
+    sharing = Sharing(3)
     with Engine(model.netlist, grid, steps, 3, "float64", sharing) as engine:
         losses, _ = engine.run_training(coefficients, starts, targets, channels)
         np.testing.assert_array_equal(engine.reduce(np.zeros_like(coefficients)), found)
