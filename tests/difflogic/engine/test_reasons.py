@@ -1,0 +1,68 @@
+"""Why a plan is as it is."""
+
+from itertools import product
+
+import pytest
+
+from difflogic.engine.hardware import Machine
+from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.reasons import explain
+from difflogic.model import Model
+from tests.difflogic.training.tiny import tiny
+
+NETLIST = Model.create(tiny()).netlist
+WHATS = [
+    "lanes", "chunks", "groups", "workers", "strategy", "tasks", "waves", "memory", "cache line",
+    "NUMA nodes",
+]  # fmt: skip
+
+
+def reasons(*overrides, machine=None):
+    config = tiny(*overrides)
+    plan = ParallelPlan.for_model(config, machine or Machine(cores=4, memory=10**9), NETLIST)
+    return {each.what: (each.value, each.why) for each in explain(config, plan)}
+
+
+@pytest.mark.parametrize("strategy", ["auto", "samples", "cells", "steps", "gates"])
+def test_every_decision_has_a_value_and_a_reason(strategy):
+    for workers, batch, alone in product(("auto", "1", "3"), ("1", "5"), ("true", "false")):
+        found = reasons(
+            f"parallel.strategy={strategy}", f"parallel.workers={workers}",
+            f"training.batch={batch}", f"parallel.parallel_batch={alone}",
+            machine=Machine(cores=4, memory=None, nodes=2),
+        )  # fmt: skip
+        assert list(found) == WHATS
+        assert all(value and why for value, why in found.values())
+
+
+def test_reasons_name_what_was_asked_for():
+    found = reasons("parallel.lanes=16", "parallel.chunk=2", "parallel.workers=2")
+    assert found["lanes"][0] == "16"
+    assert found["lanes"][1].startswith("[parallel] lanes")
+    assert found["chunks"] == ("2 of 2 tiles", "[parallel] chunk")
+    assert found["workers"] == ("2", "[parallel] workers")
+    assert found["strategy"][0] == "samples"
+    one = reasons("training.batch=9", "parallel.max_parallel_samples=2", "parallel.workers=1")
+    assert one["waves"] == ("5", "2 samples in flight: [parallel] max_parallel_samples")
+    assert one["strategy"] == ("sequential", "one worker does it all")
+
+
+def test_reasons_name_what_bounds_the_workers():
+    assert reasons("parallel.workers=auto")["workers"] == (
+        "1", "a step too short to wake more for",
+    )  # fmt: skip
+    few = reasons("parallel.workers=auto", machine=Machine(cores=1))
+    assert few["workers"] == ("1", "1 core")
+    whole = ParallelPlan.for_model(tiny("parallel.workers=3"), Machine(cores=4), NETLIST)
+    budget = whole.at(2).bytes
+    found = reasons("parallel.workers=3", f"parallel.memory_budget={budget}B")
+    assert found["workers"][1] in ("[parallel] workers", "as many as the memory holds")
+    assert found["memory"][1].endswith("[parallel] memory_budget")
+    assert "no limit is known" in reasons(machine=Machine(cores=1))["memory"][1]
+
+
+def test_workers_lie_beside_their_memory():
+    found = reasons("parallel.workers=4", machine=Machine(cores=8, nodes=4))
+    value, why = found["NUMA nodes"]
+    assert value == "4"
+    assert "node 0: workers 0 to 1; node 1: workers 2 to 3" in why
