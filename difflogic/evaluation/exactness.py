@@ -97,6 +97,17 @@ class Plan:
         return cls(scene, len(cases.starts), scene.at, cases.what, exhaustive=True)
 
     @classmethod
+    def holding(cls, task: Task, streams: Streams) -> Plan:
+        """Return the plan for one start whose target is to stay, which looks at every step.
+
+        From the training step T to 3T + 1: a search that looks at some only finds circuits that
+        are right at these.
+        """
+        steps = task.automaton.steps
+        at = tuple(range(steps, 3 * steps + 2))
+        return cls(scene_of(task, streams, at), 1, at, held=task)
+
+    @classmethod
     def healing(cls, task: Task, streams: Streams) -> Plan:
         """Return the plan for one start that is to grow back after each damage.
 

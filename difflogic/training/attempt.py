@@ -10,7 +10,7 @@ from difflogic.engine.hard import HardSimulator
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams, grid_of
 from difflogic.model import Model
 from difflogic.streams import Purpose
@@ -65,4 +65,6 @@ def _plan_of_checks(config: Config) -> Plan:
     task = make_task(config)
     if task.patches:
         return Plan.healing(task, streams)
+    if task.holds and is_deterministic(task):
+        return Plan.holding(task, streams)
     return Plan.of(config, ROUND, streams)

@@ -187,8 +187,8 @@ class Finisher:
             self._settings.candidates, hear,
         )  # fmt: skip
         if self._plan.held is not None:
-            # A cell that is wrong once is wrong at most steps that are counted.
-            search.few_wrong *= len(self._plan.decisive)
+            # A cell that is wrong once is wrong at many steps that are counted.
+            search.few_wrong *= 4
         search.face(self.trial(samples))
         before = search.wrong
         while True:

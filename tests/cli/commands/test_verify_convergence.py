@@ -19,7 +19,9 @@ from difflogic.gates import Op
 from difflogic.library import certifying
 from difflogic.logic.convergence import deciding
 from difflogic.model import Model
+from difflogic.tasks import make_task
 from tests.difflogic.logic.circuits import automaton_of, circuit_of
+from tests.difflogic.logic.convergence.brute import step_all
 from tests.difflogic.logic.convergence.trained import entangled, path, trained
 
 Dct = Callable[..., Any]
@@ -256,6 +258,20 @@ def test_damage_that_stays(dct: Dct, tmp_path: Path) -> None:
     assert "refuted: wrong at step 2" in result.stdout
     found = dct("verify", "convergence", circuit, "--task", experiment, "--json")
     assert found.json["assurance"]["healing"] == []
+
+
+def test_the_letter_that_stays(dct: Dct) -> None:
+    """The circuit that docs/experiments.md shows, by proof and cell by cell."""
+    source = Path(__file__).parents[3] / "docs" / "letter-g-hold.json"
+    result = dct("verify", "convergence", str(source), "--task", "letter-g-hold")
+    assert result.stdout == "proved at step 15 and at every later one\n"
+    automaton = read_circuit(source)
+    target = make_task(load_config("letter-g-hold")).target
+    state = np.zeros((1, automaton.circuit.channels, 16, 16), np.uint8)
+    for step in range(1, 32):
+        state = step_all(automaton.circuit, state, "zero")
+        shown = state[0, list(automaton.visible_rows)]
+        assert (shown == target).all() == (step >= 15)
 
 
 def test_pictures_of_healing() -> None:
