@@ -272,6 +272,10 @@ def test_the_letter_that_stays(dct: Dct) -> None:
         state = step_all(automaton.circuit, state, "zero")
         shown = state[0, list(automaton.visible_rows)]
         assert (shown == target).all() == (step >= 15)
+    found = dct("verify", "convergence", str(source), "--json").json["findings"]
+    assert [(each["from_step"], each["any_schedule"]) for each in found] == [(30, True)]
+    bits = [[int(sign) for sign in row] for row in found[0]["known"]]
+    assert (np.array(bits).reshape(target.shape) == target).all()
 
 
 def test_pictures_of_healing() -> None:
