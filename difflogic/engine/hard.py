@@ -215,10 +215,18 @@ def live_parameters(
 
     Shape (parameters,). Gates that only pass an input on are among them.
     """
-    live = np.zeros(netlist.channels, dtype=np.bool_)
-    live[list(channels)] = True
+    rows, first = netlist.rows, netlist.inputs
+    a, b, op = (
+        np.concatenate([np.zeros(first, of_gates.dtype), of_gates])
+        for of_gates in (netlist.a, netlist.b, ops[netlist.param])
+    )
+    live, counted = np.zeros(rows, np.bool_), np.array(list(channels), np.int32)
+    kernels.spread(
+        a, b, netlist.outputs, first, op, counted, live, np.zeros(netlist.channels, np.bool_),
+        np.empty(3 * rows, np.int32),
+    )  # fmt: skip
     marked = np.zeros(netlist.parameters, dtype=np.bool_)
-    kernels.mark_live(_wires(netlist), ops, _space(netlist), live, marked)
+    marked[netlist.param[live[first:]]] = True
     return marked
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from difflogic.engine.kernels.hard import ones
+from difflogic.engine.kernels.hard import ones, reads, spread
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import hard_gate, hard_see, hard_write
 from difflogic.jit import borrowing_kernel
@@ -70,45 +70,6 @@ def passes(op, second):
 
 
 @borrowing_kernel
-def reads(op, second):
-    """Return whether an op depends on its second input, or else its first."""
-    # Bits 3 to 0 of an op are its values at (a, b) = 00, 01, 10, 11.
-    return ((op >> 1) & 5) != (op & 5) if second else (op >> 2) != (op & 3)
-
-
-@borrowing_kernel
-def spread(wiring, op, counted, live, channels, stack):
-    """Set `live` (rows,) and `channels` for all that the `counted` channels depend on.
-
-    Through wires and ops `op` (rows,); both are all False before.
-    """
-    top = 0
-    for i in range(len(counted)):
-        channels[counted[i]] = True
-        stack[top] = wiring.outputs[counted[i]]
-        top += 1
-    while top:
-        top -= 1
-        row = stack[top]
-        if live[row]:
-            continue
-        live[row] = True
-        if row < wiring.inputs:
-            c = row % len(channels)
-            if not channels[c]:
-                channels[c] = True
-                stack[top] = wiring.outputs[c]
-                top += 1
-            continue
-        if reads(op[row], False):
-            stack[top] = wiring.a[row]
-            top += 1
-        if reads(op[row], True):
-            stack[top] = wiring.b[row]
-            top += 1
-
-
-@borrowing_kernel
 def settle(wiring, base, ops, counted, stack):
     """Make `base` the circuit with `ops` (parameters,); return how many rows have values to keep.
 
@@ -123,7 +84,17 @@ def settle(wiring, base, ops, counted, stack):
             base.source[row] = base.source[wiring.a[row]]
         elif passes(base.op[row], True):
             base.source[row] = base.source[wiring.b[row]]
-    spread(wiring, base.op, counted, base.live, base.channels, stack)
+    spread(
+        wiring.a,
+        wiring.b,
+        wiring.outputs,
+        wiring.inputs,
+        base.op,
+        counted,
+        base.live,
+        base.channels,
+        stack,
+    )
     kept = 0
     for row in range(len(base.op)):
         kept += base.live[row] and base.source[row] == row
@@ -190,7 +161,9 @@ def tidy(wiring, base, counted, live, channels, stack):
     """
     live[:] = False
     channels[:] = False
-    spread(wiring, base.op, counted, live, channels, stack)
+    spread(
+        wiring.a, wiring.b, wiring.outputs, wiring.inputs, base.op, counted, live, channels, stack
+    )
     for row in range(len(live)):
         if base.live[row] and not live[row]:
             base.live[row] = False

@@ -13,10 +13,10 @@ from difflogic.engine.kernels.candidate_base import (
     count_differing,
     link,
     passes,
-    reads,
     release,
     see,
 )
+from difflogic.engine.kernels.hard import reads
 from difflogic.engine.kernels.primitives import hard_differ, hard_gate, lowest_one
 from difflogic.jit import borrowing_kernel, inlined
 

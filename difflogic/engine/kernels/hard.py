@@ -6,7 +6,7 @@ import numpy as np
 
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import hard_gates, hard_see, hard_write
-from difflogic.jit import kernel
+from difflogic.jit import borrowing_kernel, kernel
 
 
 @kernel
@@ -66,38 +66,45 @@ def prune(wires, ops, space, code, origin, rows, live, read):
     return kept
 
 
-@kernel
-def mark_live(wires, ops, space, live, marked):
-    """Set `marked` (parameters,) for gates that the `live` channels' future depends on.
+@borrowing_kernel
+def reads(op, second):
+    """Return whether an op depends on its second input, or else its first."""
+    # Bits 3 to 0 of an op are its values at (a, b) = 00, 01, 10, 11.
+    return ((op >> 1) & 5) != (op & 5) if second else (op >> 2) != (op & 3)
 
-    Other than in `prune`, gates that pass an input on count too: with another op they would not.
-    Channels that live ones read come to life in `live` (channels,).
+
+@borrowing_kernel
+def spread(a, b, outputs, inputs, op, counted, live, channels, stack):
+    """Set `live` (rows,) and `channels` for all that the `counted` channels depend on.
+
+    Through wires and ops: `a`, `b` and `op` (rows,) are those of each gate, by its row. Other than
+    in `prune`, gates that pass an input on count too: with another op they would not. Both are all
+    False before; `stack` (3 * rows,) is room to work in.
     """
-    a, b, param, outputs, inputs = wires
-    gates, channels = len(a), len(outputs)
-    needed = space.needed
-    for row in range(inputs + gates):
-        needed[row] = False
-    growing = True
-    while growing:
-        growing = False
-        for c in range(channels):
-            if live[c]:
-                needed[outputs[c]] = True
-        for g in range(gates - 1, -1, -1):
-            if needed[inputs + g]:
-                op = ops[param[g]]
-                if (op >> 2) != (op & 3):
-                    needed[a[g]] = True
-                if ((op >> 1) & 5) != (op & 5):
-                    needed[b[g]] = True
-        for row in range(inputs):
-            if needed[row] and not live[row % channels]:
-                live[row % channels] = True
-                growing = True
-    for g in range(gates):
-        if needed[inputs + g]:
-            marked[param[g]] = True
+    top = 0
+    for i in range(len(counted)):
+        channels[counted[i]] = True
+        stack[top] = outputs[counted[i]]
+        top += 1
+    while top:
+        top -= 1
+        row = stack[top]
+        if live[row]:
+            continue
+        live[row] = True
+        if row < inputs:
+            c = row % len(channels)
+            if not channels[c]:
+                channels[c] = True
+                stack[top] = outputs[c]
+                top += 1
+            continue
+        if reads(op[row], False):
+            stack[top] = a[row]
+            top += 1
+        if reads(op[row], True):
+            stack[top] = b[row]
+            top += 1
 
 
 @kernel

@@ -129,9 +129,10 @@ PLAIN_MUTATIONS = {
         "        for loss in range(len(loss_steps) - 1, len(loss_steps)):", 1,
     ),
     "hard shift off by one": (
-        "right = cells.shift[s]", "right = cells.shift[s] + np.uint64(1)", 1,
+        "right = cells.shift[s]", "right = cells.shift[s] + np.uint64(1)", 2,
     ),
-    "hard mask ignored": ("(old ^ tile[row]) & fire_words", "(old ^ tile[row])", 1),
+    "hard mask ignored": ("(old ^ tile.reshape(-1, WORDS)[row]) & fired",
+                          "(old ^ tile.reshape(-1, WORDS)[row])", 1),
     "hard pass-through of the wrong input": ("if op == 3:", "if op == 5:", 1),
 }  # fmt: skip
 

@@ -28,8 +28,8 @@ def hard_see(arrays: Any, integers: Any) -> None:
 def hard_write(arrays: Any, integers: Any) -> None:
     tile, state, new_state, fires, keeps = arrays
     row, old_place, place, fire, keep = integers
-    old, new = state.ravel()[old_place : old_place + WORDS], tile.reshape(-1, WORDS)[row]
-    new = old ^ ((old ^ new) & fires.ravel()[fire : fire + WORDS])
+    old, fired = state.ravel()[old_place : old_place + WORDS], fires.ravel()[fire : fire + WORDS]
+    new = old ^ ((old ^ tile.reshape(-1, WORDS)[row]) & fired)
     new_state.reshape(-1)[place : place + WORDS] = new & keeps.ravel()[keep : keep + WORDS]
 
 
