@@ -32,12 +32,8 @@ from difflogic.engine.kernels.candidate_base import (
     simulate_base,
     tidy,
 )
-from difflogic.engine.kernels.candidates import (
-    FOLLOWED,
-    NO_ROOM,
-    Scratch,
-    judge_share,
-)
+from difflogic.engine.kernels.candidates import judge_share
+from difflogic.engine.kernels.changes import FOLLOWED, NO_ROOM, Scratch
 from difflogic.engine.workers import Workers
 from difflogic.netlist import Netlist
 

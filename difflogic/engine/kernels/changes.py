@@ -1,0 +1,256 @@
+"""A circuit that differs from the base in one gate: made, undone, and taken over by the base."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from difflogic.engine.kernels.candidate_base import NOWHERE, link, passes, release
+from difflogic.engine.kernels.hard import reads
+from difflogic.jit import borrowing_kernel, inlined
+
+NO_ROOM = -1
+"""Stands for the wrong bits of a candidate that more values belong to than are free."""
+
+
+class Scratch(NamedTuple):
+    """What a worker needs to follow one candidate.
+
+    From `moved` on these are lists, with their lengths in `sizes`.
+    """
+
+    op: np.ndarray  # uint8 (rows,), as in Base
+    source: np.ndarray  # int32 (rows,); a changed gate is its own, also where it passes an input on
+    slot: np.ndarray  # int32 (rows,)
+    live: np.ndarray  # bool (rows,)
+    channels: np.ndarray  # bool (channels,)
+    values: np.ndarray  # uint64 (slots, words): of rows that differ in this step
+    stamp: np.ndarray  # int64 (rows,): the last step, over all candidates, that they differed in
+    touched_in: np.ndarray  # int64 (channels,): the last that they may have differed after
+    clock: np.ndarray  # int64 (1,): the number of such steps
+    dirty: np.ndarray  # uint64: a bit for each row, set for gates that are to be evaluated
+    filled: np.ndarray  # uint64: a bit for each word of `dirty`, set for those that have any
+    states: np.ndarray  # uint64 (2 * channels, pad + words + pad): of channels that differ
+    differs: np.ndarray  # bool (2, channels)
+    stack: np.ndarray  # int32 (3 * rows,)
+    moved: np.ndarray  # int32 (2 * rows,): rows that have another source than in the base
+    added: np.ndarray  # int32 (rows,): rows that are live in the candidate only
+    joined: np.ndarray  # int32 (channels,): channels that are
+    always: np.ndarray  # int32 (rows,): gates that are evaluated in every step
+    differing: np.ndarray  # int32 (channels,): channels that differ before a step
+    touched: np.ndarray  # int32 (channels,): channels that may differ after it
+    stamped: np.ndarray  # int32 (rows,): rows that differ in this step
+    sizes: np.ndarray  # int64 (7,)
+
+
+FOLLOWED = ("op", "source", "slot", "live", "channels")
+"""Parts of a Scratch that are the base's, but while it judges."""
+
+MOVED, ADDED, JOINED, ALWAYS, DIFFERING, TOUCHED, STAMPED = range(7)
+
+
+@borrowing_kernel
+def lead(wiring, own, gate, parameter):
+    """Let what reads a row through pass-throughs read `gate`, its source, instead.
+
+    Gates of the parameter that changes are sources themselves.
+    """
+    top = 1
+    own.stack[0] = gate
+    while top:
+        top -= 1
+        link = own.stack[top]
+        for i in range(wiring.wire_start[link], wiring.wire_start[link + 1]):
+            reader, second = wiring.wires[i] >> 1, wiring.wires[i] & 1
+            if passes(own.op[reader], second) and wiring.param[reader] != parameter:
+                own.source[reader] = own.source[gate]
+                own.moved[own.sizes[MOVED]] = reader
+                own.sizes[MOVED] += 1
+                own.stack[top] = reader
+                top += 1
+
+
+@borrowing_kernel
+def take_slot(base, own, row, taken):
+    """Give a row a slot if it needs one; return how many are taken, or NO_ROOM."""
+    if own.source[row] != row or own.slot[row] != NOWHERE:
+        return taken
+    if taken == base.room[0]:
+        return NO_ROOM
+    own.slot[row] = base.free[base.room[0] - 1 - taken]
+    return taken + 1
+
+
+@inlined
+def alter(wiring, base, own, parameter, op):
+    """Make the worker's circuit the base with `op` for a parameter.
+
+    Returns how many of the base's free slots it takes, or NO_ROOM.
+    """
+    first, last = wiring.use_start[parameter], wiring.use_start[parameter + 1]
+    own.sizes[:] = 0
+    taken, top = 0, 0
+    for i in range(first, last):
+        own.op[wiring.uses[i]] = op
+    for i in range(first, last):
+        gate = wiring.uses[i]
+        if base.source[gate] != gate:
+            own.source[gate] = gate
+            own.moved[own.sizes[MOVED]] = gate
+            own.sizes[MOVED] += 1
+            lead(wiring, own, gate, parameter)
+    for i in range(first, last):
+        gate = wiring.uses[i]
+        if base.live[gate]:
+            taken = take_slot(base, own, gate, taken)
+            if taken == NO_ROOM:
+                return NO_ROOM
+            own.always[own.sizes[ALWAYS]] = gate
+            own.sizes[ALWAYS] += 1
+            own.stack[top] = gate
+            top += 1
+    while top:
+        top -= 1
+        row = own.stack[top]
+        for second in range(2):
+            if row < wiring.inputs:
+                c = row % len(own.channels)
+                if own.channels[c]:
+                    continue
+                own.channels[c] = True
+                own.joined[own.sizes[JOINED]] = c
+                own.sizes[JOINED] += 1
+                reached = wiring.outputs[c]
+            elif reads(own.op[row], second):
+                reached = wiring.b[row] if second else wiring.a[row]
+            else:
+                continue
+            if own.live[reached]:
+                continue
+            own.live[reached] = True
+            own.added[own.sizes[ADDED]] = reached
+            own.sizes[ADDED] += 1
+            taken = take_slot(base, own, reached, taken)
+            if taken == NO_ROOM:
+                return NO_ROOM
+            if own.source[reached] == reached:
+                own.always[own.sizes[ALWAYS]] = reached
+                own.sizes[ALWAYS] += 1
+            own.stack[top] = reached
+            top += 1
+    return taken
+
+
+@inlined
+def restore(wiring, base, own, parameter):
+    """Make the worker's circuit the base again."""
+    for i in range(wiring.use_start[parameter], wiring.use_start[parameter + 1]):
+        gate = wiring.uses[i]
+        own.op[gate], own.slot[gate] = base.op[gate], base.slot[gate]
+    for i in range(own.sizes[MOVED]):
+        own.source[own.moved[i]] = base.source[own.moved[i]]
+    for i in range(own.sizes[ADDED]):
+        own.live[own.added[i]] = False
+        own.slot[own.added[i]] = NOWHERE
+    for i in range(own.sizes[JOINED]):
+        own.channels[own.joined[i]] = False
+
+
+@inlined
+def count_gates(wiring, own, counted):
+    """Return how many gates the counted channels depend on; pass-throughs are none.
+
+    `own` holds the candidate's circuit, and is left as it is but for its stack and stamps.
+    """
+    own.clock[0] += 1
+    now = own.clock[0]
+    top, gates = 0, 0
+    for i in range(len(counted)):
+        own.touched_in[counted[i]] = now
+        own.stack[top] = own.source[wiring.outputs[counted[i]]]
+        top += 1
+    while top:
+        top -= 1
+        row = own.stack[top]
+        if own.stamp[row] == now:
+            continue
+        own.stamp[row] = now
+        if row < wiring.inputs:
+            c = row % len(own.channels)
+            if own.touched_in[c] != now:
+                own.touched_in[c] = now
+                own.stack[top] = own.source[wiring.outputs[c]]
+                top += 1
+            continue
+        op = own.op[row]
+        # A changed gate may pass an input on by now; others that do are no sources.
+        gates += op != 3 and op != 5
+        if reads(op, False):
+            own.stack[top] = own.source[wiring.a[row]]
+            top += 1
+        if reads(op, True):
+            own.stack[top] = own.source[wiring.b[row]]
+            top += 1
+    return gates
+
+
+@inlined
+def adopt(wiring, base, own, parameter, taken):
+    """Make the worker's circuit, altered in a parameter, the base's, and its slots."""
+    first, last = wiring.use_start[parameter], wiring.use_start[parameter + 1]
+    op = base.op[wiring.uses[first]] if first < last else 0
+    was_passing = passes(op, False) or passes(op, True)
+    base.room[0] -= taken
+    for i in range(own.sizes[ALWAYS]):
+        base.slot[own.always[i]] = own.slot[own.always[i]]
+    for i in range(first, last):
+        gate = wiring.uses[i]
+        base.op[gate] = own.op[gate]
+        # So far it was a source itself.
+        for second in range(2):
+            if passes(own.op[gate], second):
+                own.source[gate] = own.source[wiring.b[gate] if second else wiring.a[gate]]
+                lead(wiring, own, gate, parameter)
+                if base.slot[gate] != NOWHERE:
+                    release(base, gate)
+                own.slot[gate] = NOWHERE
+    for i in range(first, last):
+        base.source[wiring.uses[i]] = own.source[wiring.uses[i]]
+    for i in range(own.sizes[MOVED]):
+        base.source[own.moved[i]] = own.source[own.moved[i]]
+    for i in range(own.sizes[ADDED]):
+        base.live[own.added[i]] = True
+    for i in range(own.sizes[JOINED]):
+        base.channels[own.joined[i]] = True
+        source = own.source[wiring.outputs[own.joined[i]]]
+        link(base, source, len(own.op) + own.joined[i])
+    for i in range(own.sizes[ALWAYS]):
+        row = own.always[i]
+        for second in range(2):
+            if reads(own.op[row], second) and own.source[row] == row:
+                link(base, own.source[wiring.b[row] if second else wiring.a[row]], row)
+    for i in range(first, last):
+        if was_passing or own.source[wiring.uses[i]] != wiring.uses[i]:
+            link_through(wiring, base, own, wiring.uses[i])
+
+
+@borrowing_kernel
+def link_through(wiring, base, own, gate):
+    """Let what reads a gate through pass-throughs be known as readers of its source."""
+    top = 1
+    own.stack[0] = gate
+    while top:
+        top -= 1
+        passed = own.stack[top]
+        for i in range(wiring.exit_start[passed], wiring.exit_start[passed + 1]):
+            if base.channels[wiring.exits[i]]:
+                link(base, own.source[gate], len(own.op) + wiring.exits[i])
+        for i in range(wiring.wire_start[passed], wiring.wire_start[passed + 1]):
+            reader, second = wiring.wires[i] >> 1, wiring.wires[i] & 1
+            if own.source[reader] != reader:
+                if passes(own.op[reader], second):
+                    own.stack[top] = reader
+                    top += 1
+            elif base.live[reader] and reads(own.op[reader], second):
+                link(base, own.source[gate], reader)
