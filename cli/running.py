@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from cli import ranks
 from cli.errors import note
 from cli.interrupt import Interruption, Undo
 from cli.options.run_options import RunOptions
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from difflogic.config import Config, Override
     from difflogic.engine.tracing import Tracer
     from difflogic.library.training import Trained
+    from difflogic.ranks import Ranks
     from difflogic.training.finishing import Searching
     from difflogic.training.session import Session
     from difflogic.training.trainer import StepResult
@@ -44,10 +46,33 @@ class Experiment:
 
 def run_experiment(experiment: Experiment, options: RunOptions) -> None:
     """Train, show and print; exits 130 or 143 if interrupted, after saving."""
+    from difflogic.ranks import started
+
+    asked, size = options.ranks or 1, started()
+    if asked > 1 and size == 1:
+        # Here, where it is said once.
+        ranks.check(resolved(experiment, options), asked, options.oversubscribe)
+        ranks.launch(asked)
+    with ranks.joined() as group:
+        if group.leads:
+            if options.ranks is not None and asked != size:
+                raise typer.BadParameter(
+                    f"{asked}, and the launcher has started {size}", param_hint="--ranks"
+                )
+            _train(experiment, options, group)
+        else:
+            from difflogic.training.following import follow
+
+            follow(group)
+
+
+def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
+    """Train as the first of the ranks, or the only one."""
     from difflogic.library.training import train  # takes its time: before there is anything
     from difflogic.tasks import OwnSection
 
     settings = resolved(experiment, options)
+    ranks.check(settings, group.here, options.oversubscribe)
     own_code = isinstance(settings.task, OwnSection)
     channels = _channels(options.show, settings)
     trace = Trace(options.trace, settings.name)
@@ -56,6 +81,7 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
             settings, directory=options.directory, new=True, resume=options.resume,
             begin=lambda session: trace.begin(session, shown.begin),
             progress=shown.add, should_stop=lambda: shown.interruption.requested, say=note,
+            ranks=group,
         )  # fmt: skip
     trace.write()
     _print_results(found, options.as_json, own_code)

@@ -33,6 +33,19 @@ class RunOptions:
         typer.Option(parser=whole_number(0), metavar="N", help="Names all random streams."),
     ] = None
     workers: Annotated[str | None, config_command.WORKERS] = None
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole_number(1),
+            metavar="N",
+            help="Processes that share each batch, by MPI (an extra); as with mpiexec -n N dct …",
+            show_default="1",
+        ),
+    ] = None
+    oversubscribe: Annotated[
+        bool,
+        typer.Option("--oversubscribe", help="Allow more ranks, or their workers, than cores."),
+    ] = False
     recipe: Annotated[str | None, config_command.RECIPE] = None
     overrides: Annotated[list[str] | None, config_command.SET] = None
     directory: Annotated[

@@ -325,6 +325,11 @@ class Engine:
         return batch
 
 
+def add_slots(slots: Array, total: Array) -> None:
+    """Add `slots` (slots, parameters, 4), as `Engine.slots` gave them, to `total`, in order."""
+    reduce_sums(slots.reshape(1, len(slots), -1), total.reshape(-1))
+
+
 def workspace(shapes: dict[str, Shape]) -> k.Workspace:
     """Allocate one worker's buffers."""
     return k.Workspace(**{name: _make(shape) for name, shape in shapes.items()})

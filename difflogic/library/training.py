@@ -11,6 +11,7 @@ from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.errors import ConfigError
 from difflogic.library.loading import Loaded, load
 from difflogic.library.watching import Say, ShouldStop, never, unheard
+from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
 from difflogic.training.compatibility import without_foreign_results
 from difflogic.training.run_directory import CONFIG, RunDirectory, find_run, run_name
@@ -94,6 +95,7 @@ def train(
     should_stop: ShouldStop = never,
     say: Say = unheard,
     allow_code: bool = False,
+    ranks: Ranks = ALONE,
 ) -> Trained:
     """Train an experiment in a run directory until it is done, and save it.
 
@@ -104,14 +106,15 @@ def train(
     for a finished run, and has to warm it up; `progress` hears each epoch's result. Where
     `should_stop` says yes, between two epochs, all is saved and the run can go on another time:
     nothing is raised. `allow_code` runs the code of the configuration's task, if that is not the
-    program's own.
+    program's own. Of several `ranks` this is the first; in the others' processes `follow` has to be
+    called.
 
     Raises ConfigError, RunDirectoryError for a directory that cannot be used, and TrainingError if
     training or saving cannot go on.
     """
     settings = resolve(config, overrides, recipe, resume=resume, allow_code=allow_code)
     run = open_run(settings, directory, new, resume)
-    with Session(settings, run, say) as session:
+    with Session(settings, run, say, ranks) as session:
         if session.summary is None:
             begin(session)
             session.train(should_stop, progress)

@@ -26,8 +26,13 @@ class Attempt:
     A run makes a new one each time that it starts over.
     """
 
-    def __init__(self, config: Config, number: int, start: Model, plan: ParallelPlan) -> None:
-        """`start` is the model that training begins with."""
+    def __init__(
+        self, config: Config, number: int, start: Model, plan: ParallelPlan, searches: bool = True
+    ) -> None:
+        """`start` is the model that training begins with.
+
+        Without `searches` there is no finisher: another process has it.
+        """
         grid, netlist = grid_of(config), start.netlist
         precision, sharing = config.training.precision, plan.sharing
         self.number, self.start = number, start
@@ -37,9 +42,9 @@ class Attempt:
         """Runs one sample, for [pool]."""
         self.hard = HardSimulator(netlist, grid, config.training.batch)
         self.finisher: Finisher | None = None
-        """Searches for exact circuits; None if no circuit is ever checked."""
+        """Searches for exact circuits; None if no circuit is ever checked here."""
         self._threads: list[Engine | GradientSensitivity | Workers] = [self.engine]
-        if config.finishing.every:
+        if config.finishing.every and searches:
             workers = Workers(plan.searchers)
             checks = _plan_of_checks(config)
             sensitivity = GradientSensitivity(

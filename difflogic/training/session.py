@@ -14,18 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config
-from difflogic.engine.plan import ParallelPlan
 from difflogic.errors import RunDirectoryError, TrainingError
 from difflogic.files import for_shell
 from difflogic.model import Model
+from difflogic.ranks import ALONE, Ranks
 from difflogic.training import lock
 from difflogic.training import trainer as training
 from difflogic.training.checkpoint import checkpoint_path, write_checkpoint
 from difflogic.training.compatibility import as_begun, extended, for_this_stretch, refuse_changes
+from difflogic.training.following import gather
 from difflogic.training.lock import RunLock
 from difflogic.training.metrics import History, MetricsRow, Search
 from difflogic.training.resume_point import find_resume_point
 from difflogic.training.run_directory import RunDirectory
+from difflogic.training.share import Share
 from difflogic.training.summary import summarize
 from difflogic.training.trainer import StepResult, Trainer
 
@@ -76,8 +78,10 @@ class Session:
     """
 
     def __init__(
-        self, config: Config, run: RunDirectory, say: Callable[[str], None] = unheard
-    ) -> None:
+        self, config: Config, run: RunDirectory, say: Callable[[str], None] = unheard,
+        ranks: Ranks = ALONE,
+    ) -> None:  # fmt: skip
+        """Of several `ranks` this is the first, whom the others follow."""
         self.config = config
         """The run's, as in config.toml. Entering sets it."""
         self.run = run
@@ -86,7 +90,7 @@ class Session:
         """How many stretches of the run came before this one."""
         self.summary: dict[str, Any] | None = None
         self._asked = config
-        self._say = say
+        self._say, self._ranks = say, ranks
         self._stack = ExitStack()
         self._trainer: Trainer | None = None
         self._new = False
@@ -105,13 +109,18 @@ class Session:
             self._settle()
             if self.summary is None:
                 config = as_begun(for_this_stretch(self.config, self._asked), self._before)
-                self._trainer = stack.enter_context(training.Trainer(config, self._model))
+                self._trainer = stack.enter_context(self._make_trainer(config))
                 self._go_back()
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)
+
+    def _make_trainer(self, config: Config) -> Trainer:
+        if self._ranks.size == 1:
+            return training.Trainer(config, self._model)
+        return training.Trainer(config, self._model, self._ranks)
 
     @property
     def trainer(self) -> Trainer:
@@ -126,6 +135,7 @@ class Session:
         """Train until done or stopped, save everything, and return the summary."""
         trainer = self.trainer
         before, processor = dict(trainer.phases.seconds), time.process_time()
+        gather(trainer, self._ranks)
         with self._stopping_if_it_cannot_save():
             # At once: what cannot be saved is better known before hours of training.
             self._save_checkpoint()
@@ -150,7 +160,8 @@ class Session:
         clock = _Clock(trainer.config)
         while not trainer.done and not should_stop():
             try:
-                result = trainer.step()
+                with self._ranks.step():
+                    result = trainer.step()
             except TrainingError as error:
                 raise self._with_history(error) from error
             except KeyboardInterrupt:
@@ -240,7 +251,7 @@ class Session:
                 )
             self._new = True
             self._model = Model.create(self.config)
-            plan = ParallelPlan.for_model(self.config, netlist=self._model.netlist)
+            plan = Share.of(self.config, self._model.netlist, self._ranks).plan
             self.run.write_config(self.config, str(plan))
             return
         refuse_changes(self.run.path, stored, self._asked)

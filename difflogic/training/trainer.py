@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,11 +16,11 @@ from difflogic.engine import candidates
 from difflogic.engine.compilation import is_cached
 from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid
-from difflogic.engine.plan import ParallelPlan
-from difflogic.engine.rollout import Engine
+from difflogic.engine.rollout import Engine, add_slots
 from difflogic.engine.tracing import Tracer
 from difflogic.errors import TrainingError
 from difflogic.model import Model
+from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
@@ -35,6 +35,7 @@ from difflogic.training.optimizer import AdamW, SoftGates
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import HardRuns, draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
+from difflogic.training.share import Share
 
 Array = npt.NDArray[Any]
 
@@ -66,9 +67,12 @@ class Trainer:
     the work, do not change a bit of it.
     """
 
-    def __init__(self, config: Config, model: Model | None = None) -> None:
-        """Start from `model`, or from an untrained one wired from the configuration's seed."""
-        self.config = config
+    def __init__(self, config: Config, model: Model | None = None, ranks: Ranks = ALONE) -> None:
+        """Start from `model`, or from an untrained one wired from the configuration's seed.
+
+        Of several `ranks` each has a trainer, and all take every step together.
+        """
+        self.config, self._ranks = config, ranks
         training = config.training
         self._first = model or Model.create(config)
         # Transposed, as the optimizer wants it.
@@ -79,11 +83,12 @@ class Trainer:
         self._channels = list(self._task.loss_channels)
         self._soft = SoftGates(self._logits.shape[1], training.precision)
         self._optimizer = AdamW(self._logits, training)
-        self.plan = ParallelPlan.for_model(config, netlist=self._first.netlist)
-        """How the work is cut and shared; the same for all attempts."""
+        self._share = Share.of(config, self._first.netlist, ranks)
+        self.plan = self._share.plan
+        """How this rank's work is cut and shared; the same for all attempts."""
         self._hardening = Hardening(config, self._logits.shape[1])
         self._best = BestCircuit(config, self._logits)
-        self._attempt = Attempt(config, 0, self._first, self.plan)
+        self._attempt = self._make_attempt(0)
         self._threads: ExitStack | None = None
         self._tracer: Tracer | None = None
         self.hear_search: Hear = unheard
@@ -101,11 +106,15 @@ class Trainer:
 
     def _go_to_attempt(self, number: int) -> None:
         """Take another wiring, and what runs its circuit; the logits stay as they are."""
-        self._attempt = Attempt(self.config, number, self._model_of(number), self.plan)
+        self._attempt = self._make_attempt(number)
         self.engine.trace(self._tracer)
         if self._threads is not None:
             self._threads.close()
             self._threads.enter_context(self._attempt)
+
+    def _make_attempt(self, number: int) -> Attempt:
+        searches = self._ranks.leads
+        return Attempt(self.config, number, self._model_of(number), self.plan, searches)
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record what every worker does when, and what one thread does alone; None stops it."""
@@ -218,26 +227,12 @@ class Trainer:
         """Train for one epoch. Raises TrainingError if the loss or a gradient is not finite."""
         phase = self.phases
         self._start_over_if_due()
-        attempt = self._attempt
         with phase("sample"):
             starts, targets, masks = draw_epoch(self._task, self.config, self.epoch)
             loss_steps = draw_loss_steps(self.config, self.epoch)
         with phase("forward"):
             coefficients = self._soften()
-        gradients = np.zeros_like(coefficients)
-        losses: list[float] = []
-        # In waves, to bound memory; usually one. Slots are added in the same order either way.
-        for first in range(0, len(starts), self.plan.wave):
-            wave = slice(first, first + self.plan.wave)
-            # Forward, loss and backward are one parallel call, which tells their seconds.
-            wave_losses, seconds = attempt.engine.run_training(
-                coefficients, starts[wave], targets[wave], self._channels,
-                None if masks is None else masks[wave], loss_steps,
-            )  # fmt: skip
-            losses.extend(wave_losses)
-            phase.add(seconds)
-            with phase("reduce"):
-                attempt.engine.reduce(gradients)
+        gradients, losses = self._differentiate(coefficients, starts, targets, masks, loss_steps)
         self._learn_from_pool(coefficients, gradients)
         soft_loss = self._finite(sum(losses), gradients)
         with phase("hard"):
@@ -246,13 +241,66 @@ class Trainer:
             self._update(gradients)
         self.epoch += 1
         finished = None
-        if attempt.finisher is not None and self._best.is_due(self.epoch):
+        if self._best.is_due(self.epoch):
             with phase("finish"):
-                finished = self._best.look(
-                    attempt.finisher, self._logits, self.epoch, attempt.first_epoch,
-                    self.hear_search,
-                )  # fmt: skip
+                finished = self._finish()
         return StepResult(self.epoch, soft_loss, *scores, self._soft.decided, finished)
+
+    def _differentiate(
+        self, coefficients: Array, starts: Array, targets: Array,
+        masks: npt.NDArray[np.uint8] | None, loss_steps: Sequence[int],
+    ) -> tuple[Array, list[float]]:  # fmt: skip
+        """Return dL/d(coefficients) (parameters, 4), and the loss of each sample of the batch."""
+        attempt, phase, wave, end = self._attempt, self.phases, self.plan.wave, len(starts)
+        # What goes from rank to rank: the sums, and the losses.
+        bytes_of_sums = coefficients.nbytes
+        buffer = np.zeros(bytes_of_sums + 8 * end, np.uint8)
+        gradients = buffer[:bytes_of_sums].view(coefficients.dtype).reshape(coefficients.shape)
+        losses = buffer[bytes_of_sums:].view(np.float64)
+        own = self._share.samples
+        before: list[Array] = []
+        """Slots of all waves but the last, where others' sums have to come first."""
+        found: list[float] = []
+        # In waves, to bound memory; usually one. Slots are added in the same order either way.
+        for first in range(own.start, own.stop, wave):
+            samples = slice(first, min(first + wave, own.stop))
+            # Forward, loss and backward are one parallel call, which tells their seconds.
+            wave_losses, seconds = attempt.engine.run_training(
+                coefficients, starts[samples], targets[samples], self._channels,
+                None if masks is None else masks[samples], loss_steps,
+            )  # fmt: skip
+            found.extend(wave_losses)
+            phase.add(seconds)
+            if samples.stop < own.stop:
+                with phase("reduce"):
+                    if self._ranks.leads:
+                        attempt.engine.reduce(gradients)
+                    else:
+                        before.append(attempt.engine.slots())
+
+        def add() -> None:
+            for slots in before:
+                add_slots(slots, gradients)
+            if found:
+                attempt.engine.reduce(gradients)
+                losses[own] = found
+
+        with phase("reduce"):
+            self._ranks.add_in_turn(buffer, add)
+        return gradients, losses.tolist()
+
+    def _finish(self) -> Finished | None:
+        """Search for an exact circuit, on rank 0, and let all go on from what it found."""
+        found, attempt, best = None, self._attempt, self._best
+        if attempt.finisher is not None:
+            found = best.look(
+                attempt.finisher, self._logits, self.epoch, attempt.first_epoch, self.hear_search
+            )
+        state = best.state()
+        for array in (self._logits, *state.values()):
+            self._ranks.share(array)
+        best.restore(state)
+        return found
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add to `gradients` what the samples of [pool] say, each with a step of its own."""
@@ -308,7 +356,8 @@ class Trainer:
         self, starts: Array, targets: Array, masks: npt.NDArray[np.uint8] | None
     ) -> tuple[float | None, float | None, npt.NDArray[np.uint8] | None]:
         """Return hard loss, accuracy and the first sample's state, on the soft loss's own batch."""
-        if self.epoch % self.config.evaluation.hard_every:
+        # Nothing is decided by it: only who writes the run needs it.
+        if self.epoch % self.config.evaluation.hard_every or not self._ranks.leads:
             return None, None, None
         hard = self._attempt.hard
         hard.load(self._soft.ops)

@@ -1,0 +1,143 @@
+"""`--ranks`: starts one run as several processes on this machine, and takes the part of one.
+
+mpiexec.gforker, of MPICH's wheel, only forks: no port is opened, and no other machine reached.
+"""
+
+from __future__ import annotations
+
+import os
+import site
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from cli.errors import FAILURE, note
+from cli.interrupt import Interruption
+
+if TYPE_CHECKING:
+    from difflogic.config import Config
+    from difflogic.ranks import Ranks
+
+END = "DCT_RANKS_END"
+"""Names the descriptor on which rank 0 says that all came to their end together."""
+
+NO_NETWORK = {"UCX_TLS": "posix,self", "FI_PROVIDER": "shm"}
+"""What keeps MPICH to the memory of this machine: else each rank listens on every address."""
+
+LOST = (
+    "error: a rank ended before its time, and with it the run: what it had saved goes on with "
+    "dct train --resume RUN, the directory of the run (dct runs lists them)"
+)
+
+
+def launch(ranks: int) -> None:
+    """Run this command line again as so many ranks, and exit as they do. Raises ConfigError."""
+    from difflogic.errors import ConfigError
+    from difflogic.ranks import MISSING, require
+
+    require()
+    mpiexec = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
+    if not mpiexec.is_file():
+        raise ConfigError(
+            f"--ranks: no {mpiexec}, which comes with the wheel of MPICH: {MISSING}. With another "
+            f"MPI start them yourself: mpiexec -n {ranks} dct train …"
+        )
+    reading, writing = os.pipe()
+    try:
+        command = [sys.executable, "-P", "-m", "cli", *sys.argv[1:]]
+        process = subprocess.Popen(
+            [str(mpiexec), "-n", str(ranks), *command],
+            env=_environment() | {END: str(writing)},
+            pass_fds=(writing,),
+            stdin=subprocess.DEVNULL,
+        )
+        os.close(writing)
+        stopped = _wait(process)
+        os.set_blocking(reading, False)
+        try:
+            whole = os.read(reading, 1) == b"."
+        except BlockingIOError:  # a rank is still about to be killed
+            whole = False
+    finally:
+        os.close(reading)
+    if not whole and not stopped:
+        note(LOST)
+    raise typer.Exit(process.returncode if whole else stopped or FAILURE)
+
+
+def _environment() -> dict[str, str]:
+    """Return the variables of the ranks, who import what this process did from where it did."""
+    home = str(Path(__file__).resolve().parents[1])
+    installed = home in [*site.getsitepackages(), site.getusersitepackages()]
+    before = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
+    path = os.pathsep.join(before if installed or home in before else [home, *before])
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return kept | NO_NETWORK | ({"PYTHONPATH": path} if path else {})
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Wait for the launcher, and hand on to it what signal comes; return 128 plus its number."""
+    told = False
+    with Interruption(None, patience=None) as interruption:
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.1)
+                return interruption.exit_code
+            if interruption.requested and not told:
+                told = True
+                process.send_signal(interruption.exit_code - 128)
+
+
+@contextmanager
+def joined() -> Iterator[Ranks]:
+    """While entered, be one of the ranks that a launcher has started, or alone."""
+    from difflogic.ranks import ALONE, join
+
+    ranks = join()
+    if ranks is None:
+        yield ALONE
+        return
+    try:
+        yield ranks
+    except BaseException as error:
+        if not ranks.leads:
+            note(f"error: rank {ranks.rank}: {error or type(error).__name__}")
+            ranks.abort()
+        ranks.leave()
+        _say_all_ended()
+        raise
+    ranks.leave()
+    _say_all_ended()
+
+
+def _say_all_ended() -> None:
+    with suppress(KeyError, ValueError, OSError):
+        os.write(int(os.environ[END]), b".")
+
+
+def check(config: Config, ranks: int, oversubscribe: bool) -> None:
+    """Raise ConfigError for what so many ranks on this machine cannot do, or should not."""
+    from difflogic.engine.hardware import Machine
+    from difflogic.errors import ConfigError
+    from difflogic.tasks import OwnSection
+
+    if ranks == 1:
+        return
+    if isinstance(config.task, OwnSection):
+        raise ConfigError(
+            "a task with code of its own is trained by one rank: leave --ranks and mpiexec out"
+        )
+    cores, workers = Machine.here().cores, config.parallel.workers
+    threads = ranks * (1 if workers == "auto" else workers)
+    if threads > cores and not oversubscribe:
+        each = "" if workers == "auto" else f" of {workers} workers each"
+        raise ConfigError(
+            f"{ranks} ranks{each} on {cores} cores: they wait for each other at every step, and "
+            "whoever waits keeps another from working: start fewer, or give --oversubscribe"
+        )
