@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.ranks import Ranks
 
-END = "DCT_RANKS_END"
-"""Names the descriptor on which rank 0 says that all came to their end together."""
+DESCRIPTORS = "DCT_RANKS_DESCRIPTORS"
+"""Names those of rank 0: one on which it says that all came to their end together, and the
+command's own stdout and stderr, as the launcher's copies are no terminal."""
 
 NO_NETWORK = {"UCX_TLS": "posix,self", "FI_PROVIDER": "shm"}
 """What keeps MPICH to the memory of this machine: else each rank listens on every address."""
@@ -49,15 +50,19 @@ def launch(ranks: int) -> None:
             f"MPI start them yourself: mpiexec -n {ranks} dct train …"
         )
     reading, writing = os.pipe()
+    given = [writing, os.dup(1), os.dup(2)]
+    command = [sys.executable, "-P", "-m", "cli", *sys.argv[1:]]
     try:
-        command = [sys.executable, "-P", "-m", "cli", *sys.argv[1:]]
-        process = subprocess.Popen(
-            [str(mpiexec), "-n", str(ranks), *command],
-            env=_environment() | {END: str(writing)},
-            pass_fds=(writing,),
-            stdin=subprocess.DEVNULL,
-        )
-        os.close(writing)
+        try:
+            process = subprocess.Popen(
+                [str(mpiexec), "-n", str(ranks), *command],
+                env=_environment() | {DESCRIPTORS: " ".join(map(str, given))},
+                pass_fds=given,
+                stdin=subprocess.DEVNULL,
+            )
+        finally:
+            for each in given:
+                os.close(each)
         stopped = _wait(process)
         os.set_blocking(reading, False)
         try:
@@ -103,6 +108,7 @@ def joined() -> Iterator[Ranks]:
     if ranks is None:
         yield ALONE
         return
+    end = _take_descriptors() if ranks.leads else None
     try:
         yield ranks
     except BaseException as error:
@@ -110,15 +116,26 @@ def joined() -> Iterator[Ranks]:
             note(f"error: rank {ranks.rank}: {error or type(error).__name__}")
             ranks.abort()
         ranks.leave()
-        _say_all_ended()
+        _say(end)
         raise
     ranks.leave()
-    _say_all_ended()
+    _say(end)
 
 
-def _say_all_ended() -> None:
-    with suppress(KeyError, ValueError, OSError):
-        os.write(int(os.environ[END]), b".")
+def _take_descriptors() -> int | None:
+    """Write where the command that started the ranks does; return where to say the end."""
+    try:
+        end, out, err = map(int, os.environ.pop(DESCRIPTORS).split())
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+    except (KeyError, ValueError, OSError):  # started by another launcher
+        return None
+    return end
+
+
+def _say(end: int | None) -> None:
+    if end is not None:
+        os.write(end, b".")
 
 
 def check(config: Config, ranks: int, oversubscribe: bool) -> None:

@@ -1,0 +1,161 @@
+"""One run as several processes: equal bits, a rank that is killed, a stop, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difflogic.library.training import train
+from tests.cli.test_survival import COMMAND, ENVIRONMENT, overrides, wait_for_epoch
+
+ENDLESS = ("training.batch=7", "training.epochs=1000000", "checkpoint.every_epochs=1")
+LAUNCHER = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Start `dct` with arguments, and end what is left of it in the end."""
+    pytest.importorskip("mpi4py", reason="several ranks need mpi4py")
+    if not LAUNCHER.is_file() or not Path("/proc/self/environ").exists():
+        pytest.skip("needs the launcher of MPICH's wheel, and /proc")
+    started = []
+
+    def start(*arguments: str) -> Any:
+        process = subprocess.Popen(
+            [*COMMAND, *arguments, "--oversubscribe", "--quiet"],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def ranks_of(run: Any) -> dict[int, int]:
+    """Return the process of each rank of a run that a test has begun."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            session = os.getsid(int(folder.name))
+            variables = (folder / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if session == run.pid:
+            found |= {
+                int(text.partition(b"=")[2]): int(folder.name)
+                for text in variables
+                if text.startswith(b"PMI_RANK=")
+            }
+    return found
+
+
+def listening(process: int) -> set[str]:
+    """Return the sockets of a process that listen on a port."""
+    inodes = set()
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        try:
+            inodes.add(os.readlink(link))
+        except OSError:
+            continue
+    lines = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/{process}/net/{name}").read_text().splitlines()[1:]
+    ]
+    return {
+        fields[1] for fields in lines if fields[3] == "0A" and f"socket:[{fields[9]}]" in inodes
+    }
+
+
+def test_three_ranks_leave_the_bits_of_one(
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Any]
+) -> None:
+    settings = [*tiny, "training.batch=13", "training.epochs=12", "finishing.every=5"]
+    train("checkerboard", settings, directory=tmp_path / "one")
+    run = begin("train", "checkerboard", *overrides(settings), "--ranks=3", "--dir=three", "--json")
+    out, err = run.communicate()
+    assert run.returncode == 0, err
+    assert json.loads(out)["finished"]
+    assert err == ""
+    model = (tmp_path / "three" / "model.npz").read_bytes()
+    assert model == (tmp_path / "one" / "model.npz").read_bytes()
+
+
+def test_a_killed_rank_ends_the_run_which_goes_on_with_others(
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Any]
+) -> None:
+    settings = [*tiny, *ENDLESS]
+    first = begin("train", "checkerboard", *overrides(settings), "--ranks=2", "--dir=run")
+    wait_for_epoch(tmp_path / "run", first, 2)
+    ranks = ranks_of(first)
+    assert sorted(ranks) == [0, 1]
+    assert not any(listening(process) for process in ranks.values())
+    os.kill(ranks[1], signal.SIGKILL)
+    _, err = first.communicate()
+    assert first.returncode == 1
+    assert "a rank ended before its time" in err
+    assert "--resume" in err
+
+    second = begin("train", "--resume=run", "--ranks=3")
+    latest = max(int(path.stem[11:]) for path in (tmp_path / "run").glob("checkpoint-*.npz"))
+    wait_for_epoch(tmp_path / "run", second, latest + 3)
+    second.send_signal(signal.SIGTERM)
+    _, err = second.communicate()
+    assert second.returncode == 143, err
+
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["interrupted"]
+    assert summary["resumed"] == 1
+    left = iter(range(summary["epochs"]))
+    train(
+        "checkerboard", settings, directory=tmp_path / "one",
+        should_stop=lambda: next(left, None) is None,
+    )  # fmt: skip
+    model = (tmp_path / "run" / "model.npz").read_bytes()
+    assert model == (tmp_path / "one" / "model.npz").read_bytes()
+
+
+def test_more_ranks_than_cores_are_refused(dct: Callable[..., Any]) -> None:
+    result = dct("train", "checkerboard", "--ranks", "5000")
+    assert result.exit_code == 2
+    assert "--oversubscribe" in result.stderr
+    assert not list(Path("runs").glob("*"))
+
+
+def test_without_mpi4py_the_extra_is_named(
+    dct: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    result = dct("train", "checkerboard", "--ranks", "2", "--oversubscribe")
+    assert result.exit_code == 2
+    assert "pip install '.[mpi]'" in result.stderr
+    monkeypatch.setenv("PMI_SIZE", "2")
+    result = dct("train", "checkerboard")
+    assert result.exit_code == 2
+    assert "pip install '.[mpi]'" in result.stderr
+
+
+def test_one_process_needs_no_mpi(
+    dct: Callable[..., Any], tiny: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    result = dct("train", "checkerboard", *overrides(tiny), "--epochs=1", "--ranks=1", "--quiet")
+    assert result.exit_code == 0
