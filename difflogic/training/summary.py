@@ -42,6 +42,7 @@ def summarize(
         "experiment": config.name,
         "seed": config.training.seed,
         "workers": trainer.workers,
+        **({"ranks": trainer.ranks.size} if trainer.ranks.size > 1 else {}),
         "plan": trainer.plan.as_dict(),
         "epochs": trainer.epoch,
         "epochs_requested": config.training.epochs,

@@ -72,7 +72,9 @@ class Trainer:
 
         Of several `ranks` each has a trainer, and all take every step together.
         """
-        self.config, self._ranks = config, ranks
+        self.config = config
+        self.ranks = ranks
+        """Those who take each step with this one, which `workers` and `plan` are about."""
         training = config.training
         self._first = model or Model.create(config)
         # Transposed, as the optimizer wants it.
@@ -113,7 +115,7 @@ class Trainer:
             self._threads.enter_context(self._attempt)
 
     def _make_attempt(self, number: int) -> Attempt:
-        searches = self._ranks.leads
+        searches = self.ranks.leads
         return Attempt(self.config, number, self._model_of(number), self.plan, searches)
 
     def trace(self, tracer: Tracer | None) -> None:
@@ -273,7 +275,7 @@ class Trainer:
             phase.add(seconds)
             if samples.stop < own.stop:
                 with phase("reduce"):
-                    if self._ranks.leads:
+                    if self.ranks.leads:
                         attempt.engine.reduce(gradients)
                     else:
                         before.append(attempt.engine.slots())
@@ -286,7 +288,7 @@ class Trainer:
                 losses[own] = found
 
         with phase("reduce"):
-            self._ranks.add_in_turn(buffer, add)
+            self.ranks.add_in_turn(buffer, add)
         return gradients, losses.tolist()
 
     def _finish(self) -> Finished | None:
@@ -298,7 +300,7 @@ class Trainer:
             )
         state = best.state()
         for array in (self._logits, *state.values()):
-            self._ranks.share(array)
+            self.ranks.share(array)
         best.restore(state)
         return found
 
@@ -357,7 +359,7 @@ class Trainer:
     ) -> tuple[float | None, float | None, npt.NDArray[np.uint8] | None]:
         """Return hard loss, accuracy and the first sample's state, on the soft loss's own batch."""
         # Nothing is decided by it: only who writes the run needs it.
-        if self.epoch % self.config.evaluation.hard_every or not self._ranks.leads:
+        if self.epoch % self.config.evaluation.hard_every or not self.ranks.leads:
             return None, None, None
         hard = self._attempt.hard
         hard.load(self._soft.ops)

@@ -93,7 +93,9 @@ def test_three_ranks_leave_the_bits_of_one(
     run = begin("train", "checkerboard", *overrides(settings), "--ranks=3", "--dir=three", "--json")
     out, err = run.communicate()
     assert run.returncode == 0, err
-    assert json.loads(out)["finished"]
+    summary = json.loads(out)
+    assert summary["finished"]
+    assert summary["ranks"] == 3
     assert err == ""
     model = (tmp_path / "three" / "model.npz").read_bytes()
     assert model == (tmp_path / "one" / "model.npz").read_bytes()
