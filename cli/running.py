@@ -75,7 +75,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     ranks.check(settings, group.here, options.oversubscribe)
     own_code = isinstance(settings.task, OwnSection)
     channels = _channels(options.show, settings)
-    trace = Trace(options.trace, settings.name)
+    trace = Trace(options.trace, settings.name, options.directory)
     with Shown(options.quiet, options.watch, channels) as shown:
         found = train(
             settings, directory=options.directory, new=True, resume=options.resume,
@@ -83,10 +83,12 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             progress=shown.add, should_stop=lambda: shown.interruption.requested, say=note,
             ranks=group,
         )  # fmt: skip
-    trace.write()
     _print_results(found, options.as_json, own_code)
+    written = trace.write()
     if shown.interruption.exit_code:
         raise typer.Exit(shown.interruption.exit_code)
+    if not written:
+        raise typer.Exit(1)
 
 
 def resolved(experiment: Experiment, options: RunOptions) -> Config:
@@ -146,14 +148,26 @@ def _preview(config: Config) -> None:
 class Trace:
     """Writes what workers did when, if a file is named for it."""
 
-    def __init__(self, path: Path | None, name: str) -> None:
-        """Raises RunDirectoryError if no file can be written there."""
+    def __init__(self, path: Path | None, name: str, run: Path | None) -> None:
+        """`run` is the new run's directory, if one is named.
+
+        Raises RunDirectoryError if no file can be written there, ConfigError if it is the run's.
+        """
         self._path, self._name = path, name
         self._tracer: Tracer | None = None
-        if path is not None:
-            from difflogic.files import check_output
+        if path is None:
+            return
+        from difflogic.errors import ConfigError
 
-            check_output(path)
+        if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
+            raise ConfigError(f"--trace {path}: is in the run's own directory: choose another path")
+        self._check(path)
+
+    @staticmethod
+    def _check(path: Path) -> None:
+        from difflogic.files import check_output
+
+        check_output(path, remedy="choose another path")
 
     def begin(self, session: Session, begin: Callable[[Session], None]) -> None:
         """Begin a run, and to record after that."""
@@ -164,18 +178,25 @@ class Trace:
             self._tracer = Tracer()
             session.trainer.trace(self._tracer)
 
-    def write(self) -> None:
-        """Write the file."""
+    def write(self) -> bool:
+        """Write the file, and return whether nothing went wrong."""
         if self._path is None:
-            return
+            return True
         if self._tracer is None:
             note(f"{self._path}: not written, as nothing was trained")
-            return
+            return True
         from difflogic.engine.tracing import write_trace
+        from difflogic.errors import RunDirectoryError
 
-        write_trace(self._path, self._tracer, self._name)
+        try:
+            self._check(self._path)  # again: somebody may have put a file there since
+            write_trace(self._path, self._tracer, self._name)
+        except RunDirectoryError as error:
+            note(f"error: no trace: {error}")
+            return False
         only = ", the first steps alone" if self._tracer.full else ""
         note(f"trace in {self._path}{only}: open it in ui.perfetto.dev or chrome://tracing")
+        return True
 
 
 class Shown:

@@ -166,19 +166,25 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
         raise refused(path, "written", error) from error
 
 
-def check_output(path: Path, force: bool = False) -> None:
+def check_output(
+    path: Path, force: bool = False, remedy: str = "give --force to overwrite it"
+) -> None:
     """Raise RunDirectoryError unless a file may be written at `path`, which a user named.
 
-    An earlier file is only replaced with `force`, and what is no regular file never is.
+    An earlier file is only replaced with `force`, and what is no regular file never is; `remedy`
+    is for who has named an earlier one.
     """
     if path.is_dir():
         raise RunDirectoryError(f"{path}: is a directory: name a file")
-    if path.exists() and not path.is_file():
+    if os.path.lexists(path) and not path.is_file():
         raise RunDirectoryError(f"{path}: is no regular file: choose another path")
     if path.exists() and not force:
-        raise RunDirectoryError(f"{path}: exists already: give --force to overwrite it")
-    if not path.absolute().parent.is_dir():
+        raise RunDirectoryError(f"{path}: exists already: {remedy}")
+    parent = path.absolute().parent
+    if not parent.is_dir():
         raise refused(path, "written", OSError(errno.ENOENT, os.strerror(errno.ENOENT)))
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise refused(path, "written", OSError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
 def _make_names_last(directory: Path) -> None:

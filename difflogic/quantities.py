@@ -27,7 +27,7 @@ def parse_bytes(text: str) -> int:
     unit = text[number.end() :].strip().lower()
     size = round(float(number[0]) * _UNITS[unit])
     if size < 1:
-        raise ConfigError(f'"{text}" is less than a byte')
+        raise ConfigError(f'"{text}" is less than a byte: give one such as 512MB, 2GB or 1MiB')
     return size
 
 

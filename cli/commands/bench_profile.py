@@ -29,7 +29,7 @@ def refuse_beside_profile(profile: bool, trace: Path | None, compares: bool) -> 
     if compares:
         raise ConfigError("--profile looks at one setting: leave out what compares several")
     if trace is not None:
-        check_output(trace)
+        check_output(trace, remedy="choose another path")
 
 
 def show_profile(config: Config, repeat: int | None, trace: Path | None, as_json: bool) -> None:

@@ -49,7 +49,10 @@ class Asked:
         given = [OPTIONS[name] for name in OPTIONS if getattr(asked, name)]
         if len(given) > 1 or (given and compare and not ways):
             names = given if len(given) > 1 else [*given, "--compare"]
-            raise ConfigError(f"{' and '.join(names)} both list what to compare: give one of them")
+            both = "both" if len(names) == 2 else "all"
+            raise ConfigError(
+                f"{' and '.join(names)} {both} list what to compare: give one of them"
+            )
         return asked
 
     @property

@@ -121,7 +121,7 @@ def _check_svg(svg: Path | None, simulate: str | None) -> None:
     if svg is not None:
         if simulate is None:
             raise ConfigError("--svg draws what --simulate found: give that, too")
-        check_output(svg)
+        check_output(svg, remedy="choose another path")
 
 
 def _show(found: Planned) -> None:

@@ -83,7 +83,8 @@ def parse_channels(text: str, option: str = "--channels") -> tuple[int, ...]:
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, -1)
         if not 0 <= last - first < MOST_CHANNELS - len(numbers):
             raise ConfigError(
-                f'{option} "{text}": must be at most {MOST_CHANNELS} numbers, such as 0,4-7,9'
+                f'{option} "{text}": must be at most {MOST_CHANNELS} numbers and ascending '
+                "ranges of them, such as 0,4-7,9"
             )
         numbers += range(first, last + 1)
     return tuple(numbers)

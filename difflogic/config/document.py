@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from typing import Any
 
 from pydantic_core import PydanticUndefined
@@ -39,7 +40,11 @@ def document() -> str:
     """Return the page as Markdown."""
     parts = [_HEAD, "## At the top", _table(TOP_LEVEL, Config, schema.keys(TOP_LEVEL))]
     for name, model in schema.sections().items():
-        parts += [f"## [{name}]", model.__doc__ or "", _table(name, model, [*model.model_fields])]
+        parts += [
+            f"## [{name}]",
+            cleandoc(model.__doc__ or ""),
+            _table(name, model, [*model.model_fields]),
+        ]
         if name == TASK:
             parts += [_TASK, *_tasks()]
         if name in _AFTER:
@@ -50,8 +55,16 @@ def document() -> str:
 def _tasks() -> list[str]:
     parts = []
     for kind, task in TASKS.items():
-        parts += [f'### kind = "{kind}"', task.Section.__doc__ or "", _own_keys(task.Section)]
-    parts += ['### kind = "my_task.py:MyTask"', OwnSection.__doc__ or "", _own_keys(OwnSection)]
+        parts += [
+            f'### kind = "{kind}"',
+            cleandoc(task.Section.__doc__ or ""),
+            _own_keys(task.Section),
+        ]
+    parts += [
+        '### kind = "my_task.py:MyTask"',
+        cleandoc(OwnSection.__doc__ or ""),
+        _own_keys(OwnSection),
+    ]
     return parts
 
 

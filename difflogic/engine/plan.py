@@ -197,16 +197,20 @@ def _search(config: Config, rollouts: Rollouts) -> tuple[Rollouts | None, int]:
     """Return what a search differentiates, and of how many samples at most."""
     if not config.finishing.every:
         return None, 0
-    # Where nothing is random, one sample tells all.
-    alone = config.automaton.fire_rate == 1 and not make_task(config).has_random_start
-    samples = 1 if alone else max(1, SEARCH_CELLS // rollouts.grid.cells)
+    samples = max(1, SEARCH_CELLS // rollouts.grid.cells)
+    # Where nothing is random, one sample tells all. Large grids are not drawn to ask.
+    if samples > 1 and config.automaton.fire_rate == 1 and not make_task(config).has_random_start:
+        samples = 1
     return replace(rollouts, steps=config.automaton.steps, losses=1, loss_channels=0), samples
 
 
 def _budget(config: Config, machine: Machine) -> int | None:
     asked = config.parallel.memory_budget
     if asked != "auto":
-        return parse_bytes(asked)
+        try:
+            return parse_bytes(asked)
+        except ConfigError as error:
+            raise ConfigError(f"[parallel] memory_budget: {error}") from None
     return None if machine.memory is None else int((1 - SPARE) * machine.memory)
 
 

@@ -79,8 +79,10 @@ def plan(
     where = Machine.parse(machine) if isinstance(machine, str) else machine
     found = ParallelPlan.for_model(settings, where)
     costs = curves = None
-    if simulate is not None and not (measure and 1 <= simulate[0] <= simulate[1] <= MOST_CORES):
-        raise ConfigError(f"a simulation measures costs, for 1 to {MOST_CORES} workers, ascending")
+    if simulate is not None and not measure:
+        raise ConfigError("a simulation needs measured costs: leave --no-measure out")
+    if simulate is not None and not 1 <= simulate[0] <= simulate[1] <= MOST_CORES:
+        raise ConfigError(f"a simulation is for 1 to {MOST_CORES} workers, ascending")
     if measure:
         count = Watched(progress, should_stop).counting("steps measured:", REPEAT)
         costs = measure_costs(settings, REPEAT, count)

@@ -97,7 +97,7 @@ def _parse_axis(option: str) -> Axis:
             "training.weight_decay=0.0,0.01"
         )
     if key == "training.seed":
-        raise ConfigError(f"--grid {option}: seeds are no axis: name them with --seeds 0-15")
+        raise ConfigError(f"--grid {option}: seeds are no axis: dct sweep has --seeds 0-15")
     values = tuple(part.strip() for part in _split(text))
     if "" in values:
         raise ConfigError(f"--grid {option}: a value is missing beside a comma or the equals sign")

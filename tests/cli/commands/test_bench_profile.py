@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.app import app
+from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import TINY
 
 OVERRIDES = [word for each in TINY for word in ("--set", each)]
@@ -67,3 +68,40 @@ def test_a_training_run_is_traced(tmp_path, monkeypatch):
     refused = dct(*arguments, "--dir=third", "--trace=trace.json")
     assert refused.exit_code == 2
     assert not (tmp_path / "third").exists()
+
+
+TRAIN = ["train", "checkerboard-small", *OVERRIDES, "--epochs=2", "--quiet"]
+
+
+def test_a_trace_stays_out_of_the_new_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
+    found = dct(*TRAIN, "--dir=run", "--trace=run/model.npz")
+    assert found.exit_code == 2
+    assert "--trace run/model.npz: is in the run's own directory" in found.stderr
+    assert list((tmp_path / "run").iterdir()) == []
+
+
+def test_a_trace_replaces_nothing_that_came_meanwhile(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    real = Trainer.step
+
+    def step(trainer):
+        (tmp_path / "trace.json").write_text("mine")
+        return real(trainer)
+
+    monkeypatch.setattr(Trainer, "step", step)
+    found = dct(*TRAIN, "--dir=run", "--trace=trace.json")
+    assert found.exit_code == 1
+    assert "trace.json: exists already: choose another path" in found.stderr
+    assert "next " in found.stdout
+    assert (tmp_path / "trace.json").read_text() == "mine"
+
+
+def test_a_trace_follows_no_link(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trace.json").symlink_to(tmp_path / "nowhere")
+    found = dct(*TRAIN, "--dir=run", "--trace=trace.json")
+    assert found.exit_code == 2
+    assert "is no regular file" in found.stderr
+    assert not (tmp_path / "run").exists()

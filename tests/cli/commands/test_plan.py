@@ -88,7 +88,7 @@ def test_a_simulation(tmp_path):
         (["--simulate", "4-1"], "give the fewest and the most"),
         (["--simulate", "0-4"], "give the fewest and the most"),
         (["--simulate", "many"], "such as 1-128"),
-        (["--simulate", "1-2", "--no-measure"], "a simulation measures costs"),
+        (["--simulate", "1-2", "--no-measure"], "a simulation needs measured costs"),
         (["--svg", "x.svg"], "--svg draws what --simulate found"),
     ],
 )
