@@ -282,7 +282,7 @@ class Session:
         problem = self.run.problem(summary, stored)
         if problem is None:
             return summary
-        self._say(f"warning: {problem}: it is made again from the last checkpoint")
+        self._say(f"warning: {problem}: it is made again, if a checkpoint can be used")
         return None
 
     def _extend(self, stored: Config, summary: dict[str, Any] | None) -> None:
