@@ -161,13 +161,9 @@ class Trace:
 
         if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
             raise ConfigError(f"--trace {path}: is in the run's own directory: choose another path")
-        self._check(path)
+        from difflogic.files import check_new_output
 
-    @staticmethod
-    def _check(path: Path) -> None:
-        from difflogic.files import check_output
-
-        check_output(path, remedy="choose another path")
+        check_new_output(path)
 
     def begin(self, session: Session, begin: Callable[[Session], None]) -> None:
         """Begin a run, and to record after that."""
@@ -189,7 +185,6 @@ class Trace:
         from difflogic.errors import RunDirectoryError
 
         try:
-            self._check(self._path)  # again: somebody may have put a file there since
             write_trace(self._path, self._tracer, self._name)
         except RunDirectoryError as error:
             note(f"error: no trace: {error}")

@@ -187,6 +187,20 @@ def check_output(
         raise refused(path, "written", OSError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
+def check_new_output(path: Path) -> None:
+    """Raise RunDirectoryError unless a new file may be written at `path`, which a user named."""
+    check_output(path, remedy="choose another path")
+
+
+def write_new(path: Path, writer: Callable[[BinaryIO], object]) -> None:
+    """Write a file as `write_whole` does, at a path that `check_new_output` found free before.
+
+    It is asked again, as somebody may have put a file there since.
+    """
+    check_new_output(path)
+    write_whole(path, writer)
+
+
 def _make_names_last(directory: Path) -> None:
     """Let the names in `directory` outlast a crash of the system, where it can be asked to."""
     if os.name != "posix":

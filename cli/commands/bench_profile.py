@@ -22,14 +22,14 @@ COLUMNS = 96
 def refuse_beside_profile(profile: bool, trace: Path | None, compares: bool) -> None:
     """Raise ConfigError for options that say nothing to each other, or a file that is there."""
     from difflogic.errors import ConfigError
-    from difflogic.files import check_output
+    from difflogic.files import check_new_output
 
     if not profile:
         raise ConfigError("--trace writes what --profile found: give that, too")
     if compares:
         raise ConfigError("--profile looks at one setting: leave out what compares several")
     if trace is not None:
-        check_output(trace, remedy="choose another path")
+        check_new_output(trace)
 
 
 def show_profile(config: Config, repeat: int | None, trace: Path | None, as_json: bool) -> None:

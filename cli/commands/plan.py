@@ -92,11 +92,11 @@ def plan(
     else:
         _show(found)
     if svg is not None and found.curves is not None:
-        from difflogic.files import write_whole
+        from difflogic.files import write_new
         from difflogic.scaling.curves import svg_curves
 
         text = svg_curves(found.curves)
-        write_whole(svg, lambda file: file.write(text.encode()))
+        write_new(svg, lambda file: file.write(text.encode()))
         note(f"drawn in {svg}")
     for warning in found.plan.warnings:
         note(f"warning: {warning}")
@@ -116,12 +116,12 @@ def _between(text: str) -> tuple[int, int]:
 
 def _check_svg(svg: Path | None, simulate: str | None) -> None:
     from difflogic.errors import ConfigError
-    from difflogic.files import check_output
+    from difflogic.files import check_new_output
 
     if svg is not None:
         if simulate is None:
             raise ConfigError("--svg draws what --simulate found: give that, too")
-        check_output(svg, remedy="choose another path")
+        check_new_output(svg)
 
 
 def _show(found: Planned) -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from difflogic.engine.kernels import tracing as t
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
 from difflogic.engine.kernels.teams import ALONE
-from difflogic.files import write_whole
+from difflogic.files import write_new
 
 MOST_EVENTS = 200_000
 """Events that are kept, about 30 MB as a file: hundreds of steps."""
@@ -167,11 +167,11 @@ def trace_events(events: list[Event], name: str) -> dict[str, Any]:
 
 
 def write_trace(path: Path, tracer: Tracer, name: str) -> None:
-    """Write a tracer's events as a trace-event file. Raises RunDirectoryError if it cannot."""
+    """Write a tracer's events as a new trace-event file. Raises RunDirectoryError if it cannot."""
     write_events(path, tracer.events, name)
 
 
 def write_events(path: Path, events: list[Event], name: str) -> None:
-    """Write events as a trace-event file. Raises RunDirectoryError if it cannot."""
+    """Write events as a new trace-event file. Raises RunDirectoryError if it cannot."""
     text = json.dumps(trace_events(events, name), separators=(",", ":"))
-    write_whole(path, lambda file: file.write(text.encode()))
+    write_new(path, lambda file: file.write(text.encode()))
