@@ -17,10 +17,8 @@ from difflogic.tasks.base import (
     Preview,
     Sample,
     Start,
-    Surroundings,
     Task,
     TaskError,
-    TaskSection,
     later_steps,
 )
 from difflogic.tasks.checkerboard import Checkerboard
@@ -28,6 +26,7 @@ from difflogic.tasks.drawing import draw_batch
 from difflogic.tasks.life import Life
 from difflogic.tasks.own import OwnSection, is_own
 from difflogic.tasks.pattern import Pattern
+from difflogic.tasks.section import Surroundings, TaskSection
 
 __all__ = [
     "TASKS",

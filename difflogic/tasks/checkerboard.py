@@ -10,7 +10,8 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.sections import AutomatonConfig, Size
-from difflogic.tasks.base import Bits, Exhibit, Sample, Task, TaskSection
+from difflogic.tasks.base import Bits, Exhibit, Sample, Task
+from difflogic.tasks.section import TaskSection
 
 
 class CheckerboardSection(TaskSection):

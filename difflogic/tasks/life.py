@@ -20,8 +20,8 @@ from difflogic.tasks.base import (
     Larger,
     Sample,
     Task,
-    TaskSection,
 )
+from difflogic.tasks.section import TaskSection
 
 LifeRule = Annotated[
     str,

@@ -24,8 +24,9 @@ from pydantic import ConfigDict, Field, model_validator
 from difflogic.errors import ConfigError, did_you_mean
 from difflogic.files import open_plain, write_whole
 from difflogic.sections import AutomatonConfig
-from difflogic.tasks.base import Start, Task, TaskError, TaskSection, line_of
+from difflogic.tasks.base import Start, Task, TaskError, line_of
 from difflogic.tasks.drawing import draw_batch
+from difflogic.tasks.section import TaskSection
 
 MAX_BYTES = 2**20
 """Of a task's file."""

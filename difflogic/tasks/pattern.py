@@ -21,12 +21,11 @@ from difflogic.tasks.base import (
     Preview,
     Sample,
     Start,
-    Surroundings,
     Task,
-    TaskSection,
     center_start,
 )
 from difflogic.tasks.picture_target import resolve_target
+from difflogic.tasks.section import Surroundings, TaskSection
 
 Picture = Annotated[
     str,

@@ -13,7 +13,7 @@ from difflogic.pictures import (
     render_picture,
     shipped_pictures,
 )
-from difflogic.tasks.base import Surroundings
+from difflogic.tasks.section import Surroundings
 
 MAX_TEXT_BYTES = 2**20
 MAX_FILE_BYTES = 2**26

@@ -5,7 +5,8 @@ from difflogic.config import load_config
 from difflogic.errors import ConfigError
 from difflogic.streams import Purpose
 from difflogic.tasks import TASKS, Task, draw_batch, make_task
-from difflogic.tasks.base import TaskError, TaskSection
+from difflogic.tasks.base import TaskError
+from difflogic.tasks.section import TaskSection
 from tests.difflogic.tasks.made import automaton
 
 
