@@ -311,6 +311,8 @@ def _searching(now: Searching) -> tuple[str, str, str]:
 
 def finishing(found: Finished) -> str:
     """Say what a check found: wrong cells before and after its search."""
+    if found.grown:
+        return "grown: the pool begins"
     if not found.exact:
         return f"{found.wrong_before} → {found.wrong}"
     made = found.polished

@@ -14,11 +14,11 @@ from difflogic.config.loading import (
 from difflogic.config.models import (
     Config,
     EvaluationConfig,
-    ParallelConfig,
     PerceptionConfig,
     TrainingConfig,
     UpdateConfig,
 )
+from difflogic.config.running import ParallelConfig
 from difflogic.sections import AutomatonConfig
 
 __all__ = [

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 import tomli_w
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
+from difflogic.config.running import CheckpointConfig, ParallelConfig
 from difflogic.errors import ConfigError
 from difflogic.netlist import Architecture, wire
-from difflogic.quantities import BYTES
 from difflogic.sections import AutomatonConfig, Section, Size
 from difflogic.tasks import AnySection, own, task_class
 from difflogic.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
@@ -28,7 +28,6 @@ Epoch = Annotated[int, Field(ge=0, le=10**9)]
 Share = Annotated[float, Field(ge=0, le=1)]
 # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
 Layers = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000, strict=False)]
-Auto = Literal["auto"]
 if TYPE_CHECKING:
     Topology: TypeAlias = str
     FirstTopology: TypeAlias = str
@@ -116,6 +115,11 @@ class PoolConfig(Section):
         default=0,
         description="such samples per training step, beside [training] batch; 0 is none",
     )
+    after_growth: bool = Field(
+        default=False,
+        description="whether it begins only once a search has found a circuit that is right at the "
+        "last step of training; learning goes on from that one, with [hardening] at full strength",
+    )
     later: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=48,
         description="each starts from the state after a random number of steps, from the last one "
@@ -132,7 +136,8 @@ class PoolConfig(Section):
         "so many; where it is damaged, after [automaton] steps and so many more",
     )
     damage_from: Epoch = Field(
-        default=500, description="epoch from which some are damaged, where the task asks for it"
+        default=500,
+        description="epochs of the pool after which some are damaged, where the task asks for it",
     )
 
 
@@ -205,66 +210,6 @@ class EvaluationConfig(Section):
 
     hard_every: Count = Field(default=1, description="epochs from one hard evaluation to the next")
     starts: Size = Field(default=64, description="held-out start states for the final scores")
-
-
-class ParallelConfig(Section):
-    """How the work is spread. Only lanes and chunk change results, and only their last bits."""
-
-    workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
-        default="auto", description="worker threads; auto is one per available core"
-    )
-    strategy: Literal["auto", "samples", "cells", "steps", "gates"] = Field(
-        default="auto",
-        description="how workers share a sample: not at all, by cells with a barrier at each "
-        "step, as a pipeline of steps without barriers, or several to the gates of each tile; auto "
-        "chooses",
-    )
-    parallel_batch: bool = Field(
-        default=True, description="samples of a batch run side by side, as far as they go around"
-    )
-    parallel_cells: bool = Field(
-        default=True, description="whether a sample is shared at all; false is strategy samples"
-    )
-    pin: bool = Field(
-        default=False, description="whether each worker thread keeps to one core; only on Linux"
-    )
-    max_parallel_samples: Auto | Size = Field(
-        default="auto",
-        description="samples rolled out before the backward pass, to bound memory; auto is all "
-        "that the memory holds",
-    )
-    memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
-        default="auto",
-        description="bytes that the buffers of all workers may take together; samples in flight, "
-        "and then workers, become fewer until they do; auto is what is available",
-        json_schema_extra={"accepted": '"auto" or a number of bytes, such as "512MB" or "2GiB"'},
-    )
-    lanes: Literal["auto", 16, 32, 64] = Field(
-        default="auto",
-        description="cells that one tile updates together; auto follows from grid and circuit",
-    )
-    chunk: Auto | Size = Field(
-        default="auto",
-        description="tiles that a worker takes at a time, with one slot for their gate sums",
-    )
-
-    @field_validator("lanes", mode="before")
-    @classmethod
-    def _refuse_float(cls, lanes: object) -> object:
-        if isinstance(lanes, float):  # which equals an integer of the list
-            raise ValueError
-        return lanes
-
-
-class CheckpointConfig(Section):
-    """When a run writes down where it stands. Changes no result."""
-
-    every_seconds: Annotated[float, Field(ge=0, le=1e6)] = Field(
-        default=10.0, description="seconds from one checkpoint to the next; 0 is never"
-    )
-    every_epochs: Annotated[int, Field(ge=0, le=10**9)] = Field(
-        default=0, description="epochs from one checkpoint to the next; 0 is never"
-    )
 
 
 class PublishedConfig(Section):
@@ -340,6 +285,11 @@ def _task_problems(config: Config) -> list[str]:
         problems.append(
             "[training] restart_every: would throw away what was learned, since without checks no "
             "circuit is kept: set it to 0, or [finishing] every above 0"
+        )
+    if config.pool.batch and config.pool.after_growth and not config.finishing.every:
+        problems.append(
+            "[pool] after_growth: without searches no circuit is found to begin with: set it to "
+            "false, or [finishing] every above 0"
         )
     if config.training.later_steps and own.is_loaded(task) and task_class(task).moves_on():
         problems.append(

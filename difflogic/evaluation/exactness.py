@@ -97,6 +97,16 @@ class Plan:
         return cls(scene, len(cases.starts), scene.at, cases.what, exhaustive=True)
 
     @classmethod
+    def growing(cls, task: Task, starts: int, streams: Streams) -> Plan:
+        """Return the plan for `starts` random starts that looks at the training step alone.
+
+        For a task that asks for more, what comes first.
+        """
+        at = (task.automaton.steps,)
+        number = 1 if is_deterministic(task) else starts
+        return cls(scene_of(task, streams, at), number, at)
+
+    @classmethod
     def holding(cls, task: Task, streams: Streams) -> Plan:
         """Return the plan for one start whose target is to stay, which looks at every step.
 

@@ -12,6 +12,7 @@ from difflogic.engine.rollout import Engine
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams, grid_of
+from difflogic.evaluation.trial import count_wrong
 from difflogic.model import Model
 from difflogic.streams import Purpose
 from difflogic.tasks import make_task
@@ -27,16 +28,22 @@ class Attempt:
     """
 
     def __init__(
-        self, config: Config, number: int, start: Model, plan: ParallelPlan, searches: bool = True
-    ) -> None:
+        self, config: Config, number: int, start: Model, plan: ParallelPlan, searches: bool = True,
+        grown: int | None = None,
+    ) -> None:  # fmt: skip
         """`start` is the model that training begins with.
 
-        Without `searches` there is no finisher: another process has it.
+        Without `searches` there is no finisher: another process has it. `grown` is the epoch at
+        which the target was grown, if [pool] waited for that.
         """
         grid, netlist = grid_of(config), start.netlist
         precision, sharing = config.training.precision, plan.sharing
         self.number, self.start = number, start
         self.first_epoch = first_epoch(config.training, number)
+        self.pool_from: int | None = self.first_epoch
+        """The epoch, from 0, from which [pool] is used; None if the target has yet to grow."""
+        if config.pool.after_growth and not _grows(config, start):
+            self.pool_from = grown
         self.engine = Engine(netlist, grid, plan.rollouts.steps, plan.wave, precision, sharing)
         self.single = HardSimulator(netlist, grid, 1)
         """Runs one sample, for [pool]."""
@@ -46,13 +53,18 @@ class Attempt:
         self._threads: list[Engine | GradientSensitivity | Workers] = [self.engine]
         if config.finishing.every and searches:
             workers = Workers(plan.searchers)
-            checks = _plan_of_checks(config)
+            checks = _plan_of_growth(config) if self.growing else _plan_of_checks(config)
             sensitivity = GradientSensitivity(
                 netlist, checks, config.automaton.steps, precision, sharing, plan.search_wave
             )
             self.finisher = Finisher(netlist, checks, config.finishing, sensitivity, workers)
             self._threads += [sensitivity, workers]
         self._stack = ExitStack()
+
+    @property
+    def growing(self) -> bool:
+        """Whether searches look at the training step alone, which [pool] waits for."""
+        return self.pool_from is None
 
     def __enter__(self) -> Attempt:
         with ExitStack() as stack:
@@ -65,9 +77,22 @@ class Attempt:
         self._stack.__exit__(*raised)
 
 
+def _grows(config: Config, model: Model) -> bool:
+    """Whether a model's hard circuit is right at the training step already."""
+    plan = _plan_of_growth(config)
+    return not count_wrong(model.netlist, model.ops, plan.scene, plan.starts).any()
+
+
+def _plan_of_growth(config: Config) -> Plan:
+    return Plan.growing(make_task(config), ROUND, _streams(config))
+
+
+def _streams(config: Config) -> Streams:
+    return Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+
+
 def _plan_of_checks(config: Config) -> Plan:
-    streams = Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
-    task = make_task(config)
+    task, streams = make_task(config), _streams(config)
     if task.patches:
         return Plan.healing(task, streams)
     if task.holds and is_deterministic(task):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,8 @@ class BestCircuit:
         self._wrong = NONE
         self._epoch = NONE
         self._exact_epoch = NONE
+        self._growing = False
+        """Whether the best was found while the target had yet to grow: any later one is better."""
         self._gain = np.full(5, NONE, np.int64)
 
     @property
@@ -71,34 +73,48 @@ class BestCircuit:
             return None
         return Gain((fewer, least), None if soon == NONE else (late, soon), candidates)
 
-    def is_due(self, epoch: int) -> bool:
-        """Whether to `look` after so many epochs."""
+    def is_due(self, epoch: int, pool_from: int | None = None) -> bool:
+        """Whether to `look` after so many epochs.
+
+        `pool_from` is the epoch at which a pool began that waited for the target to grow.
+        """
         finishing = self._finishing
-        if not finishing.every or epoch < finishing.from_epoch:
+        waited = self._config.pool.after_growth and pool_from is not None
+        if not finishing.every or (epoch < finishing.from_epoch and not waited):
             return False
         # At the end, too, or the last circuit would never be judged.
         return epoch == self._config.training.epochs or epoch % finishing.every == 0
 
     def look(
-        self, finisher: Finisher, logits: Array, epoch: int, since: int, hear: Hear = unheard
-    ) -> Finished:
+        self, finisher: Finisher, logits: Array, epoch: int, since: int, hear: Hear = unheard,
+        growing: bool = False,
+    ) -> Finished:  # fmt: skip
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.
 
         `finisher` is that of its wiring, which circuits of after epoch `since` have. Changes
-        `logits` in place if the search is to be adopted. `hear` is told how far it is.
+        `logits` in place if the search is to be adopted. `hear` is told how far it is. If the
+        target is `growing`, as it has to before what else is asked for, a circuit that is right
+        verifies nothing; it is adopted if the epoch is one at which every run looks.
         """
         found, finished = self._search(finisher, logits, epoch, 0, hear)
-        self._keep(found, finished, epoch)
+        self._keep(found, finished, epoch, growing)
         last = epoch == self._config.training.epochs
         # Not at the end: a run that is extended goes on as if it had never stopped there.
         if self._finishing.adopt and not last and 2 * found.wrong <= found.wrong_before:
             logits[:] = finished
-        if since < self._epoch < epoch and self._exact_epoch == NONE:
+        searched = found.exact and growing
+        if since < self._epoch < epoch and self._exact_epoch == NONE and not searched:
             # An earlier circuit was better, so a search goes on from there, too. (Not from one
             # of another wiring.)
-            again, finished = self._search(finisher, self._logits, epoch, 1, hear)
-            self._keep(again, finished, epoch)
-            found = again if self._epoch == epoch else found
+            again, better = self._search(finisher, self._logits, epoch, 1, hear)
+            self._keep(again, better, epoch, growing)
+            if self._epoch == epoch:
+                found, finished = again, better
+        if growing:
+            grown = found.exact and epoch % self._finishing.every == 0
+            if grown:
+                logits[:] = finished
+            return replace(found, exact=False, grown=grown)
         if self._exact_epoch == epoch and self._finishing.polish:
             found = self._polish(finisher, found)
         return found
@@ -125,14 +141,19 @@ class BestCircuit:
         prefer(finished, found.ops)
         return found, finished
 
-    def _keep(self, found: Finished, logits: Array, epoch: int) -> None:
+    def _keep(self, found: Finished, logits: Array, epoch: int, growing: bool) -> None:
         """Keep a circuit that is as good as the best so far; the first exact one stays."""
-        worse = self._wrong != NONE and found.wrong_fresh > self._wrong
-        if self._exact_epoch != NONE or (worse and not found.exact):
+        if self._wrong == NONE or growing < self._growing:
+            worse = False
+        elif growing > self._growing:
+            worse = True
+        else:
+            worse = found.wrong_fresh > self._wrong and not found.exact
+        if self._exact_epoch != NONE or worse:
             return
         self._logits[:] = logits
-        self._wrong, self._epoch = found.wrong_fresh, epoch
-        if found.exact:
+        self._wrong, self._epoch, self._growing = found.wrong_fresh, epoch, growing
+        if found.exact and not growing:
             self._exact_epoch = epoch
 
     def state(self) -> dict[str, Array]:
@@ -141,8 +162,12 @@ class BestCircuit:
             "best_logits": self._logits.copy(),
             "best": np.array([self._wrong, self._epoch, self._exact_epoch], np.int64),
         }
-        # Runs that do not polish have the checkpoints that they had before it was known.
-        return state | ({"polished": self._gain.copy()} if self._finishing.polish else {})
+        # Other runs have the checkpoints that they had before these were known.
+        if self._finishing.polish:
+            state["polished"] = self._gain.copy()
+        if self._config.pool.after_growth:
+            state["best_growing"] = np.array(self._growing)
+        return state
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to where `state` was taken."""
@@ -150,6 +175,8 @@ class BestCircuit:
         self._wrong, self._epoch, self._exact_epoch = state["best"].tolist()
         if self._finishing.polish:
             self._gain[:] = state["polished"]
+        if self._config.pool.after_growth:
+            self._growing = bool(state["best_growing"])
 
 
 def prefer(logits: Array, ops: npt.NDArray[np.uint8]) -> None:

@@ -114,6 +114,8 @@ class Finished:
     """Circuits that were tried."""
     polished: Polished | None = None
     """What became of an exact circuit that was polished; its ops are these."""
+    grown: bool = False
+    """Whether no cell was wrong, where only the training step was looked at, as more is to come."""
 
 
 class Finisher:

@@ -69,6 +69,8 @@ class Hardening:
         self._config = config.hardening
         self._training = config.training
         self._parameters = parameters
+        self.at_full_strength = False
+        """Whether it has grown to its end, whatever the epoch says."""
 
     def noise(self, epoch: int) -> Array | None:
         """Return Gumbel noise for the logits, (16, parameters) in float64; None if there is none.
@@ -115,6 +117,8 @@ class Hardening:
         logits += pressure * probabilities * (logarithms + entropy)
 
     def _strength(self, epoch: int) -> float:
+        if self.at_full_strength:
+            return 1.0
         lever = self._config
         return ramp(age(self._training, epoch), lever.from_epoch, lever.to_epoch)
 

@@ -22,7 +22,6 @@ from difflogic.grid import Boundary
 from difflogic.netlist import Netlist
 from difflogic.streams import Purpose, stream
 from difflogic.tasks import Task
-from difflogic.training.levers import age
 
 Array = npt.NDArray[Any]
 Bits = npt.NDArray[np.uint8]
@@ -49,8 +48,13 @@ class PoolSample(NamedTuple):
     """After so many further steps."""
 
 
-def draw_pool(task: Task, config: Config, epoch: int, runs: Runs) -> Iterator[PoolSample]:
-    """Draw an epoch's samples of the pool, each from a stream of its own; there may be none."""
+def draw_pool(
+    task: Task, config: Config, epoch: int, since: int, runs: Runs
+) -> Iterator[PoolSample]:
+    """Draw an epoch's samples of the pool, each from a stream of its own; there may be none.
+
+    `since` is the epoch at which the pool began.
+    """
     pool, steps = config.pool, config.automaton.steps
     for number in range(pool.batch):
         rng = stream(config.training.seed, Purpose.POOL, epoch, number)
@@ -62,7 +66,7 @@ def draw_pool(task: Task, config: Config, epoch: int, runs: Runs) -> Iterator[Po
             continue
         state = runs.state(start, steps + int(rng.integers(0, usable)))
         step = int(rng.integers(1, pool.steps + 1))
-        if age(config.training, epoch) >= pool.damage_from:
+        if epoch - since >= pool.damage_from:
             patches = [None, *task.patches.values()]
             places = patches[rng.integers(0, len(patches))]
             if places is not None:

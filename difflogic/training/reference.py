@@ -1,11 +1,13 @@
 """A training step in plain NumPy and float64: the oracle, AdamW as the paper writes it.
 
 It shares with the trainer the configuration, the samples, the netlist and the levers (which are
-plain NumPy), and no other arithmetic. It does not look for the best circuit.
+plain NumPy), and no other arithmetic. It does not look for the best circuit, so a [pool] that waits
+for one has no samples here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +19,9 @@ from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.model import Model
 from difflogic.tasks import make_task
-from difflogic.training.levers import Hardening, age, attempt_at, rate_share
+from difflogic.training.levers import Hardening, age, attempt_at, first_epoch, rate_share
 from difflogic.training.phases import PhaseTimer
-from difflogic.training.pool import OracleRuns, draw_pool
+from difflogic.training.pool import OracleRuns, PoolSample, draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.trainer import StepResult
 
@@ -83,8 +85,7 @@ class ReferenceTrainer:
                 hard_loss += float(((last - target) ** 2).sum())
                 wrong += int((np.abs(last - target) > 0.5).sum())
                 state = end.astype(np.uint8) if state is None else state
-        runs = OracleRuns(netlist, hard, boundary, channels)
-        for sample in draw_pool(self._task, config, self.epoch, runs):
+        for sample in self._draw_pool(OracleRuns(netlist, hard, boundary, channels)):
             states = oracle.rollout(netlist, soft, sample.start, sample.step, boundary)
             upstream = oracle.loss_gradient(states[-1], sample.target, channels)
             gradient += oracle.coefficient_gradients(netlist, soft, states, upstream, boundary)
@@ -94,6 +95,12 @@ class ReferenceTrainer:
         self.epoch += 1
         accuracy = 1.0 - wrong / targets.size
         return StepResult(self.epoch, soft_loss, hard_loss, accuracy, state, decided)
+
+    def _draw_pool(self, runs: OracleRuns) -> Iterator[PoolSample]:
+        training = self.config.training
+        since = first_epoch(training, attempt_at(training, self.epoch))
+        if not self.config.pool.after_growth:
+            yield from draw_pool(self._task, self.config, self.epoch, since, runs)
 
     def _start_over_if_due(self) -> None:
         training = self.config.training

@@ -23,7 +23,7 @@ from difflogic.model import Model
 from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
 from difflogic.training.attempt import Attempt
-from difflogic.training.best import BestCircuit, Gain
+from difflogic.training.best import NONE, BestCircuit, Gain
 from difflogic.training.finishing import Finished, Hear, unheard
 from difflogic.training.levers import (
     Hardening,
@@ -106,17 +106,22 @@ class Trainer:
         if threads is not None:
             threads.__exit__(*raised)
 
-    def _go_to_attempt(self, number: int) -> None:
-        """Take another wiring, and what runs its circuit; the logits stay as they are."""
-        self._attempt = self._make_attempt(number)
+    def _go_to_attempt(self, number: int, grown: int | None = None) -> None:
+        """Take another wiring, and what runs its circuit; the logits stay as they are.
+
+        `grown` is the epoch at which its target was grown, if [pool] waited for that.
+        """
+        self._attempt = self._make_attempt(number, grown)
         self.engine.trace(self._tracer)
         if self._threads is not None:
             self._threads.close()
             self._threads.enter_context(self._attempt)
 
-    def _make_attempt(self, number: int) -> Attempt:
-        searches = self.ranks.leads
-        return Attempt(self.config, number, self._model_of(number), self.plan, searches)
+    def _make_attempt(self, number: int, grown: int | None = None) -> Attempt:
+        searches, start = self.ranks.leads, self._model_of(number)
+        attempt = Attempt(self.config, number, start, self.plan, searches, grown)
+        self._hardening.at_full_strength = self.config.pool.after_growth and not attempt.growing
+        return attempt
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record what every worker does when, and what one thread does alone; None stops it."""
@@ -176,19 +181,27 @@ class Trainer:
 
         Names, shapes and types follow from the configuration alone.
         """
-        return {
+        state = {
             "epoch": np.array(self.epoch, np.int64),
             "logits": self._logits.copy(),
             **self._optimizer.state(),
             **self._best.state(),
         }
+        if self.config.pool.after_growth:
+            pool_from = self._attempt.pool_from
+            state["pool_from"] = np.array(NONE if pool_from is None else pool_from, np.int64)
+        return state
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to where `state` was taken, bit for bit."""
         self.epoch = int(state["epoch"])
         attempt = attempt_before(self.config.training, self.epoch)
-        if attempt != self._attempt.number:
-            self._go_to_attempt(attempt)
+        present = self._attempt
+        since = int(state.get("pool_from", NONE))
+        grown = None if since == NONE else since
+        moved = self.config.pool.after_growth and grown != present.pool_from
+        if attempt != present.number or moved:
+            self._go_to_attempt(attempt, grown)
         self._logits[:] = state["logits"]
         self._optimizer.restore(state)
         self._best.restore(state)
@@ -243,7 +256,7 @@ class Trainer:
             self._update(gradients)
         self.epoch += 1
         finished = None
-        if self._best.is_due(self.epoch):
+        if self._best.is_due(self.epoch, self._attempt.pool_from):
             with phase("finish"):
                 finished = self._finish()
         return StepResult(self.epoch, soft_loss, *scores, self._soft.decided, finished)
@@ -294,25 +307,33 @@ class Trainer:
     def _finish(self) -> Finished | None:
         """Search for an exact circuit, on rank 0, and let all go on from what it found."""
         found, attempt, best = None, self._attempt, self._best
+        since = attempt.first_epoch if attempt.pool_from is None else attempt.pool_from
         if attempt.finisher is not None:
             found = best.look(
-                attempt.finisher, self._logits, self.epoch, attempt.first_epoch, self.hear_search
-            )
+                attempt.finisher, self._logits, self.epoch, since, self.hear_search,
+                attempt.growing,
+            )  # fmt: skip
         state = best.state()
-        for array in (self._logits, *state.values()):
+        grown = np.array(found is not None and found.grown)
+        for array in (self._logits, grown, *state.values()):
             self.ranks.share(array)
         best.restore(state)
+        if grown:
+            # From the circuit that was found, which the moments of the one before say nothing of.
+            self._go_to_attempt(attempt.number, self.epoch)
+            self._optimizer.forget()
         return found
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add to `gradients` what the samples of [pool] say, each with a step of its own."""
-        if not self.config.pool.batch:
-            return
         attempt, phase = self._attempt, self.phases
+        since = attempt.pool_from
+        if not self.config.pool.batch or since is None:
+            return
         with phase("sample"):
             attempt.single.load(self._soft.ops)
             runs = HardRuns(attempt.single, self._channels)
-            samples = list(draw_pool(self._task, self.config, self.epoch, runs))
+            samples = list(draw_pool(self._task, self.config, self.epoch, since, runs))
         for sample in samples:
             _, seconds = attempt.engine.run_training(
                 coefficients, sample.start[None], sample.target[None], self._channels,

@@ -33,7 +33,7 @@ def oracle_runs_of(config, model):
 
 def samples_of(config, model, epochs=range(40)):
     task, runs = make_task(config), runs_of(config, model)
-    return [sample for epoch in epochs for sample in draw_pool(task, config, epoch, runs)]
+    return [sample for epoch in epochs for sample in draw_pool(task, config, epoch, 0, runs)]
 
 
 @pytest.mark.parametrize("overrides", [(), ("task.heal=[2,3]", "pool.damage_from=0")])
@@ -41,8 +41,8 @@ def test_the_oracle_and_the_simulator_draw_the_same(overrides):
     config = growing(*POOL, *overrides)
     model, task = random_model(config, 3), make_task(config)
     for epoch in range(20):
-        found = list(draw_pool(task, config, epoch, runs_of(config, model)))
-        expected = list(draw_pool(task, config, epoch, oracle_runs_of(config, model)))
+        found = list(draw_pool(task, config, epoch, 0, runs_of(config, model)))
+        expected = list(draw_pool(task, config, epoch, 0, oracle_runs_of(config, model)))
         assert len(found) == len(expected) == 3
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one.start, other.start)
@@ -86,9 +86,9 @@ def test_a_run_that_has_lost_the_target_is_followed_no_further():
             assert steps in (3, 4)
             return start
 
-    assert len([*draw_pool(task, config, 5, Losing())]) == 3
+    assert len([*draw_pool(task, config, 5, 0, Losing())]) == 3
     Losing.wrong = lambda self, start, target, at: np.full(len(at), 6)
-    assert not [*draw_pool(task, config, 5, Losing())]
+    assert not [*draw_pool(task, config, 5, 0, Losing())]
     assert not samples_of(growing(*POOL, "pool.tolerance=0"), model)
 
 

@@ -1,0 +1,72 @@
+"""The sections that say how a run is computed, and when it is written down."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from difflogic.quantities import BYTES
+from difflogic.sections import Section, Size
+
+Auto = Literal["auto"]
+
+
+class ParallelConfig(Section):
+    """How the work is spread. Only lanes and chunk change results, and only their last bits."""
+
+    workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
+        default="auto", description="worker threads; auto is one per available core"
+    )
+    strategy: Literal["auto", "samples", "cells", "steps", "gates"] = Field(
+        default="auto",
+        description="how workers share a sample: not at all, by cells with a barrier at each "
+        "step, as a pipeline of steps without barriers, or several to the gates of each tile; auto "
+        "chooses",
+    )
+    parallel_batch: bool = Field(
+        default=True, description="samples of a batch run side by side, as far as they go around"
+    )
+    parallel_cells: bool = Field(
+        default=True, description="whether a sample is shared at all; false is strategy samples"
+    )
+    pin: bool = Field(
+        default=False, description="whether each worker thread keeps to one core; only on Linux"
+    )
+    max_parallel_samples: Auto | Size = Field(
+        default="auto",
+        description="samples rolled out before the backward pass, to bound memory; auto is all "
+        "that the memory holds",
+    )
+    memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
+        default="auto",
+        description="bytes that the buffers of all workers may take together; samples in flight, "
+        "and then workers, become fewer until they do; auto is what is available",
+        json_schema_extra={"accepted": '"auto" or a number of bytes, such as "512MB" or "2GiB"'},
+    )
+    lanes: Literal["auto", 16, 32, 64] = Field(
+        default="auto",
+        description="cells that one tile updates together; auto follows from grid and circuit",
+    )
+    chunk: Auto | Size = Field(
+        default="auto",
+        description="tiles that a worker takes at a time, with one slot for their gate sums",
+    )
+
+    @field_validator("lanes", mode="before")
+    @classmethod
+    def _refuse_float(cls, lanes: object) -> object:
+        if isinstance(lanes, float):  # which equals an integer of the list
+            raise ValueError
+        return lanes
+
+
+class CheckpointConfig(Section):
+    """When a run writes down where it stands. Changes no result."""
+
+    every_seconds: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        default=10.0, description="seconds from one checkpoint to the next; 0 is never"
+    )
+    every_epochs: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0, description="epochs from one checkpoint to the next; 0 is never"
+    )

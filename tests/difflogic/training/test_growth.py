@@ -1,0 +1,151 @@
+"""A pool that waits until the target grows: first right at the training step, then for ever."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from difflogic.errors import ConfigError
+from difflogic.evaluation.assurance import assure
+from difflogic.training.best import BestCircuit
+from difflogic.training.finishing import Finished
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.test_holding import HOLDING
+from tests.difflogic.training.tiny import growing
+
+STAGED = (
+    *HOLDING, "pool.after_growth=true", "training.epochs=300", "finishing.from_epoch=60",
+    "training.restart_every=120",
+)  # fmt: skip
+"""A plus that is grown at epoch 90, and stays at epoch 120."""
+
+
+def trained(config, epochs=300):
+    with Trainer(config) as trainer:
+        return trainer, list(steps(trainer, epochs))
+
+
+def steps(trainer, epochs):
+    while not trainer.done and trainer.epoch < epochs:
+        yield trainer.step()
+
+
+def test_the_target_is_grown_first_and_then_stays(monkeypatch):
+    drawn = []
+    draw = "difflogic.training.trainer.draw_pool"
+    monkeypatch.setattr(draw, lambda task, config, epoch, since, runs: drawn.append(epoch) or [])
+    trained(growing(*STAGED), 100)
+    assert drawn == list(range(90, 100))
+    monkeypatch.undo()
+    trainer, results = trained(growing(*STAGED))
+    found = [result.finished for result in results if result.finished]
+    assert [one.grown for one in found] == [False, True, False]
+    assert [one.exact for one in found] == [False, False, True]
+    assert trainer.exact_epoch == 120
+    assert assure(trainer.result).text == "proved at step 3 and at every later one"
+
+
+def test_until_then_it_learns_as_without_a_pool():
+    _, results = trained(growing(*STAGED), 90)
+    _, alone = trained(growing(*STAGED, "task.hold=false", "pool.batch=0"), 90)
+    assert [one.soft_loss for one in results] == [one.soft_loss for one in alone]
+
+
+def test_learning_goes_on_from_the_circuit_that_was_found_at_full_strength():
+    config = growing(*STAGED, "hardening.to_epoch=100000")
+    with Trainer(config) as trainer:
+        while not (last := trainer.step()).finished or not last.finished.grown:
+            assert not trainer._hardening.at_full_strength
+        found = last.finished
+        np.testing.assert_array_equal(trainer.model.ops, found.ops)
+        np.testing.assert_array_equal(trainer.result.ops, found.ops)
+        assert trainer._hardening.at_full_strength
+        assert not trainer._optimizer.first.any()
+        assert trainer.exact_epoch is None
+        # As it goes on to be judged by all that is asked for, also where searches are early.
+        assert not trainer._attempt.growing
+
+
+@pytest.mark.parametrize("until", [45, 90, 100])
+def test_a_resumed_run_ends_with_the_same_bits(until):
+    config = growing(*STAGED)
+    trainer, results = trained(config)
+    with Trainer(config) as first:
+        list(steps(first, until))
+        state = first.state()
+    with Trainer(config) as second:
+        second.restore(state)
+        rest = list(steps(second, 300))
+    assert [one.soft_loss for one in rest] == [one.soft_loss for one in results[until:]]
+    np.testing.assert_array_equal(second.result.logits, trainer.result.logits)
+    assert {name: array.dtype for name, array in state.items()} == {
+        name: array.dtype for name, array in trainer.state().items()
+    }
+
+
+def test_the_number_of_workers_changes_no_bit():
+    one, _ = trained(growing(*STAGED), 110)
+    more, _ = trained(growing(*STAGED, "parallel.workers=3"), 110)
+    np.testing.assert_array_equal(one.model.logits, more.model.logits)
+
+
+def test_each_attempt_grows_anew():
+    """Also after one that was grown at its very last epoch."""
+    config = growing(*STAGED, "training.restart_every=90", "finishing.candidates=4000")
+    with Trainer(config) as trainer:
+        list(steps(trainer, 91))
+        assert trainer._attempt.number == 1
+        assert trainer._attempt.growing
+        assert not trainer._hardening.at_full_strength
+        state = trainer.state()
+    with Trainer(config) as trainer:
+        trainer.restore(state)
+        assert trainer._attempt.growing
+        trainer.restore({**state, "epoch": np.array(89), "pool_from": np.array(60)})
+        assert (trainer._attempt.number, trainer._attempt.pool_from) == (0, 60)
+        assert trainer._hardening.at_full_strength
+        trainer.restore(state)
+        assert trainer._attempt.growing
+
+
+def test_a_search_at_the_last_epoch_alone_is_not_adopted():
+    """A run that is extended goes on as if it had never ended there."""
+    config = growing(*STAGED, "training.epochs=95", "finishing.from_epoch=91")
+    trainer, results = trained(config)
+    assert results[-1].finished is not None
+    assert not results[-1].finished.grown
+    assert trainer._attempt.growing
+    np.testing.assert_array_equal(
+        trainer.model.logits,
+        trained(growing(*STAGED, "finishing.from_epoch=96"), 95)[0].model.logits,
+    )
+
+
+def test_what_came_after_growth_is_better_than_what_was_right_before():
+    config = growing(*STAGED)
+    logits = np.zeros((16, 116), np.float32)
+    best = BestCircuit(config, logits)
+
+    def keep(wrong, epoch, growing, exact=False):
+        ops = np.zeros(116, np.uint8)
+        found = Finished(ops, exact, wrong, wrong, wrong, 1)
+        best._keep(found, logits, epoch, growing)
+        return best.epoch, best.exact_epoch
+
+    assert keep(3, 10, True) == (10, None)
+    assert keep(4, 20, True) == (10, None)
+    assert keep(0, 30, True, exact=True) == (30, None)
+    assert keep(50, 40, False) == (40, None)
+    assert keep(60, 50, False) == (40, None)
+    # Of the next attempt.
+    assert keep(0, 60, True, exact=True) == (40, None)
+    again = BestCircuit(config, logits)
+    again.restore(best.state())
+    best = again
+    assert keep(0, 70, True) == (40, None)
+    assert keep(0, 80, False, exact=True) == (80, 80)
+
+
+def test_without_searches_it_would_wait_for_ever():
+    with pytest.raises(ConfigError, match=r"\[pool\] after_growth: without searches"):
+        growing("pool.batch=1", "pool.after_growth=true", "finishing.every=0")
