@@ -215,19 +215,30 @@ def live_parameters(
 
     Shape (parameters,). Gates that only pass an input on are among them.
     """
+    live, _ = mark_live(netlist, ops, channels)
+    marked = np.zeros(netlist.parameters, dtype=np.bool_)
+    marked[netlist.param[live[netlist.inputs :]]] = True
+    return marked
+
+
+def mark_live(
+    netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return the rows (rows,) and the channels (C,) that those of `channels` ever depend on.
+
+    Gates that only pass an input on are among them.
+    """
     rows, first = netlist.rows, netlist.inputs
     a, b, op = (
         np.concatenate([np.zeros(first, of_gates.dtype), of_gates])
         for of_gates in (netlist.a, netlist.b, ops[netlist.param])
     )
-    live, counted = np.zeros(rows, np.bool_), np.array(list(channels), np.int32)
+    live, alive = np.zeros(rows, np.bool_), np.zeros(netlist.channels, np.bool_)
+    counted = np.array(list(channels), np.int32)
     kernels.spread(
-        a, b, netlist.outputs, first, op, counted, live, np.zeros(netlist.channels, np.bool_),
-        np.empty(3 * rows, np.int32),
-    )  # fmt: skip
-    marked = np.zeros(netlist.parameters, dtype=np.bool_)
-    marked[netlist.param[live[first:]]] = True
-    return marked
+        a, b, netlist.outputs, first, op, counted, live, alive, np.empty(3 * rows, np.int32)
+    )
+    return live, alive
 
 
 def _wires(netlist: Netlist) -> k.Wires:

@@ -356,17 +356,31 @@ class _Search:
 
     def _shortlist(self, change: npt.NDArray) -> Iterator[tuple[int, int]]:
         """Yield (gate, op) in turn by the gradient and by the logits, the best ones first."""
-        idle = ~self._live()
+        live = np.flatnonzero(self._live())
+        rows = np.arange(len(live))
         ranked = []
         for table in (change, self._gap):
-            cost = np.where(idle[:, None], np.inf, table)
-            cost[np.arange(len(self.ops)), self.ops] = np.inf
-            length = min(SHORTLIST, np.isfinite(cost).sum())
-            ranked.append(np.argsort(cost, axis=None, kind="stable")[:length])
+            cost = table[live]
+            cost[rows, self.ops[live]] = np.inf
+            others = cost.size - len(live)
+            ranked.append(lowest(cost.ravel(), min(SHORTLIST, others)).tolist())
         seen: set[int] = set()
         for pair in zip(*ranked, strict=True):
             for place in pair:
                 if place not in seen:
                     seen.add(place)
-                    gate, op = divmod(int(place), OPS)
-                    yield gate, op
+                    gate, op = divmod(place, OPS)
+                    yield int(live[gate]), op
+
+
+def lowest(values: npt.NDArray, count: int) -> npt.NDArray[np.int64]:
+    """Return the places of the `count` least values, ascending; of equal ones the first ones.
+
+    The beginning of a stable sort, without sorting the rest.
+    """
+    if not count:
+        return np.empty(0, np.int64)
+    bound = np.partition(values, count - 1)[count - 1]
+    below = np.flatnonzero(values < bound)
+    equal = np.flatnonzero(values == bound)[: count - len(below)]
+    return np.concatenate([below[np.argsort(values[below], kind="stable")], equal])

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.engine import candidates
+from difflogic.engine import candidates, hard_gradients
 from difflogic.engine.compilation import is_cached
 from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid
@@ -233,6 +233,7 @@ class Trainer:
         simulator.rollout(starts, 1)
         if self.config.finishing.every and self.config.finishing.candidates:
             candidates.warm_up(simulator, soft.ops)
+            hard_gradients.warm_up(netlist, soft.ops)
         live_parameters(netlist, soft.ops, self._channels)
         seconds = time.perf_counter() - start
         self.phases.compile_seconds += seconds

@@ -108,6 +108,27 @@ def spread(a, b, outputs, inputs, op, counted, live, channels, stack):
 
 
 @kernel
+def fill_tile(code, cells, forms, state, tile, first):
+    """Evaluate all gates for the cells of the words from `first` on; see `hard_step`."""
+    stride = state.shape[1]
+    words = stride - 2 * cells.pad
+    none, every = np.uint64(0), ~np.uint64(0)
+    for i in range(len(code.inputs)):
+        row, n = code.inputs[i, 0], code.inputs[i, 1]
+        place = code.inputs[i, 2] * stride + first
+        for s in range(cells.start[n], cells.start[n + 1]):
+            right = cells.shift[s]
+            # A shift by 64 is none: then take nothing of the next word.
+            left, high = (np.uint64(64) - right, every) if right else (none, none)
+            join = none if s == cells.start[n] else every
+            hard_see(
+                (tile, state, cells.masks),
+                (row, place + cells.skip[s], right, left, high, s * words + first, join),
+            )
+    hard_gates((tile, code.gates, forms), ())
+
+
+@kernel
 def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
     """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
 
@@ -117,21 +138,8 @@ def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
     """
     stride = state.shape[1]
     words = stride - 2 * cells.pad
-    none, every = np.uint64(0), ~np.uint64(0)
     for first in range(0, words, WORDS):
-        for i in range(len(code.inputs)):
-            row, n = code.inputs[i, 0], code.inputs[i, 1]
-            place = code.inputs[i, 2] * stride + first
-            for s in range(cells.start[n], cells.start[n + 1]):
-                right = cells.shift[s]
-                # A shift by 64 is none: then take nothing of the next word.
-                left, high = (np.uint64(64) - right, every) if right else (none, none)
-                join = none if s == cells.start[n] else every
-                hard_see(
-                    (tile, state, cells.masks),
-                    (row, place + cells.skip[s], right, left, high, s * words + first, join),
-                )
-        hard_gates((tile, code.gates, forms), ())
+        fill_tile(code, cells, forms, state, tile, first)
         fire = first if len(fires) == words else 0
         keep = first if len(keeps) == words else 0
         for i in range(len(code.channels)):

@@ -13,6 +13,7 @@ if JIT:
         fma_chains,
         restore_denormals,
     )
+    from difflogic.engine.kernels.llvm.slopes import slope_any, slope_back
     from difflogic.engine.kernels.llvm.threads import (
         atomic_add,
         atomic_claim,
@@ -44,6 +45,7 @@ else:
         fma_chains,
         restore_denormals,
     )
+    from difflogic.engine.kernels.plain.slopes import slope_any, slope_back
     from difflogic.engine.kernels.plain.threads import (
         atomic_add,
         atomic_claim,
@@ -89,6 +91,8 @@ __all__ = [
     "restore_denormals",
     "runs_backward",
     "runs_forward",
+    "slope_any",
+    "slope_back",
     "stars_backward",
     "stars_forward",
     "sums_backward",

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from difflogic import gates
 from difflogic.engine import candidates, oracle
@@ -106,6 +108,16 @@ def plus():
         model = trainer.result
     assert wrong_in_the_picture(config, model.netlist, model.ops) == 0
     return model
+
+
+@given(
+    values=st.lists(st.sampled_from([-0.0, 0.0, 1.0, -2.5, 3.25, np.inf]), max_size=40),
+    share=st.floats(0, 1),
+)
+def test_the_least_come_as_a_stable_sort_has_them(values, share):
+    count = int(share * len(values))
+    found = finishing.lowest(np.array(values), count)
+    np.testing.assert_array_equal(found, np.argsort(values, kind="stable")[:count])
 
 
 @compiled

@@ -59,7 +59,7 @@ class _Words:
         return self.builder.shuffle_vector(first, undefined, zeros)
 
 
-def _words_primitive(emit: Callable) -> Any:
+def words_primitive(emit: Callable) -> Any:
     """Make an intrinsic of (arrays…, integers): `emit` gets an emitter and the integers.
 
     What it returns, if anything, is a 64-bit number.
@@ -82,7 +82,7 @@ def _words_primitive(emit: Callable) -> Any:
     return intrinsic(typer)
 
 
-@_words_primitive
+@words_primitive
 def hard_gates(v: Any) -> None:
     """Evaluate the second array's gates over a tile, the first; the third holds the forms."""
     builder = v.builder
@@ -102,7 +102,7 @@ def hard_gates(v: Any) -> None:
         v.store(value, 0, v.row(builder.add(first, loop.index)))
 
 
-@_words_primitive
+@words_primitive
 def hard_see(
     v: Any, row: Any, place: Any, right: Any, left: Any, high: Any, mask: Any, join: Any
 ) -> None:
@@ -120,7 +120,7 @@ def hard_see(
     v.store(builder.or_(seen, held), 0, v.row(row))
 
 
-@_words_primitive
+@words_primitive
 def hard_write(v: Any, row: Any, old_place: Any, place: Any, fire: Any, keep: Any) -> None:
     """Write a tile's row to `place` of the new state where cells fire, then zero the damaged.
 
@@ -134,7 +134,7 @@ def hard_write(v: Any, row: Any, old_place: Any, place: Any, fire: Any, keep: An
     v.store(builder.and_(builder.xor(old, changed), v.load(4, keep)), 2, place)
 
 
-@_words_primitive
+@words_primitive
 def hard_gate(
     v: Any, x: Any, x_own: Any, y: Any, y_own: Any, op: Any, place: Any, words: Any
 ) -> None:
@@ -161,7 +161,7 @@ def hard_gate(
         v.store(value, 0, builder.add(place, offset))
 
 
-@_words_primitive
+@words_primitive
 def hard_differ(v: Any, x: Any, y: Any, words: Any) -> Any:
     """Return whether the words at two places differ, 0 or not; the arrays hold one each."""
     builder = v.builder

@@ -1,0 +1,123 @@
+"""The way back through hard gates: slopes of 16 cells to a vector, values as bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+
+from difflogic.engine.kernels.llvm.rows import I32, I64
+from difflogic.engine.kernels.llvm.words import words_primitive
+
+_CELLS = 16
+_F32, _I16 = ir.FloatType(), ir.IntType(16)
+_SLOPES = ir.VectorType(_F32, _CELLS)
+_FLAGS = ir.VectorType(ir.IntType(1), _CELLS)
+_ZERO = ir.Constant(_SLOPES, [0.0] * _CELLS)
+
+
+def _pointer(v: Any, array: int, place: Any, kind: Any) -> Any:
+    element = v.builder.gep(v.arrays[array].data, [place])
+    return v.builder.bitcast(element, kind.as_pointer())
+
+
+def _load(v: Any, array: int, place: Any, kind: Any = _SLOPES) -> Any:
+    value = v.builder.load(_pointer(v, array, place, kind))
+    value.align = 4
+    return value
+
+
+def _each_vector(v: Any, word: Any) -> list[tuple[int, Any]]:
+    """Return the first bit of each vector of a word's cells, and where the vector begins."""
+    start = v.builder.mul(word, I64(64))
+    return [(bit, v.builder.add(start, I64(bit))) for bit in range(0, 64, _CELLS)]
+
+
+def _flags(v: Any, bits: Any, first: int) -> Any:
+    """Return 16 bits of a word as one flag per cell."""
+    some = v.builder.trunc(v.builder.lshr(bits, I64(first)), _I16)
+    return v.builder.bitcast(some, _FLAGS)
+
+
+@words_primitive
+def slope_any(v: Any, place: Any, words: Any) -> Any:
+    """Return whether some slope of as many words' cells is not 0, 0 or not."""
+    builder = v.builder
+    kind = ir.VectorType(I32, _CELLS)
+    found = cgutils.alloca_once_value(builder, ir.Constant(kind, [0] * _CELLS))
+    with cgutils.for_range(builder, words, intp=I64) as loop:
+        for _, offset in _each_vector(v, loop.index):
+            some = _load(v, 0, builder.add(place, offset), kind)
+            builder.store(builder.or_(builder.load(found), some), found)
+    name = f"llvm.vector.reduce.or.v{_CELLS}i32"
+    reduce = cgutils.get_or_insert_function(builder.module, ir.FunctionType(I32, [kind]), name)
+    return builder.zext(builder.call(reduce, [builder.load(found)]), I64)
+
+
+@words_primitive
+def slope_back(
+    v: Any, row_a: Any, row_b: Any, op: Any, own: Any, a: Any, use_a: Any, b: Any, use_b: Any,
+    words: Any,
+) -> None:  # fmt: skip
+    """Take the slopes of a gate, which begin at `own`, back to those of its inputs, at a and b.
+
+    Arrays: the tile with the inputs' bits in its rows, slopes, forms, and what is found: the sums
+    of g, g·a, g·b, g·a·b and |g|. Where `use_a` or `use_b` is 0 the op ignores the input, where it
+    is 1 the slopes are stored, else added.
+    """
+    builder = v.builder
+    form = builder.gep(v.arrays[2].data, [builder.mul(op, I64(4))])
+    c = [builder.load(builder.gep(form, [I64(k)])) for k in range(4)]
+    sums = [cgutils.alloca_once_value(builder, _ZERO) for _ in range(5)]
+    magnitude = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(_SLOPES, [_SLOPES]), f"llvm.fabs.v{_CELLS}f32"
+    )
+
+    def add(total: Any, value: Any, flags: Any = None) -> None:
+        before = builder.load(total)
+        after = builder.fadd(before, value)
+        builder.store(after if flags is None else builder.select(flags, after, before), total)
+
+    with cgutils.for_range(builder, words, intp=I64) as loop:
+        word = loop.index
+        x = builder.load(builder.gep(v.arrays[0].data, [builder.add(v.row(row_a), word)]))
+        y = builder.load(builder.gep(v.arrays[0].data, [builder.add(v.row(row_b), word)]))
+        both = builder.and_(x, y)
+        vectors = _each_vector(v, word)
+        for first, offset in vectors:
+            g = _load(v, 1, builder.add(own, offset))
+            add(sums[0], g)
+            for total, bits in zip(sums[1:4], (x, y, both), strict=True):
+                add(total, g, _flags(v, bits, first))
+            add(sums[4], builder.call(magnitude, [g]))
+        # df/da = f(1, b) - f(0, b), which is 1, 0 or -1; f = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a)
+        for other, one, two, place, use in ((y, 1, 2, a, use_a), (x, 2, 1, b, use_b)):
+            with builder.if_then(builder.icmp_unsigned("!=", use, I64(0))):
+                differs = builder.xor(c[one], builder.and_(c[3], other))
+                at_one = builder.xor(
+                    builder.xor(c[0], c[one]), builder.and_(other, builder.xor(c[two], c[3]))
+                )
+                rises = builder.and_(differs, at_one)
+                falls = builder.and_(differs, builder.not_(at_one))
+                adds = builder.icmp_unsigned("!=", use, I64(1))
+                for first, offset in vectors:
+                    g = _load(v, 1, builder.add(own, offset))
+                    target = builder.add(place, offset)
+                    total = builder.select(adds, _load(v, 1, target), _ZERO)
+                    total = builder.select(_flags(v, rises, first), builder.fadd(total, g), total)
+                    total = builder.select(_flags(v, falls, first), builder.fsub(total, g), total)
+                    builder.store(total, _pointer(v, 1, target, _SLOPES)).align = 4
+    for k, total in enumerate(sums):
+        value = builder.load(total)
+        width = _CELLS
+        while width > 1:
+            width //= 2
+            halves = [
+                ir.Constant(ir.VectorType(I32, width), list(range(half, half + width)))
+                for half in (0, width)
+            ]
+            low, high = (builder.shuffle_vector(value, value, half) for half in halves)
+            value = builder.fadd(low, high)
+        scalar = builder.extract_element(value, I32(0))
+        builder.store(scalar, builder.gep(v.arrays[3].data, [I64(k)]))

@@ -1,0 +1,37 @@
+"""The way back through hard gates in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def _bits(tile: Any, row: int, words: int) -> Any:
+    return np.unpackbits(tile[row, :words].astype("<u8").view(np.uint8), bitorder="little")
+
+
+def slope_any(arrays: Any, integers: Any) -> bool:
+    (slopes,) = arrays
+    place, words = integers
+    return bool(slopes[place : place + 64 * words].any())
+
+
+def slope_back(arrays: Any, integers: Any) -> None:
+    tile, slopes, forms, found = arrays
+    row_a, row_b, op, own, a, use_a, b, use_b, words = integers
+    x, y = (_bits(tile, row, words).astype(np.float32) for row in (row_a, row_b))
+    g = slopes[own : own + 64 * words].copy()
+    found[:] = [g.sum(), (g * x).sum(), (g * y).sum(), (g * x * y).sum(), np.abs(g).sum()]
+    c0, c1, c2, c3 = (forms[op] != 0).astype(np.int64)
+
+    def value(one: Any, other: Any) -> Any:
+        one, other = np.asarray(one, np.int64), np.asarray(other, np.int64)
+        return c0 ^ (c1 & one) ^ (other & (c2 ^ (c3 & one)))
+
+    for place, use, slope in (
+        (a, use_a, value(1, y) - value(0, y)), (b, use_b, value(x, 1) - value(x, 0)),
+    ):  # fmt: skip
+        if use:
+            target = slopes[place : place + 64 * words]
+            target[:] = (target if use != 1 else 0) + g * slope
