@@ -20,6 +20,7 @@ from difflogic.config.effects import effective
 from difflogic.config.problems import shorten
 from difflogic.errors import ConfigError, ModelFileError
 from difflogic.files import check_output, write_whole
+from difflogic.forms import first_logits
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.netlist import Circuit, Netlist, flatten, wire
 from difflogic.streams import Purpose, stream
@@ -65,9 +66,12 @@ class Model:
         """
         architecture = config.architecture
         circuit = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
-        logits = np.zeros((architecture.parameters, gates.OPS), config.training.precision)
-        logits[:, gates.PASS_THROUGH] = config.training.initial_logit
-        return cls(circuit, logits, config)
+        training = config.training
+        logits = first_logits(
+            training.form, training.initial_logit, training.initial_spread,
+            architecture.parameters, stream(training.seed, Purpose.FIRST_LOGITS, attempt),
+        )  # fmt: skip
+        return cls(circuit, np.ascontiguousarray(logits, training.precision), config)
 
     @cached_property
     def netlist(self) -> Netlist:

@@ -37,6 +37,7 @@ class Purpose(IntEnum):
     LATER_STEP = 12
     POLISH = 13
     POOL = 14
+    FIRST_LOGITS = 15
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.random.Generator:

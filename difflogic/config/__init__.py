@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from difflogic.config.describe import describe
 from difflogic.config.document import document
+from difflogic.config.learning import TrainingConfig
 from difflogic.config.loading import (
     Override,
     config_from_dict,
@@ -15,7 +16,6 @@ from difflogic.config.models import (
     Config,
     EvaluationConfig,
     PerceptionConfig,
-    TrainingConfig,
     UpdateConfig,
 )
 from difflogic.config.running import ParallelConfig

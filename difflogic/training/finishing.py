@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.config.models import FinishingConfig
+from difflogic.config.learning import FinishingConfig
 from difflogic.engine.hard import live_parameters
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan

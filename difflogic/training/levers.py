@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.config.models import TrainingConfig
+from difflogic.config.learning import TrainingConfig
 from difflogic.gates import COEFFICIENTS, OPS
 from difflogic.streams import Purpose, stream
 
@@ -82,16 +82,17 @@ class Hardening:
             return None
         return scale * self._rng(epoch, 0).gumbel(size=(OPS, self._parameters))
 
-    def harden(self, coefficients: Array, probabilities: Array, ops: Array, epoch: int) -> None:
+    def harden(self, coefficients: Array, probabilities: Array, ops: Array, epoch: int) -> Array:
         """Replace the `coefficients` (parameters, 4) of a random share of gates by one op's.
 
-        `probabilities` is (16, parameters), `ops` (parameters,) the most probable ops. Gradients
-        with respect to coefficients are used as if these were still the mixture's: the
-        straight-through estimator of Bengio et al. 2013.
+        `probabilities` is (16, parameters), `ops` (parameters,) the most probable ops. Returns the
+        places of these gates, ascending. Gradients with respect to their coefficients are used as
+        if these were still a mixture's, the one that `mixtures` gives: the straight-through
+        estimator of Bengio et al. 2013.
         """
         share = self._config.share * self._strength(epoch)
         if not share:
-            return
+            return np.empty(0, np.int64)
         rng = self._rng(epoch, 1)
         chosen = np.flatnonzero(rng.random(self._parameters) < share)
         if self._config.op == "sample":
@@ -101,20 +102,46 @@ class Hardening:
         else:
             taken = ops[chosen]
         coefficients[chosen] = COEFFICIENTS[taken]
+        return chosen
 
-    def press(self, logits: Array, probabilities: Array, rate: float, epoch: int) -> None:
-        """Take a step down the gates' entropies, on `logits` (16, parameters) in place.
+    def mixtures(
+        self, probabilities: Array, gradients: Array, chosen: Array
+    ) -> tuple[Array, Array]:
+        """Return the mixtures (16, parameters) to take a gradient back through, and that gradient.
+
+        `gradients` (parameters, 4) is dL/d(coefficients). Of the `chosen` gates, which ran as one
+        op, the mixture is softened, or sharpened, by a temperature T that follows from how sure
+        the gate is: softmax(logits / T), whose derivative by the logits has a factor 1 / T, which
+        the gradient gets. Nothing is changed in place.
+        Source: arXiv 2603.14157, with the confidence of each gate in place of an average.
+        """
+        unsure, sure = self._config.temperature_unsure, self._config.temperature_sure
+        if unsure == sure == 1.0 or not len(chosen):
+            return probabilities, gradients
+        ran = probabilities[:, chosen].astype(np.float64)
+        certainty = (ran.max(axis=0) - 1 / OPS) / (1 - 1 / OPS)
+        temperature = unsure + (sure - unsure) * certainty
+        # Of softmax(z) the power 1 / T is in proportion to exp(z / T).
+        powers = ran ** (1 / temperature)
+        softened, scaled = probabilities.copy(), gradients.copy()
+        softened[:, chosen] = powers / powers.sum(axis=0)
+        scaled[chosen] /= temperature[:, None]
+        return softened, scaled
+
+    def pressure(self, probabilities: Array, rate: float, epoch: int) -> Array | None:
+        """Return a step of the logits (16, parameters) down the gates' entropies; None if none.
 
         Apart from AdamW, as decoupled weight decay is. The gradient of a gate's entropy H with
         respect to its logits is -p · (log p + H).
         """
         pressure = rate * self._config.entropy * self._strength(epoch)
         if not pressure:
-            return
+            return None
         tiny = np.finfo(probabilities.dtype).tiny
         logarithms = np.log(np.maximum(probabilities, tiny))
         entropy = -(probabilities * logarithms).sum(axis=0)
-        logits += pressure * probabilities * (logarithms + entropy)
+        step: Array = pressure * probabilities * (logarithms + entropy)
+        return step
 
     def _strength(self, epoch: int) -> float:
         if self.at_full_strength:

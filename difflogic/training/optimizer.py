@@ -1,5 +1,6 @@
 """Soft gates from logits, and AdamW back to them, each in one pass over the parameters.
 
+AdamW moves what is learned about a gate, which are its logits or what these follow from: forms.py.
 Logits are kept transposed here, (16, parameters), for the sake of the kernels' vectors.
 """
 
@@ -13,6 +14,8 @@ import numpy.typing as npt
 
 from difflogic.config import TrainingConfig
 from difflogic.engine.kernels import logits as k
+from difflogic.errors import ConfigError
+from difflogic.forms import FORMS, FourNumbers
 from difflogic.gates import COEFFICIENTS, DECIDED, OPS
 
 Array = npt.NDArray[Any]
@@ -62,11 +65,23 @@ class AdamW:
     """
 
     def __init__(self, logits: Array, config: TrainingConfig) -> None:
-        """`logits` (16, parameters) will be changed in place."""
+        """`logits` (16, parameters) will be changed in place.
+
+        Raises ConfigError if they are not of the configuration's form.
+        """
         self.logits = logits
         self.steps = 0
-        self.first = np.zeros_like(logits)
-        self.second = np.zeros_like(logits)
+        self._form = FORMS[config.form](config.initial_logit)
+        learned = logits if self._form is None else self._form.numbers(logits)
+        self.first = np.zeros_like(learned)
+        self.second = np.zeros_like(learned)
+        if self._form is not None and not np.allclose(
+            self._form.logits(learned), logits, rtol=1e-3, atol=1e-3
+        ):
+            raise ConfigError(
+                f'[training] form: the model to begin with has no gates of the form "{config.form}"'
+                ": take the form that it was trained in"
+            )
         self._config = config
         self._basis = COEFFICIENTS.astype(logits.dtype)
         self._space = np.empty((5, k.COLUMNS), logits.dtype)
@@ -98,6 +113,9 @@ class AdamW:
         """
         config = self._config
         self.steps += 1
+        if self._form is not None:
+            self._step_in_form(self._form, probabilities, coefficient_gradients, rate)
+            return
         rates = np.array(
             [
                 config.gradient_clip,
@@ -117,3 +135,32 @@ class AdamW:
             self.logits, (self.first, self.second), probabilities, self._basis,
             coefficient_gradients, rates, self._space,
         )  # fmt: skip
+
+    def push(self, step: Array) -> None:
+        """Move the logits by a `step` (16, parameters) down a gradient, beside AdamW's own."""
+        if self._form is None:
+            self.logits += step
+        else:
+            numbers = self._form.numbers(self.logits) + self._form.gradient(step)
+            self.logits[:] = self._form.logits(numbers)
+
+    def _step_in_form(
+        self, form: FourNumbers, probabilities: Array, coefficient_gradients: Array, rate: float
+    ) -> None:
+        """Take the step where four numbers are learned: `k.adamw_step` in plain NumPy."""
+        config = self._config
+        # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩), column by column, always in this order.
+        by_logits = np.zeros_like(self.logits)
+        for column, slope in zip(self._basis.T, coefficient_gradients.T, strict=True):
+            by_logits += column[:, None] * slope
+        by_logits -= (probabilities * by_logits).sum(axis=0)
+        by_logits *= probabilities
+        gradient = form.gradient(by_logits)
+        np.clip(gradient, -config.gradient_clip, config.gradient_clip, out=gradient)
+        self.first[:] = config.beta1 * self.first + (1 - config.beta1) * gradient
+        self.second[:] = config.beta2 * self.second + (1 - config.beta2) * gradient**2
+        first = self.first / (1 - config.beta1**self.steps)
+        second = self.second / (1 - config.beta2**self.steps)
+        numbers = (1 - rate * config.weight_decay) * form.numbers(self.logits)
+        numbers -= rate * (first / (np.sqrt(second) + config.epsilon))
+        self.logits[:] = form.logits(numbers)

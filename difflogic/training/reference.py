@@ -17,6 +17,7 @@ import numpy.typing as npt
 from difflogic import gates
 from difflogic.config import Config
 from difflogic.engine import oracle
+from difflogic.forms import FORMS
 from difflogic.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.levers import Hardening, age, attempt_at, first_epoch, rate_share
@@ -39,8 +40,9 @@ class ReferenceTrainer:
         self.epoch = 0
         self.phases = PhaseTimer()
         self.gradients = np.zeros_like(self.model.logits)
-        self._first = np.zeros_like(self.model.logits)
-        self._second = np.zeros_like(self.model.logits)
+        self._form = FORMS[config.training.form](config.training.initial_logit)
+        self._first: Array = np.zeros_like(self._learned())
+        self._second: Array = np.zeros_like(self._learned())
         self._task = make_task(config)
         self._hardening = Hardening(config, len(self.model.logits))
 
@@ -59,7 +61,7 @@ class ReferenceTrainer:
         with phase("forward"):
             probabilities = self._soften()
             soft = gates.mix(probabilities)
-            self._hardening.harden(soft, probabilities.T, ops, self.epoch)
+            ran_hard = self._hardening.harden(soft, probabilities.T, ops, self.epoch)
         hard = gates.one_hot(ops)
         gradient = np.zeros_like(soft)
         soft_loss = hard_loss = 0.0
@@ -90,7 +92,8 @@ class ReferenceTrainer:
             upstream = oracle.loss_gradient(states[-1], sample.target, channels)
             gradient += oracle.coefficient_gradients(netlist, soft, states, upstream, boundary)
         with phase("optimizer"):
-            self.gradients = gates.mix_gradient(probabilities, gradient)
+            mixtures, gradient = self._hardening.mixtures(probabilities.T, gradient, ran_hard)
+            self.gradients = gates.mix_gradient(mixtures.T, gradient)
             self._update(self.gradients, probabilities)
         self.epoch += 1
         accuracy = 1.0 - wrong / targets.size
@@ -114,18 +117,28 @@ class ReferenceTrainer:
         logits = self.model.logits.astype(np.float64)
         return gates.softmax(logits if noise is None else logits + noise.T)
 
+    def _learned(self) -> Array:
+        """Return what the optimizer moves, (gates, 16), or (gates, 4) if the form has four."""
+        logits: Array = self.model.logits
+        return logits if self._form is None else self._form.numbers(logits.T).T
+
     def _update(self, gradients: Array, probabilities: Array) -> None:
         """Loshchilov and Hutter 2019, algorithm 2, after clipping each element."""
-        training, logits = self.config.training, self.model.logits
+        training, learned = self.config.training, self._learned()
+        basis = np.eye(gates.OPS) if self._form is None else self._form.basis
+        gradients = gradients @ basis
         steps = age(training, self.epoch) + 1
         g = np.clip(gradients, -training.gradient_clip, training.gradient_clip)
         self._first = training.beta1 * self._first + (1 - training.beta1) * g
         self._second = training.beta2 * self._second + (1 - training.beta2) * g**2
         first = self._first / (1 - training.beta1**steps)
         second = self._second / (1 - training.beta2**steps)
-        decay = training.weight_decay * logits
+        decay = training.weight_decay * learned
         change = first / (np.sqrt(second) + training.epsilon) + decay
         rate = training.learning_rate * rate_share(self.config, self.epoch)
-        updated = (logits - rate * change).T.copy()
-        self._hardening.press(updated, probabilities.T, rate, self.epoch)
-        self.model = replace(self.model, logits=np.ascontiguousarray(updated.T))
+        updated = learned - rate * change
+        step = self._hardening.pressure(probabilities.T, rate, self.epoch)
+        if step is not None:
+            updated += step.T @ basis
+        logits = updated if self._form is None else updated @ basis.T + self._form.offset
+        self.model = replace(self.model, logits=logits)

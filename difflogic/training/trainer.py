@@ -89,6 +89,8 @@ class Trainer:
         self.plan = self._share.plan
         """How this rank's work is cut and shared; the same for all attempts."""
         self._hardening = Hardening(config, self._logits.shape[1])
+        self._ran_hard: Array = np.empty(0, np.int64)
+        """Gates that run as one op in this epoch."""
         self._best = BestCircuit(config, self._logits)
         self._attempt = self._make_attempt(0)
         self._threads: ExitStack | None = None
@@ -356,15 +358,20 @@ class Trainer:
         """Return the gates' coefficients (parameters, 4) of this epoch, a share of them hard."""
         soft = self._soft
         coefficients = soft.mix(self._logits, self._hardening.noise(self.epoch))
-        self._hardening.harden(coefficients, soft.probabilities, soft.ops, self.epoch)
+        self._ran_hard = self._hardening.harden(
+            coefficients, soft.probabilities, soft.ops, self.epoch
+        )
         return coefficients
 
     def _update(self, gradients: Array) -> None:
         """Change the logits, given dL/d(coefficients)."""
         config, probabilities = self.config, self._soft.probabilities
         rate = config.training.learning_rate * rate_share(config, self.epoch)
-        self._optimizer.step(probabilities, gradients, rate)
-        self._hardening.press(self._logits, probabilities, rate, self.epoch)
+        mixtures, scaled = self._hardening.mixtures(probabilities, gradients, self._ran_hard)
+        self._optimizer.step(mixtures, scaled, rate)
+        step = self._hardening.pressure(probabilities, rate, self.epoch)
+        if step is not None:
+            self._optimizer.push(step)
 
     def _finite(self, loss: float, gradients: Array) -> float:
         if np.isfinite(loss) and np.isfinite(gradients).all():

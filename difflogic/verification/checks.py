@@ -71,6 +71,8 @@ def equivalence(config: Config) -> Iterator[Finding]:
         yield from supervised_steps_agree(case, max(worker_counts()))
     yield from trainer_agrees_with_the_reference(config)
     yield from trainer_agrees_with_the_reference(levers)
+    for form in ("truth-table", "polynomial"):
+        yield from trainer_agrees_with_the_reference(in_form(config, form))
     for case in cases:
         yield oracle_agrees_with_finite_differences(case)
     for case in [*cases, case_of(config, steps=config.automaton.steps, batch=2)]:
@@ -90,9 +92,19 @@ def with_levers(config: Config) -> Config:
         schedule={"share": 0.1, "from_epoch": 0, "to_epoch": EPOCHS},
         hardening={
             "share": 0.4, "op": "sample", "gumbel": 0.3, "entropy": 0.5, "from_epoch": 0,
-            "to_epoch": 1,
+            "to_epoch": 1, "temperature_unsure": 0.5, "temperature_sure": 3.0,
         },
     ).model_copy(update={"name": f"{config.name} with levers"})  # fmt: skip
+
+
+def in_form(config: Config, form: str) -> Config:
+    """Return the configuration with gates of which four numbers are learned."""
+    changed = _with(
+        config,
+        training={"form": form, "initial_logit": 3.0, "initial_spread": 0.5},
+        finishing={"adopt": False},
+    )
+    return changed.model_copy(update={"name": f"{config.name}, {form}"})
 
 
 def worker_counts() -> tuple[int, ...]:

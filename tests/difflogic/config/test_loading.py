@@ -572,6 +572,17 @@ def test_unreadable_file_by_simulation(write, monkeypatch):
     assert error(path) == f"{path}: may not be read: check the file's permissions"
 
 
+def test_a_form_of_gates_asks_for_what_it_needs():
+    polynomial = "training.form=polynomial"
+    message = error("checkerboard", [polynomial, "training.initial_logit=0"])
+    assert "[training] initial_logit: with the form polynomial it is also" in message
+    assert "has to be above 0, not 0.0" in message
+    message = error("checkerboard", [polynomial, "finishing.adopt=true"])
+    assert "[finishing] adopt: a search changes the logits of ops" in message
+    for overrides in (["training.initial_logit=0"], ["training.form=truth-table"]):
+        load_config("checkerboard", overrides)
+
+
 def test_boards_of_life_have_no_later_steps():
     message = error("game-of-life", ["training.later_steps=1"])
     assert "[training] later_steps: the targets of this task do not stay as they are" in message

@@ -242,39 +242,94 @@ def entropies(logits):
 
 def test_pressure_goes_down_the_entropy_as_finite_differences_say():
     logits, probabilities, *_ = gate_mixtures(6)
-    pressed = logits.copy()
-    hardening("hardening.entropy=3", parameters=6).press(pressed, probabilities, 0.01, 0)
+    step = hardening("hardening.entropy=3", parameters=6).pressure(probabilities, 0.01, 0)
     expected = np.empty_like(logits)
     for place in np.ndindex(*logits.shape):
         above, below = logits.copy(), logits.copy()
         above[place] += 1e-5
         below[place] -= 1e-5
         expected[place] = (entropies(above).sum() - entropies(below).sum()) / 2e-5
-    np.testing.assert_allclose(pressed - logits, -0.03 * expected, atol=1e-10)
+    np.testing.assert_allclose(step, -0.03 * expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("scale", [0.5, 3.0, 300.0])
 def test_pressure_lowers_entropy(scale):
     logits, probabilities, *_ = gate_mixtures(scale=scale)
     logits, probabilities = logits.astype(np.float32), probabilities.astype(np.float32)
-    pressed = logits.copy()
-    hardening("hardening.entropy=1").press(pressed, probabilities, 0.05, 0)
+    pressed = logits + hardening("hardening.entropy=1").pressure(probabilities, 0.05, 0)
     assert np.isfinite(pressed).all()
     if scale < 100:  # else there is none left
         assert (entropies(pressed.astype(float)) < entropies(logits.astype(float))).all()
 
 
 def test_pressure_is_off_by_default():
-    logits, probabilities, *_ = gate_mixtures()
-    before = logits.copy()
-    Hardening(tiny(), PARAMETERS).press(logits, probabilities, 0.05, 10**6)
-    hardening("hardening.entropy=0").press(logits, probabilities, 0.05, 0)
-    np.testing.assert_array_equal(logits, before)
+    _, probabilities, *_ = gate_mixtures()
+    assert Hardening(tiny(), PARAMETERS).pressure(probabilities, 0.05, 10**6) is None
+    assert hardening("hardening.entropy=0").pressure(probabilities, 0.05, 0) is None
+
+
+def temperatures(unsure, sure):
+    return hardening(f"hardening.temperature_unsure={unsure}", f"hardening.temperature_sure={sure}")
+
+
+def test_straight_through_goes_by_a_mixture_of_another_temperature():
+    """As finite differences say, of softmax(logits / T) with each gate's own T held still."""
+    logits, probabilities, *_ = gate_mixtures(6)
+    slope = np.random.default_rng(1).normal(size=(6, 4))
+    mixtures, scaled = temperatures(0.5, 4).mixtures(probabilities, slope, np.array([0, 2, 5]))
+    found = gates.mix_gradient(mixtures.T, scaled).T
+    sure = probabilities.max(axis=0)
+    temperature = np.where(np.isin(np.arange(6), [0, 2, 5]), 0.5 + 3.5 * (16 * sure - 1) / 15, 1.0)
+
+    def value(at):
+        return (gates.mix(gates.softmax((at / temperature).T)) * slope).sum()
+
+    for place in np.ndindex(*logits.shape):
+        above, below = logits.copy(), logits.copy()
+        above[place] += 1e-5
+        below[place] -= 1e-5
+        assert found[place] == pytest.approx((value(above) - value(below)) / 2e-5, abs=1e-8)
+
+
+def test_a_temperature_goes_from_that_of_the_unsure_to_that_of_the_sure():
+    logits = np.zeros((gates.OPS, 2))
+    logits[3, 1] = 60.0
+    probabilities = gates.softmax(logits.T).T
+    slope = np.ones((2, 4))
+    _, scaled = temperatures(0.5, 4).mixtures(probabilities, slope, np.arange(2))
+    np.testing.assert_allclose(scaled, [[2.0] * 4, [0.25] * 4])
+    np.testing.assert_array_equal(slope, 1.0)
+
+
+def test_a_certain_gate_learns_again_at_a_high_temperature():
+    """Its own mixture's gradient is next to nothing."""
+    logits = np.zeros((gates.OPS, 1))
+    logits[3] = 10.0
+    probabilities = gates.softmax(logits.T).T
+    slope = np.array([[0.0, 1.0, 0.0, 0.0]])
+    norms = [
+        np.abs(gates.mix_gradient(mixtures.T, scaled)).max()
+        for mixtures, scaled in (
+            temperatures(1, sure).mixtures(probabilities, slope, np.arange(1)) for sure in (1, 3)
+        )
+    ]
+    assert norms[1] > 20 * norms[0]
+
+
+def test_temperatures_of_1_leave_all_as_it_is():
+    _, probabilities, _, slope = gate_mixtures()
+    chosen = np.arange(PARAMETERS)
+    same = Hardening(tiny(), PARAMETERS).mixtures(probabilities, slope, chosen)
+    assert same[0] is probabilities
+    assert same[1] is slope
+    same = temperatures(0.5, 4).mixtures(probabilities, slope, chosen[:0])
+    assert same[0] is probabilities
 
 
 NEUTRAL = (
     "schedule.share=1", "schedule.from_epoch=1", "schedule.to_epoch=3", *FULL,
     "hardening.share=0", "hardening.op=sample", "hardening.gumbel=0", "hardening.entropy=0",
+    "hardening.temperature_sure=1", "training.form=ops", "training.initial_spread=0",
     "training.later_steps=0", "finishing.every=2", "finishing.candidates=60",
     "finishing.verified_starts=16",
 )  # fmt: skip
@@ -300,6 +355,7 @@ def test_levers_that_are_off_change_no_bit(fire_rate):
     [
         ["schedule.share=0.1", "schedule.to_epoch=1"], ["hardening.share=0.5"],
         ["hardening.gumbel=0.5"], ["hardening.entropy=1"], ["training.later_steps=2"],
+        ["training.form=truth-table"], ["training.form=polynomial"], ["training.initial_spread=1"],
     ],
 )  # fmt: skip
 def test_every_lever_changes_training(lever):

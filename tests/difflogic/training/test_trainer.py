@@ -5,7 +5,7 @@ import pytest
 
 from difflogic import gates
 from difflogic.engine import oracle
-from difflogic.errors import TrainingError
+from difflogic.errors import ConfigError, TrainingError
 from difflogic.firing import draw_masks
 from difflogic.model import Model
 from difflogic.tasks import Task, draw_batch, make_task
@@ -54,6 +54,48 @@ def test_sharing_does_not_change_a_bit(sharing, fire_rate):
     found, other = train(tiny(*size, *sorted(overrides, reverse=True)), epochs=3)
     assert numbers(found) == numbers(expected)
     np.testing.assert_array_equal(logits, other)
+
+
+FORMS = pytest.mark.parametrize("form", ["truth-table", "polynomial"])
+FOUR_NUMBERS = (
+    "training.initial_logit=3", "training.initial_spread=0.5", "training.batch=3",
+    "hardening.share=0.5", "hardening.to_epoch=0", "hardening.temperature_sure=3",
+    "hardening.entropy=0.5",
+)  # fmt: skip
+
+
+@FORMS
+def test_no_form_depends_on_the_workers(form):
+    config = (*FOUR_NUMBERS, f"training.form={form}", "task.height=9")
+    expected, logits = train(tiny(*config), epochs=3)
+    found, other = train(tiny(*config, "parallel.workers=3"), epochs=3)
+    assert numbers(found) == numbers(expected)
+    np.testing.assert_array_equal(logits, other)
+
+
+@FORMS
+def test_every_form_goes_on_from_a_state_bit_for_bit(form):
+    config = tiny(*FOUR_NUMBERS, f"training.form={form}")
+    _, logits = train(config, epochs=5)
+    with Trainer(config) as trainer:
+        for _ in range(2):
+            trainer.step()
+        state = trainer.state()
+    assert state["adamw_first"].shape == state["adamw_second"].shape == (4, 42)
+    with Trainer(config) as trainer:
+        trainer.restore(state)
+        for _ in range(3):
+            trainer.step()
+        np.testing.assert_array_equal(trainer.model.logits, logits)
+
+
+@FORMS
+def test_a_form_needs_a_model_of_its_own(form):
+    _, logits = train(tiny())
+    config = tiny(f"training.form={form}")
+    model = Model(Model.create(config).circuit, logits, config)
+    with pytest.raises(ConfigError, match=rf'no gates of the form "{form}"'):
+        Trainer(config, model)
 
 
 def test_hard_evaluation_does_not_touch_training():

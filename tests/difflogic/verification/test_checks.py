@@ -88,13 +88,13 @@ def test_a_loss_at_another_step_fails(monkeypatch):
 
 
 def test_levers_that_depend_on_the_workers_fail(monkeypatch):
-    right = Hardening.press
+    right = Hardening.pressure
 
-    def depends(self, logits, probabilities, rate, epoch):
-        right(self, logits, probabilities, rate * (1 + 1e-3 * next(calls)), epoch)
+    def depends(self, probabilities, rate, epoch):
+        return right(self, probabilities, rate * (1 + 1e-3 * next(calls)), epoch)
 
     calls = iter(range(10**6))
-    monkeypatch.setattr(Hardening, "press", depends)
+    monkeypatch.setattr(Hardening, "pressure", depends)
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.training_is_the_same_at_any_worker_count(tiny()))
     levers = checks.with_levers(tiny())
