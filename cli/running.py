@@ -79,6 +79,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     with Shown(options.quiet, options.watch, channels) as shown:
         found = train(
             settings, directory=options.directory, new=True, resume=options.resume,
+            source=options.source,
             begin=lambda session: trace.begin(session, shown.begin),
             progress=shown.add, should_stop=lambda: shown.interruption.requested, say=note,
             ranks=group,
@@ -110,6 +111,10 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
             overrides = [Override(f"name={experiment.name}"), *overrides]
     elif options.directory is not None:
         raise ConfigError("--resume names the run's directory already: leave --dir out")
+    elif options.source is not None:
+        raise ConfigError(
+            "--resume names a run, which keeps what it started from: leave --from out"
+        )
     # A run's directory may come from elsewhere: the code in it runs only if someone says so.
     trusted = source is not None or options.allow_code
     settings = resolve(source, overrides, options.recipe, resume=options.resume, allow_code=trusted)

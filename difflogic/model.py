@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -93,8 +94,15 @@ class Model:
         is not finite, since such a file could not be loaded.
         """
         path = Path(path)
+        content = io.BytesIO()
+        self.write(content, str(path))
+        check_output(path, force=True)
+        write_whole(path, lambda file: file.write(content.getbuffer()))
+
+    def write(self, file: BinaryIO, name: str) -> None:
+        """Write what `save` does to an open file. Raises ModelFileError, which calls it `name`."""
         if not np.isfinite(self.logits).all():
-            raise ModelFileError(f"{path}: not saved: a logit is NaN or infinite")
+            raise ModelFileError(f"{name}: not saved: a logit is NaN or infinite")
         header = {"format": FORMAT, "version": VERSION, "config": effective(self.config)}
         arrays = {
             "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
@@ -102,13 +110,15 @@ class Model:
             **_pack("perception", list(chain.from_iterable(self.circuit.perception))),
             **_pack("update", self.circuit.update),
         }
-        check_output(path, force=True)
-        write_whole(path, lambda file: write_npz(file, arrays))
+        write_npz(file, arrays)
 
     @classmethod
-    def load(cls, path: str | Path) -> Model:
-        """Read a model. Raises ModelFileError for whatever is not a whole model file."""
-        with NpzReader(Path(path)) as reader:
+    def load(cls, path: str | Path, *, follow: bool = True) -> Model:
+        """Read a model, through a link only if `follow`.
+
+        Raises ModelFileError for whatever is not a whole model file.
+        """
+        with NpzReader(Path(path), follow=follow) as reader:
             config = _read_config(reader, str(path))
             architecture = config.architecture
             shape = (architecture.parameters, gates.OPS)

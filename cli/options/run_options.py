@@ -65,6 +65,16 @@ class RunOptions:
             "it.",
         ),
     ] = None
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="RUN|MODEL",
+            help='Start from what a run has learned, be it "last", or from a model\'s file; its '
+            "circuit has to be of the configuration's sizes.",
+            show_default="an untrained circuit",
+        ),
+    ] = None
     allow_code: Annotated[bool, ALLOW_CODE] = False
     watch: Annotated[
         bool,

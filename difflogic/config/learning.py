@@ -80,6 +80,12 @@ class TrainingConfig(Section):
     precision: Literal["float32", "float64"] = Field(
         default="float32", description="type of logits and soft states; float64 is for verification"
     )
+    start_from: Annotated[str | None, Field(pattern=r"^[0-9a-f]{64}$")] = Field(
+        default=None,
+        description="SHA-256 of the model's file that training starts from, and starts over from; "
+        "--from names the file, and sets this",
+        json_schema_extra={"accepted": "64 hexadecimal digits"},
+    )
 
 
 class PoolConfig(Section):

@@ -12,7 +12,7 @@ from typing import Any
 from difflogic.config import schema
 from difflogic.errors import ConfigError, did_you_mean
 
-KEPT = ("seed", "epochs", "batch", "learning_rate", "precision")
+KEPT = ("seed", "epochs", "batch", "learning_rate", "precision", "start_from")
 """Keys of [training] that belong to the experiment, not to the way it is learned."""
 
 LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "distinct_wiring"),)

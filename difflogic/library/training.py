@@ -9,13 +9,20 @@ from typing import Any
 
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.errors import ConfigError
-from difflogic.library.loading import Loaded, load
+from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.watching import Say, ShouldStop, never, unheard
 from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
 from difflogic.training.compatibility import without_foreign_results
-from difflogic.training.run_directory import CONFIG, RunDirectory, find_run, run_name
+from difflogic.training.run_directory import (
+    CONFIG,
+    RunDirectory,
+    find_run,
+    run_name,
+    saved_model,
+)
 from difflogic.training.session import Session
+from difflogic.training.start_model import StartModel
 from difflogic.training.trainer import StepResult
 
 
@@ -90,6 +97,7 @@ def train(
     directory: str | Path | None = None,
     new: bool = False,
     resume: str | Path | None = None,
+    source: Source | None = None,
     begin: Callable[[Session], None] = warm_up,
     progress: Callable[[StepResult], None] | None = None,
     should_stop: ShouldStop = never,
@@ -109,12 +117,22 @@ def train(
     program's own. Of several `ranks` this is the first; in the others' processes `follow` has to be
     called.
 
-    Raises ConfigError, RunDirectoryError for a directory that cannot be used, and TrainingError if
-    training or saving cannot go on.
+    `source` is a saved model that a new run starts from: a run, "last", a file, or what is loaded;
+    its circuit has to be of the configuration's sizes. The run keeps a copy, from which it also
+    starts over, and names it by the SHA-256 of its file.
+
+    Raises ConfigError, RunDirectoryError for a directory that cannot be used, CircuitError or
+    ModelFileError for a `source` that is no model, and TrainingError if training or saving cannot
+    go on.
     """
     settings = resolve(config, overrides, recipe, resume=resume, allow_code=allow_code)
+    if source is not None and resume is not None:
+        raise ConfigError("a run that is resumed has the model that it started from: name no other")
+    start = None if source is None else start_model(source)
+    if start is not None:
+        settings = start.named_in(settings)
     run = open_run(settings, directory, new, resume)
-    with Session(settings, run, say, ranks) as session:
+    with Session(settings, run, say, ranks, start) as session:
         if session.summary is None:
             begin(session)
             session.train(should_stop, progress)
@@ -122,6 +140,19 @@ def train(
             say(_finished(session))
         assert session.summary is not None
         return Trained(run.path, session.summary)
+
+
+def start_model(source: Source) -> StartModel:
+    """Return a model to start from, out of whatever `load` takes, as its file is.
+
+    Raises CircuitError, ModelFileError or RunDirectoryError for what is none, and ConfigError for
+    a circuit, which has no logits.
+    """
+    loaded = load(source)
+    model = loaded.require_model()
+    if isinstance(source, str | Path):
+        return StartModel.read(saved_model(Path(source)), loaded.name)
+    return StartModel.of(model)
 
 
 def open_run(

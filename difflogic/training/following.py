@@ -18,6 +18,10 @@ def gather(trainer: Trainer, ranks: Ranks) -> None:
     if ranks.size == 1:
         return
     config = trainer.config
+    if config.training.start_from is not None:
+        raise ConfigError(
+            "a run that starts from a saved model is trained in one process: leave the ranks out"
+        )
     if isinstance(config.task, OwnSection):
         raise ConfigError(
             "a task with code of its own is trained in one process: leave the ranks out"

@@ -36,7 +36,7 @@ class ReferenceTrainer:
         """Start from `model`, or from an untrained one wired from the configuration's seed."""
         self.config = config
         start = model or Model.create(config)
-        self.model = replace(start, logits=start.logits.astype(np.float64))
+        self.model = self._first_model = replace(start, logits=start.logits.astype(np.float64))
         self.epoch = 0
         self.phases = PhaseTimer()
         self.gradients = np.zeros_like(self.model.logits)
@@ -108,7 +108,9 @@ class ReferenceTrainer:
     def _start_over_if_due(self) -> None:
         training = self.config.training
         if self.epoch and age(training, self.epoch) == 0:
-            start = Model.create(self.config, attempt_at(training, self.epoch))
+            start = self._first_model
+            if training.start_from is None:
+                start = Model.create(self.config, attempt_at(training, self.epoch))
             self.model = replace(start, logits=start.logits.astype(np.float64))
             self._first[:] = self._second[:] = 0.0
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, load_config
-from difflogic.errors import ConfigError, RunDirectoryError
+from difflogic.errors import ConfigError, ModelFileError, RunDirectoryError
 from difflogic.files import (
     LEFTOVERS,
     digest,
@@ -30,6 +30,7 @@ from difflogic.tasks.own import code_of
 from difflogic.training import lock, summary_file
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.metrics import History, from_csv
+from difflogic.training.start_model import StartModel
 
 ROOT = "runs"
 LAST = "last"
@@ -44,6 +45,8 @@ CONFIG = "config.toml"
 METRICS = "metrics.csv"
 MODEL = "model.npz"
 SUMMARY = "summary.json"
+START = "start.npz"
+"""A copy of the saved model that a run started from, if it did."""
 
 SUMMED_UP = (CONFIG, METRICS, MODEL)
 """The files whose checksums the summary of a finished run keeps."""
@@ -242,6 +245,30 @@ class RunDirectory:
         model.save(path)
         return path
 
+    def write_start(self, start: StartModel) -> None:
+        """Keep the model that the run starts from, in start.npz."""
+        write_whole(self.path / START, lambda file: file.write(start.content))
+
+    def read_start(self, config: Config) -> StartModel:
+        """Read the model that a run with `config` started from, if that is what is kept.
+
+        Raises RunDirectoryError if it is gone, damaged or another.
+        """
+        path = self.path / START
+        try:
+            start = StartModel.read(path, follow=False)
+        except ModelFileError as error:
+            raise RunDirectoryError(
+                f"{error}\nIt is what the run started from, so that it can neither go on nor be "
+                "started over: begin it anew with --from"
+            ) from None
+        if start.sha256 != config.training.start_from:
+            raise RunDirectoryError(
+                f"{path}: is not the model that the run started from, whose SHA-256 is "
+                f"{config.training.start_from}: put that one back, or begin the run anew"
+            )
+        return start
+
     def write_summary(self, summary: Mapping[str, Any]) -> Path:
         """Write summary.json, with the checksums of what it sums up."""
         files = {}
@@ -291,9 +318,13 @@ class RunDirectory:
         """Remove a run that came to nothing: its files, and the directory if it was made for it."""
         with suppress(OSError):
             code = self.path.glob("*.py")  # of a task of the user's own
-            for path in [*checkpoints(self.path), *code, self.path / METRICS, self.path / CONFIG]:
+            for path in [*checkpoints(self.path), *code, *self._others]:
                 path.unlink(missing_ok=True)
             self.tidy()
+
+    @property
+    def _others(self) -> list[Path]:
+        return [self.path / name for name in (METRICS, START, CONFIG)]
 
     def remove_if_made(self) -> None:
         """Remove the directory if it was made for this run and is empty."""

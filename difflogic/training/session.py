@@ -28,6 +28,7 @@ from difflogic.training.metrics import History, MetricsRow, Search
 from difflogic.training.resume_point import find_resume_point
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.share import Share
+from difflogic.training.start_model import StartModel, fitted, missing
 from difflogic.training.summary import summarize
 from difflogic.training.trainer import StepResult, Trainer
 
@@ -79,9 +80,12 @@ class Session:
 
     def __init__(
         self, config: Config, run: RunDirectory, say: Callable[[str], None] = unheard,
-        ranks: Ranks = ALONE,
+        ranks: Ranks = ALONE, start: StartModel | None = None,
     ) -> None:  # fmt: skip
-        """Of several `ranks` this is the first, whom the others follow."""
+        """Of several `ranks` this is the first, whom the others follow.
+
+        `start` is the saved model that a new run starts from, if `config` names one.
+        """
         self.config = config
         """The run's, as in config.toml. Entering sets it."""
         self.run = run
@@ -95,6 +99,7 @@ class Session:
         self._trainer: Trainer | None = None
         self._new = False
         self._model: Model | None = None
+        self._start = start
         self._before: dict[str, Any] | None = None
         """The summary of an unfinished run."""
         self._checkpoint_epoch: int | None = None
@@ -143,6 +148,8 @@ class Session:
             self._save_all()
         processor = time.process_time() - processor
         summary = summarize(self.config, trainer, self.history, self.resumed, processor)
+        if self._start is not None:
+            summary["start"] = self._start.as_dict()
         with self._stopping_if_it_cannot_save():
             self.run.write_summary(summary)
             # As it stands in the file, with the checksums.
@@ -249,10 +256,7 @@ class Session:
                     f"{self.run.path}: is not empty, and holds no run, as it has no config.toml: "
                     "name a directory that is new or empty"
                 )
-            self._new = True
-            self._model = Model.create(self.config)
-            plan = Share.of(self.config, self._model.netlist, self._ranks).plan
-            self.run.write_config(self.config, str(plan))
+            self._begin()
             return
         refuse_changes(self.run.path, stored, self._asked)
         summary = self._before = self._usable_summary(stored)
@@ -264,11 +268,36 @@ class Session:
                 return
         if self._asked.training.epochs > stored.training.epochs:
             self._extend(stored, summary)
-            return
-        self.config = stored
-        if summary and summary.get("finished") is True:
-            same = summary.get("epochs_requested") == stored.training.epochs
-            self.summary = summary if same else None
+        else:
+            self.config = stored
+            if summary and summary.get("finished") is True:
+                same = summary.get("epochs_requested") == stored.training.epochs
+                self.summary = summary if same else None
+        if self.summary is None and stored.training.start_from is not None:
+            self._take(self.run.read_start(stored))
+
+    def _begin(self) -> None:
+        """Begin a new run, and write down what it is."""
+        config, start = self.config, self._start
+        if config.training.start_from is None:
+            self._model = Model.create(config)
+        elif start is None or start.sha256 != config.training.start_from:
+            raise missing(config)
+        else:
+            self._take(start)
+        assert self._model is not None
+        self._new = True
+        plan = Share.of(config, self._model.netlist, self._ranks).plan
+        self.run.write_config(config, str(plan))
+        if config.training.start_from is not None:
+            assert start is not None
+            self.run.write_start(start)
+            self._take(self.run.read_start(config))  # what is kept is what it starts from
+
+    def _take(self, start: StartModel) -> None:
+        """Start from a saved model."""
+        self._start = start
+        self._model = fitted(start.model, self.config, start.name)
 
     def _usable_summary(self, stored: Config) -> dict[str, Any] | None:
         """Return the run's summary; None if there is none, or it has to be made again."""

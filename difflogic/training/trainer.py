@@ -22,6 +22,7 @@ from difflogic.errors import TrainingError
 from difflogic.model import Model
 from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
+from difflogic.training import start_model
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import NONE, BestCircuit, Gain
 from difflogic.training.finishing import Finished, Hear, unheard
@@ -70,12 +71,16 @@ class Trainer:
     def __init__(self, config: Config, model: Model | None = None, ranks: Ranks = ALONE) -> None:
         """Start from `model`, or from an untrained one wired from the configuration's seed.
 
-        Of several `ranks` each has a trainer, and all take every step together.
+        If the configuration names a saved model there has to be one, to which starting over goes
+        back. Raises ConfigError if there is none. Of several `ranks` each has a trainer, and all
+        take every step together.
         """
         self.config = config
         self.ranks = ranks
         """Those who take each step with this one, which `workers` and `plan` are about."""
         training = config.training
+        if training.start_from is not None and model is None:
+            raise start_model.missing(config)
         self._first = model or Model.create(config)
         # Transposed, as the optimizer wants it.
         self._logits = np.array(self._first.logits.T, dtype=training.precision, order="C")
@@ -132,8 +137,10 @@ class Trainer:
         self.phases.listener = None if tracer is None else tracer.add_phase
 
     def _model_of(self, attempt: int) -> Model:
-        """Return the untrained model of an attempt."""
-        return self._first if attempt == 0 else Model.create(self.config, attempt)
+        """Return the model that an attempt begins with."""
+        if attempt == 0 or self.config.training.start_from is not None:
+            return self._first
+        return Model.create(self.config, attempt)
 
     @property
     def engine(self) -> Engine:

@@ -562,3 +562,47 @@ class TestExperiments:
         assert shown.splitlines()[1:] == rows
         assert rest
         assert "#" not in dct("train-pattern", *small, *config, "--quiet").stderr
+
+
+@pytest.mark.usefixtures("staged")
+class TestFrom:
+    """A run that starts from a saved model."""
+
+    @pytest.fixture
+    def source(self, train_tiny: Dct, tmp_path: Path) -> Path:
+        path = tmp_path / "source"
+        assert (
+            train_tiny("--epochs", "2", "--seed", "4", "--quiet", "--dir", str(path)).exit_code == 0
+        )
+        return path
+
+    def test_it_is_kept_and_named(self, train_tiny: Dct, source: Path, tmp_path: Path) -> None:
+        run = tmp_path / "run"
+        result = train_tiny("--from", str(source), "--epochs", "2", "--quiet", "--dir", str(run))
+        assert result.exit_code == 0
+        assert (run / "start.npz").read_bytes() == (source / "model.npz").read_bytes()
+        assert 'start_from = "' in (run / "config.toml").read_text()
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--set", "perception.kernels=3"], "perception.kernels: 2 in the model, 3 asked for"),
+            (["--resume", "last"], "leave --from out"),
+        ],
+    )
+    def test_what_cannot_be(
+        self, train_tiny: Dct, source: Path, arguments: list[str], message: str
+    ) -> None:
+        result = train_tiny("--from", str(source), *arguments)
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.split())
+
+    @pytest.mark.parametrize("content", [None, b"", b"PK\3\4 and no more", b"{}"])
+    def test_no_model(self, train_tiny: Dct, tmp_path: Path, content: bytes | None) -> None:
+        path = tmp_path / "model.npz"
+        if content is not None:
+            path.write_bytes(content)
+        result = train_tiny("--from", str(path), "--dir", str(tmp_path / "run"))
+        assert result.exit_code == 2
+        assert "model.npz" in result.stderr
+        assert not (tmp_path / "run").exists()

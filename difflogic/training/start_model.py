@@ -1,0 +1,114 @@
+"""A saved model that training starts from: its file, whole, under the file's own checksum.
+
+The run keeps a copy, so that it can be resumed, and start over, wherever the file has gone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from difflogic.archive import MAX_FILE_BYTES
+from difflogic.config import Config
+from difflogic.errors import ConfigError, ModelFileError
+from difflogic.files import open_plain, reason
+from difflogic.model import Model
+
+_KEYS = {
+    "channels": "automaton.channels", "kernels": "perception.kernels",
+    "perception": "perception.gates", "update": "update.gates",
+    "perception_first": "perception.first_wiring", "perception_wiring": "perception.wiring",
+    "distinct_wiring": "perception.distinct_wiring", "update_wiring": "update.wiring",
+}  # fmt: skip
+"""The key of the configuration that states each part of an architecture."""
+
+
+class StartModel:
+    """A model, and the bytes of its file."""
+
+    def __init__(self, name: str, model: Model, content: bytes) -> None:
+        """`name` is what messages call it."""
+        self.name, self.model, self.content = name, model, content
+
+    @classmethod
+    def read(cls, path: Path, name: str | None = None, follow: bool = True) -> StartModel:
+        """Read a model's file; a link only if `follow`. Raises ModelFileError."""
+        model = Model.load(path, follow=follow)
+        try:
+            with open_plain(path, follow) as file:
+                content = file.read(MAX_FILE_BYTES)
+        except OSError as error:
+            raise ModelFileError(f"{path}: cannot be read: {reason(error)}") from None
+        return cls(name or str(path), model, content)
+
+    @classmethod
+    def of(cls, model: Model) -> StartModel:
+        """Take a model as it is. Raises ModelFileError if it cannot be saved."""
+        file = io.BytesIO()
+        model.write(file, model.config.name)
+        return cls(model.config.name, model, file.getvalue())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a run's summary says of it."""
+        config = self.model.config
+        return {
+            "sha256": self.sha256, "experiment": config.name, "seed": config.training.seed,
+        }  # fmt: skip
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file, as hexadecimal digits."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def named_in(self, config: Config) -> Config:
+        """Return `config` with this as the model that training starts from.
+
+        Raises ConfigError if the model does not fit, or the configuration names another.
+        """
+        fitted(self.model, config, self.name)
+        named = config.training.start_from
+        if named not in (None, self.sha256):
+            raise ConfigError(
+                f"{self.name}: has the SHA-256 {self.sha256}, and the configuration starts from "
+                f"the model of SHA-256 {named} ([training] start_from): name that one, or leave "
+                "the key out"
+            )
+        training = config.training.model_copy(update={"start_from": self.sha256})
+        return config.model_copy(update={"training": training})
+
+
+def fitted(model: Model, config: Config, name: str) -> Model:
+    """Return `model` as the start of a run with `config`, which brings all but what was learned.
+
+    Raises ConfigError, which names what differs, if its circuit is not of the same sizes and kind.
+    """
+    has, wants = model.circuit.architecture, config.architecture
+    different = [
+        f"{key}: {_show(getattr(has, part))} in the model, {_show(getattr(wants, part))} asked for"
+        for part, key in _KEYS.items()
+        if getattr(has, part) != getattr(wants, part)
+    ]
+    if different:
+        raise ConfigError(
+            f"{name}: is of another circuit than {config.name}, which cannot start from it:\n  "
+            + "\n  ".join(different)
+            + "\nName a model that fits, or set these keys as they are in the model"
+        )
+    return replace(model, logits=model.logits.astype(config.training.precision), config=config)
+
+
+def missing(config: Config) -> ConfigError:
+    """Return the error of a run that is to start from a saved model, and has none."""
+    return ConfigError(
+        f"[training] start_from: {config.name} starts from a saved model, of SHA-256 "
+        f"{config.training.start_from}: name its run or its file with dct train CONFIG --from"
+    )
+
+
+def _show(value: object) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(np.asarray(value).item()).lower()

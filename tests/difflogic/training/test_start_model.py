@@ -1,0 +1,217 @@
+"""Runs that start from a saved model: what they keep, how they go on, and what does not fit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tomllib
+
+import numpy as np
+import pytest
+
+from difflogic.config import load_config
+from difflogic.errors import ConfigError, ModelFileError, RunDirectoryError
+from difflogic.library.training import train
+from difflogic.model import Model
+from difflogic.ranks import Ranks
+from difflogic.training.following import gather
+from difflogic.training.reference import ReferenceTrainer
+from difflogic.training.session import execute
+from difflogic.training.start_model import StartModel, fitted
+from difflogic.training.trainer import Trainer
+from tests.difflogic.evaluation.naive import random_model
+from tests.difflogic.training.test_growth import STAGED
+from tests.difflogic.training.tiny import growing, tiny
+
+EPOCHS = 8
+AGAIN = ("training.restart_every=3", "finishing.every=3", "training.weight_decay=0.0")
+
+
+def config(*overrides):
+    return tiny(f"training.epochs={EPOCHS}", *overrides)
+
+
+def stop_after(epochs):
+    asked = iter(range(epochs + 1))
+    return lambda: next(asked) == epochs
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """A run of another seed."""
+    path = tmp_path_factory.mktemp("source") / "run"
+    train(config("training.seed=5"), directory=path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def started(source, tmp_path_factory):
+    path = tmp_path_factory.mktemp("started") / "run"
+    train(config(), directory=path, source=source)
+    return path
+
+
+def logits(run):
+    return Model.load(run / "model.npz").logits
+
+
+def test_it_starts_from_what_was_learned_and_names_it(source, started):
+    first = Model.load(source / "model.npz")
+    digest = hashlib.sha256((source / "model.npz").read_bytes()).hexdigest()
+    with Trainer(config(), fitted(first, config(), "source")) as trainer:
+        np.testing.assert_array_equal(trainer.model.logits, first.logits)
+        while not trainer.done:
+            trainer.step()
+        np.testing.assert_array_equal(logits(started), trainer.model.logits)
+    settings = tomllib.loads((started / "config.toml").read_text())
+    assert settings["training"]["start_from"] == digest
+    assert settings["training"]["seed"] == config().training.seed
+    kept = (started / "start.npz").read_bytes()
+    assert kept == (source / "model.npz").read_bytes()
+    summary = json.loads((started / "summary.json").read_text())
+    assert summary["start"] == {"sha256": digest, "experiment": first.config.name, "seed": 5}
+    np.testing.assert_array_equal(Model.load(started / "model.npz").netlist.a, first.netlist.a)
+    assert json.loads((source / "summary.json").read_text())["files"]["model.npz"] == digest
+
+
+def test_a_resumed_run_needs_the_source_no_more(source, started, tmp_path):
+    copy, path = tmp_path / "source", tmp_path / "run"
+    shutil.copytree(source, copy)
+    train(config(), directory=path, source=copy, should_stop=stop_after(3))
+    shutil.rmtree(copy)
+    assert train(resume=path, should_stop=stop_after(2)).summary["epochs"] == 5
+    assert train(resume=path).finished
+    np.testing.assert_array_equal(logits(path), logits(started))
+    summaries = [json.loads((run / "summary.json").read_text()) for run in (path, started)]
+    assert summaries[0]["start"] == summaries[1]["start"]
+
+
+def test_the_same_command_goes_on_with_an_unfinished_run(source, started, tmp_path):
+    path = tmp_path / "run"
+    train(config(), directory=path, source=source, should_stop=stop_after(3))
+    train(config(), directory=path, source=source)
+    np.testing.assert_array_equal(logits(path), logits(started))
+    with pytest.raises(RunDirectoryError, match=r"training\.start_from"):
+        train(config(), directory=path)
+
+
+def test_the_number_of_workers_changes_no_bit(source, started, tmp_path):
+    train(config("parallel.workers=3"), directory=tmp_path / "run", source=source)
+    np.testing.assert_array_equal(logits(tmp_path / "run"), logits(started))
+
+
+def test_starting_over_goes_back_to_the_model(source):
+    first = StartModel.read(source / "model.npz")
+    settings = first.named_in(config(*AGAIN))
+    model = fitted(first.model, settings, "source")
+    with Trainer(settings, model) as trainer:
+        for _ in range(4):
+            trainer.step()
+        assert trainer._attempt.number == 1
+        np.testing.assert_array_equal(trainer.engine.netlist.a, model.netlist.a)
+        after = trainer.model.logits
+        state = trainer.state()
+    # One step of AdamW's first changes no logit by more than the learning rate.
+    assert abs(after - model.logits).max() <= 1.01 * settings.training.learning_rate
+    assert (after != model.logits).any()
+    with Trainer(settings, model) as trainer:
+        trainer.restore(state)
+        np.testing.assert_array_equal(trainer.engine.netlist.a, model.netlist.a)
+    reference = ReferenceTrainer(settings, model)
+    for _ in range(4):
+        reference.step()
+    np.testing.assert_allclose(reference.model.logits, after, atol=1e-3)
+
+
+def test_a_model_that_grows_already_begins_with_the_pool():
+    with Trainer(growing(*STAGED)) as trainer:
+        while not (found := trainer.step().finished) or not found.grown:
+            pass
+        start = StartModel.of(trainer.model)
+    settings = start.named_in(growing(*STAGED, "finishing.from_epoch=1000"))
+    with Trainer(settings, fitted(start.model, settings, "grown")) as trainer:
+        assert trainer._attempt.pool_from == 0
+        assert trainer._hardening.at_full_strength
+        while not trainer.done:
+            result = trainer.step()
+        # Searches do not wait for epoch 1000.
+        assert result.finished
+        assert trainer.exact_epoch
+
+
+def test_logits_take_the_precision_that_is_asked_for(source):
+    settings = config("training.precision=float64")
+    model = fitted(Model.load(source / "model.npz"), settings, "source")
+    assert model.logits.dtype == np.float64
+    assert model.config is settings
+
+
+def test_what_does_not_fit_is_named(source):
+    other = tiny("perception.kernels=3", "update.gates=[7,4,2]")
+    with pytest.raises(ConfigError) as error:
+        train(other, source=source)
+    text = str(error.value)
+    assert "perception.kernels: 2 in the model, 3 asked for" in text
+    assert "update.gates: [8, 4, 2] in the model, [7, 4, 2] asked for" in text
+    assert "channels" not in text
+
+
+def test_a_configuration_that_names_a_model_has_to_be_given_it(source, started, tmp_path):
+    settings = load_config(started / "config.toml")
+    for run in (
+        lambda: train(settings, directory=tmp_path / "run"),
+        lambda: execute(settings, tmp_path / "run"),
+        lambda: Trainer(settings),
+    ):
+        with pytest.raises(ConfigError, match=r"starts from a saved model, of SHA-256 [0-9a-f]+: "):
+            run()
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(ConfigError, match="and the configuration starts from the model of"):
+        train(settings, directory=tmp_path / "run", source=random_model(config(), 3))
+    train(settings, directory=tmp_path / "run", source=source)
+    np.testing.assert_array_equal(logits(tmp_path / "run"), logits(started))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda path: path.unlink(), "no such file"),
+        (lambda path: path.write_bytes(b"PK\3\4"), "no npz archive"),
+        (lambda path: random_model(config(), 3).save(path), "is not the model that the run"),
+    ],
+)
+def test_a_run_whose_start_is_gone_is_refused(source, tmp_path, spoil, message):
+    path = tmp_path / "run"
+    train(config(), directory=path, source=source, should_stop=stop_after(3))
+    spoil(path / "start.npz")
+    with pytest.raises(RunDirectoryError, match=message):
+        train(resume=path)
+
+
+def test_a_link_is_not_followed_in_a_run(source, tmp_path):
+    path = tmp_path / "run"
+    train(config(), directory=path, source=source, should_stop=stop_after(3))
+    (path / "start.npz").unlink()
+    (path / "start.npz").symlink_to(source / "model.npz")
+    with pytest.raises(RunDirectoryError, match="cannot be read"):
+        train(resume=path)
+
+
+def test_a_model_that_cannot_be_kept_is_refused(tmp_path):
+    model = random_model(config(), 3)
+    model.logits[0, 0] = np.nan
+    with pytest.raises(ModelFileError, match="NaN"):
+        train(config(), directory=tmp_path / "run", source=model)
+    assert not (tmp_path / "run").exists()
+
+
+def test_ranks_are_refused(source):
+    class Two(Ranks):
+        size = 2
+
+    start = StartModel.read(source / "model.npz")
+    settings = start.named_in(config())
+    trainer = Trainer(settings, fitted(start.model, settings, "source"))
+    with pytest.raises(ConfigError, match="in one process"):
+        gather(trainer, Two())
