@@ -15,7 +15,7 @@ import numpy.typing as npt
 from difflogic.config import TrainingConfig
 from difflogic.engine.kernels import logits as k
 from difflogic.errors import ConfigError
-from difflogic.forms import FORMS, FourNumbers
+from difflogic.forms import FORMS
 from difflogic.gates import COEFFICIENTS, DECIDED, OPS
 
 Array = npt.NDArray[Any]
@@ -84,7 +84,7 @@ class AdamW:
             )
         self._config = config
         self._basis = COEFFICIENTS.astype(logits.dtype)
-        self._space = np.empty((5, k.COLUMNS), logits.dtype)
+        self._space = np.empty((k.ROOM, k.COLUMNS), logits.dtype)
 
     def state(self) -> dict[str, Array]:
         """Return copies of the moments, and the number of steps."""
@@ -113,9 +113,6 @@ class AdamW:
         """
         config = self._config
         self.steps += 1
-        if self._form is not None:
-            self._step_in_form(self._form, probabilities, coefficient_gradients, rate)
-            return
         rates = np.array(
             [
                 config.gradient_clip,
@@ -131,9 +128,18 @@ class AdamW:
             ],
             dtype=self.logits.dtype,
         )
-        k.adamw_step(
-            self.logits, (self.first, self.second), probabilities, self._basis,
-            coefficient_gradients, rates, self._space,
+        moments = self.first, self.second
+        if self._form is None:
+            k.adamw_step(
+                self.logits, moments, probabilities, self._basis, coefficient_gradients, rates,
+                self._space,
+            )  # fmt: skip
+            return
+        dtype, form = self.logits.dtype, self._form
+        k.adamw_step_in_form(
+            self.logits, moments, probabilities, self._basis, coefficient_gradients,
+            (form.basis.astype(dtype), form.offset.astype(dtype), np.array(form.readers)),
+            rates, self._space,
         )  # fmt: skip
 
     def push(self, step: Array) -> None:
@@ -143,24 +149,3 @@ class AdamW:
         else:
             numbers = self._form.numbers(self.logits) + self._form.gradient(step)
             self.logits[:] = self._form.logits(numbers)
-
-    def _step_in_form(
-        self, form: FourNumbers, probabilities: Array, coefficient_gradients: Array, rate: float
-    ) -> None:
-        """Take the step where four numbers are learned: `k.adamw_step` in plain NumPy."""
-        config = self._config
-        # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩), column by column, always in this order.
-        by_logits = np.zeros_like(self.logits)
-        for column, slope in zip(self._basis.T, coefficient_gradients.T, strict=True):
-            by_logits += column[:, None] * slope
-        by_logits -= (probabilities * by_logits).sum(axis=0)
-        by_logits *= probabilities
-        gradient = form.gradient(by_logits)
-        np.clip(gradient, -config.gradient_clip, config.gradient_clip, out=gradient)
-        self.first[:] = config.beta1 * self.first + (1 - config.beta1) * gradient
-        self.second[:] = config.beta2 * self.second + (1 - config.beta2) * gradient**2
-        first = self.first / (1 - config.beta1**self.steps)
-        second = self.second / (1 - config.beta2**self.steps)
-        numbers = (1 - rate * config.weight_decay) * form.numbers(self.logits)
-        numbers -= rate * (first / (np.sqrt(second) + config.epsilon))
-        self.logits[:] = form.logits(numbers)

@@ -14,6 +14,9 @@ COLUMNS = 256
 """Parameters handled at a time: their 16 rows stay in the first-level cache. `space` (5, COLUMNS)
 is room for sums, in the logits' type."""
 
+ROOM = 13
+"""Rows of `space` that `adamw_step_in_form` takes."""
+
 
 @kernel
 def shift_and_harden(logits, shifted, ops, space):
@@ -108,4 +111,62 @@ def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
                 v[p] = beta2 * v[p] + rest2 * g * g
                 change = m[p] * unbias1 / (np.sqrt(v[p] * unbias2) + epsilon)
                 z[p] = keep * z[p] - rate * change
+    restore_denormals(mode)
+
+
+@kernel
+def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, rates, space):
+    """Do as `adamw_step` where four numbers θ of a gate are learned, and its logits are B·θ + d.
+
+    `form` is B (16, 4), d (16,) and four rows of the logits, each of which only the number in its
+    place adds to; `moments` are (4, parameters), `space` is (ROOM, COLUMNS).
+    """
+    clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
+    unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
+    adds, offset, readers = form
+    parameters = logits.shape[1]
+    mode = flush_denormals()  # second moments of settled gates
+    first, second = moments
+    mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
+    slopes, numbers = space[5:9], space[9:13]
+    for start in range(0, parameters, COLUMNS):
+        count = min(COLUMNS, parameters - start)
+        space[5:9] = 0.0
+        for p in range(count):
+            c0[p], c1[p] = gradients[start + p, 0], gradients[start + p, 1]
+            c2[p], c3[p] = gradients[start + p, 2], gradients[start + p, 3]
+            mean[p] = 0.0
+        # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩), and by the numbers Bᵀ times that.
+        for i in range(16):
+            weights = probabilities[i, start : start + count]
+            b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
+            for p in range(count):
+                mean[p] += weights[p] * (c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3)
+        for i in range(16):
+            weights = probabilities[i, start : start + count]
+            b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
+            for p in range(count):
+                pull = c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3
+                slope = weights[p] * (pull - mean[p])
+                slopes[0, p] += adds[i, 0] * slope
+                slopes[1, p] += adds[i, 1] * slope
+                slopes[2, p] += adds[i, 2] * slope
+                slopes[3, p] += adds[i, 3] * slope
+        for j in range(4):
+            reader = readers[j]
+            z = logits[reader, start : start + count]
+            m, v = first[j, start : start + count], second[j, start : start + count]
+            for p in range(count):
+                g = min(max(slopes[j, p], -clip), clip)
+                m[p] = beta1 * m[p] + rest1 * g
+                v[p] = beta2 * v[p] + rest2 * g * g
+                change = m[p] * unbias1 / (np.sqrt(v[p] * unbias2) + epsilon)
+                number = (z[p] - offset[reader]) / adds[reader, j]
+                numbers[j, p] = keep * number - rate * change
+        for i in range(16):
+            z = logits[i, start : start + count]
+            w0, w1, w2, w3 = adds[i, 0], adds[i, 1], adds[i, 2], adds[i, 3]
+            for p in range(count):
+                total = offset[i] + w0 * numbers[0, p] + w1 * numbers[1, p]
+                z[p] = total + w2 * numbers[2, p] + w3 * numbers[3, p]
     restore_denormals(mode)
