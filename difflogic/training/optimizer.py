@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.config import TrainingConfig
 from difflogic.engine.kernels import logits as k
-from difflogic.errors import ConfigError
+from difflogic.errors import ConfigError, TrainingError
 from difflogic.forms import FORMS
 from difflogic.gates import COEFFICIENTS, DECIDED, OPS
 
@@ -149,3 +149,17 @@ class AdamW:
         else:
             numbers = self._form.numbers(self.logits) + self._form.gradient(step)
             self.logits[:] = self._form.logits(numbers)
+
+
+def require_finite(loss: float, gradients: Array, epoch: int, config: TrainingConfig) -> float:
+    """Return the loss of an epoch, counted from 1, if it and the gradients can be learned from.
+
+    Raises TrainingError if something is NaN or infinite.
+    """
+    if np.isfinite(loss) and np.isfinite(gradients).all():
+        return loss
+    what = f"the soft loss is {loss}" if not np.isfinite(loss) else "a gradient is not finite"
+    raise TrainingError(
+        f"epoch {epoch}: {what}: training cannot go on. Lower [training] learning_rate (now "
+        f"{config.learning_rate}), or train in float64 with --set training.precision=float64"
+    )

@@ -18,7 +18,6 @@ from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine, add_slots
 from difflogic.engine.tracing import Tracer
-from difflogic.errors import TrainingError
 from difflogic.model import Model
 from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
@@ -32,7 +31,7 @@ from difflogic.training.levers import (
     attempt_before,
     rate_share,
 )
-from difflogic.training.optimizer import AdamW, SoftGates
+from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import HardRuns, draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
@@ -259,7 +258,7 @@ class Trainer:
             coefficients = self._soften()
         gradients, losses = self._differentiate(coefficients, starts, targets, masks, loss_steps)
         self._learn_from_pool(coefficients, gradients)
-        soft_loss = self._finite(sum(losses), gradients)
+        soft_loss = require_finite(sum(losses), gradients, self.epoch + 1, self.config.training)
         with phase("hard"):
             scores = self._evaluate_hard(starts, targets, masks)
         with phase("optimizer"):
@@ -379,16 +378,6 @@ class Trainer:
         step = self._hardening.pressure(probabilities, rate, self.epoch)
         if step is not None:
             self._optimizer.push(step)
-
-    def _finite(self, loss: float, gradients: Array) -> float:
-        if np.isfinite(loss) and np.isfinite(gradients).all():
-            return loss
-        what = f"the soft loss is {loss}" if not np.isfinite(loss) else "a gradient is not finite"
-        raise TrainingError(
-            f"epoch {self.epoch + 1}: {what}: training cannot go on. Lower [training] "
-            f"learning_rate (now {self.config.training.learning_rate}), or train in float64 with "
-            f"--set training.precision=float64"
-        )
 
     def _evaluate_hard(
         self, starts: Array, targets: Array, masks: npt.NDArray[np.uint8] | None
