@@ -19,6 +19,10 @@ from difflogic.gates import COEFFICIENTS, OPS, PASS_THROUGH, TRUTH_TABLES, Op
 Array = npt.NDArray[Any]
 
 
+TOLERANCE = 1e-3
+"""Rounding of a logit, as a share of the largest, that makes no other form of a gate."""
+
+
 @dataclass(frozen=True, eq=False)
 class FourNumbers:
     """A form of gates with four numbers each."""
@@ -29,8 +33,9 @@ class FourNumbers:
     """d, (16,)."""
     readers: tuple[Op, ...]
     """Four ops, each of which only the number in its place adds to."""
-    first: npt.NDArray[np.float64]
-    """(4,): the numbers of a gate before it has learned anything, which passes its first input."""
+    sure: npt.NDArray[np.float64]
+    """(4, 16): the numbers of a gate for each op that is as sure of it as an untrained gate is of
+    passing its first input."""
 
     def logits(self, numbers: Array) -> Array:
         """Return the logits (16, gates) of `numbers` (4, gates), in their type."""
@@ -48,6 +53,17 @@ class FourNumbers:
         offset = self.offset[places].astype(logits.dtype)
         return (logits[places] - offset[:, None]) / scale[:, None]
 
+    def conform(self, logits: Array) -> None:
+        """Make `logits` (16, gates) those of gates of this form, in place.
+
+        Other gates than of this form become sure of the op that is their most probable one: the
+        hard circuit stays as it is.
+        """
+        ops, near = logits.argmax(axis=0), self.logits(self.numbers(logits))
+        far = np.abs(near - logits).max(axis=0) > TOLERANCE * (1 + np.abs(logits).max(axis=0))
+        others = np.flatnonzero(far | (near.argmax(axis=0) != ops))
+        logits[:, others] = self.logits(self.sure[:, ops[others]].astype(logits.dtype))
+
     def gradient(self, by_logits: Array) -> Array:
         """Return the derivative by the numbers (4, gates), given that by the logits (16, gates)."""
         gradient = np.zeros((self.basis.shape[1], by_logits.shape[1]), by_logits.dtype)
@@ -64,9 +80,9 @@ def _truth_table(lead: float) -> FourNumbers:
     the mixture's value at each corner is sigmoid(θ). Source: arXiv 2510.03250, "input-wise
     parametrization", with a sigmoid.
     """
-    signs = 2.0 * TRUTH_TABLES[PASS_THROUGH] - 1
     readers = (Op.NOR, Op.NOT_A_AND_B, Op.A_AND_NOT_B, Op.AND)
-    return FourNumbers(TRUTH_TABLES.astype(np.float64), np.zeros(OPS), readers, lead * signs)
+    sure = lead * (2 * TRUTH_TABLES.T.astype(np.float64) - 1)
+    return FourNumbers(TRUTH_TABLES.astype(np.float64), np.zeros(OPS), readers, sure)
 
 
 def _polynomial(lead: float) -> FourNumbers:
@@ -79,8 +95,7 @@ def _polynomial(lead: float) -> FourNumbers:
     """
     squares = (COEFFICIENTS**2).sum(axis=1)
     readers = (Op.TRUE, Op.A, Op.B, Op.AND)
-    first = lead * COEFFICIENTS[PASS_THROUGH]
-    return FourNumbers(2 * COEFFICIENTS, -lead * squares, readers, first)
+    return FourNumbers(2 * COEFFICIENTS, -lead * squares, readers, lead * COEFFICIENTS.T)
 
 
 def _ops(_lead: float) -> None:
@@ -106,7 +121,7 @@ def first_logits(
         numbers = np.zeros((OPS, gates))
         numbers[PASS_THROUGH] = lead
     else:
-        numbers = np.repeat(four.first[:, None], gates, axis=1)
+        numbers = np.repeat(four.sure[:, [PASS_THROUGH]], gates, axis=1)
     if spread:
         numbers += spread * rng.normal(size=numbers.shape)
     return (numbers if four is None else four.logits(numbers)).T

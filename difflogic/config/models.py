@@ -195,22 +195,13 @@ def _circuit_problems(config: Config) -> list[str]:
 
 
 def _form_problems(config: Config) -> list[str]:
-    training, problems = config.training, []
+    training = config.training
     if training.form == "polynomial" and training.initial_logit <= 0:
-        problems.append(
+        return [
             "[training] initial_logit: with the form polynomial it is also what a distance counts, "
             f"and has to be above 0, not {training.initial_logit}"
-        )
-    for name, changes in (
-        ("[finishing] adopt", config.finishing.adopt),
-        ("[pool] after_growth", config.pool.after_growth),
-    ):
-        if training.form != "ops" and changes:
-            problems.append(
-                f"{name}: a search changes the logits of ops, which only gates of the form ops "
-                "have: set it to false, or [training] form to ops"
-            )
-    return problems
+        ]
+    return []
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.config import TrainingConfig
 from difflogic.engine.kernels import logits as k
-from difflogic.errors import ConfigError, TrainingError
+from difflogic.errors import TrainingError
 from difflogic.forms import FORMS
 from difflogic.gates import COEFFICIENTS, DECIDED, OPS
 
@@ -65,26 +65,22 @@ class AdamW:
     """
 
     def __init__(self, logits: Array, config: TrainingConfig) -> None:
-        """`logits` (16, parameters) will be changed in place.
-
-        Raises ConfigError if they are not of the configuration's form.
-        """
+        """`logits` (16, parameters) will be changed in place, to the form of gates at once."""
         self.logits = logits
         self.steps = 0
         self._form = FORMS[config.form](config.initial_logit)
+        self.conform()
         learned = logits if self._form is None else self._form.numbers(logits)
         self.first = np.zeros_like(learned)
         self.second = np.zeros_like(learned)
-        if self._form is not None and not np.allclose(
-            self._form.logits(learned), logits, rtol=1e-3, atol=1e-3
-        ):
-            raise ConfigError(
-                f'[training] form: the model to begin with has no gates of the form "{config.form}"'
-                ": take the form that it was trained in"
-            )
         self._config = config
         self._basis = COEFFICIENTS.astype(logits.dtype)
         self._space = np.empty((k.ROOM, k.COLUMNS), logits.dtype)
+
+    def conform(self) -> None:
+        """Bring logits that came from elsewhere to the form of gates that is learned."""
+        if self._form is not None:
+            self._form.conform(self.logits)
 
     def state(self) -> dict[str, Array]:
         """Return copies of the moments, and the number of steps."""

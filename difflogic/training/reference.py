@@ -41,6 +41,10 @@ class ReferenceTrainer:
         self.phases = PhaseTimer()
         self.gradients = np.zeros_like(self.model.logits)
         self._form = FORMS[config.training.form](config.training.initial_logit)
+        if self._form is not None:
+            logits: npt.NDArray[np.float64] = self.model.logits.T.astype(np.float64)
+            self._form.conform(logits)
+            self.model = replace(self.model, logits=np.ascontiguousarray(logits.T))
         self._first: Array = np.zeros_like(self._learned())
         self._second: Array = np.zeros_like(self._learned())
         self._task = make_task(config)

@@ -327,6 +327,8 @@ class Trainer:
         for array in (self._logits, grown, *state.values()):
             self.ranks.share(array)
         best.restore(state)
+        if grown or self.config.finishing.adopt:
+            self._optimizer.conform()
         if grown:
             # From the circuit that was found, which the moments of the one before say nothing of.
             self._go_to_attempt(attempt.number, self.epoch)

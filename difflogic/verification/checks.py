@@ -16,6 +16,7 @@ from difflogic.engine.gradients import rollout_gradients
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
+from difflogic.forms import FORMS
 from difflogic.machine import cpu_count
 from difflogic.streams import Purpose, stream
 from difflogic.tasks import task_class
@@ -71,8 +72,9 @@ def equivalence(config: Config) -> Iterator[Finding]:
         yield from supervised_steps_agree(case, max(worker_counts()))
     yield from trainer_agrees_with_the_reference(config)
     yield from trainer_agrees_with_the_reference(levers)
-    for form in ("truth-table", "polynomial"):
-        yield from trainer_agrees_with_the_reference(in_form(config, form))
+    for form in FORMS:
+        if form != config.training.form:
+            yield from trainer_agrees_with_the_reference(in_form(config, form))
     for case in cases:
         yield oracle_agrees_with_finite_differences(case)
     for case in [*cases, case_of(config, steps=config.automaton.steps, batch=2)]:
@@ -98,11 +100,10 @@ def with_levers(config: Config) -> Config:
 
 
 def in_form(config: Config, form: str) -> Config:
-    """Return the configuration with gates of which four numbers are learned."""
+    """Return the configuration with gates of another form."""
     changed = _with(
         config,
         training={"form": form, "initial_logit": 3.0, "initial_spread": 0.5},
-        finishing={"adopt": False},
     )
     return changed.model_copy(update={"name": f"{config.name}, {form}"})
 

@@ -105,3 +105,21 @@ def test_first_logits_spread_as_asked(name):
     assert noise.std() == pytest.approx(0.5, rel=0.03)
     # Each gate's own, and each number's.
     assert np.abs(np.corrcoef(noise)[np.triu_indices(len(noise), 1)]).max() < 0.07
+
+
+@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gates_of_another_form_become_sure_of_their_op(name, dtype):
+    numbers, form = random_numbers(name)
+    logits = form.logits(numbers).astype(dtype)
+    other = np.random.default_rng(2).normal(size=logits.shape).astype(dtype)
+    logits[:, ::2] = other[:, ::2]
+    before = logits.copy()
+    form.conform(logits)
+    np.testing.assert_array_equal(logits.argmax(axis=0), before.argmax(axis=0))
+    np.testing.assert_array_equal(logits[:, 1::2], before[:, 1::2])
+    ranked = np.sort(logits[:, ::2], axis=0)
+    np.testing.assert_allclose(ranked[-1] - ranked[-2], LEAD, rtol=1e-5)
+    again = logits.copy()
+    form.conform(again)
+    np.testing.assert_array_equal(again, logits)

@@ -577,8 +577,6 @@ def test_a_form_of_gates_asks_for_what_it_needs():
     message = error("checkerboard", [polynomial, "training.initial_logit=0"])
     assert "[training] initial_logit: with the form polynomial it is also" in message
     assert "has to be above 0, not 0.0" in message
-    message = error("checkerboard", [polynomial, "finishing.adopt=true"])
-    assert "[finishing] adopt: a search changes the logits of ops" in message
     for overrides in (["training.initial_logit=0"], ["training.form=truth-table"]):
         load_config("checkerboard", overrides)
 

@@ -146,11 +146,6 @@ def test_what_came_after_growth_is_better_than_what_was_right_before():
     assert keep(0, 80, False, exact=True) == (80, 80)
 
 
-def test_what_a_search_finds_is_of_ops():
-    with pytest.raises(ConfigError, match=r"\[pool\] after_growth: a search changes the logits"):
-        growing("pool.batch=1", "pool.after_growth=true", "training.form=truth-table")
-
-
 def test_without_searches_it_would_wait_for_ever():
     with pytest.raises(ConfigError, match=r"\[pool\] after_growth: without searches"):
         growing("pool.batch=1", "pool.after_growth=true", "finishing.every=0")

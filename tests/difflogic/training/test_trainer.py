@@ -1,14 +1,17 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from difflogic import gates
 from difflogic.engine import oracle
-from difflogic.errors import ConfigError, TrainingError
+from difflogic.errors import TrainingError
 from difflogic.firing import draw_masks
+from difflogic.forms import FORMS as FORMS_OF
 from difflogic.model import Model
 from difflogic.tasks import Task, draw_batch, make_task
+from difflogic.training.finishing import Finished
 from difflogic.training.phases import PHASES
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
@@ -90,12 +93,31 @@ def test_every_form_goes_on_from_a_state_bit_for_bit(form):
 
 
 @FORMS
-def test_a_form_needs_a_model_of_its_own(form):
-    _, logits = train(tiny())
+def test_a_form_goes_on_from_the_circuit_of_another(form):
     config = tiny(f"training.form={form}")
+    logits = np.random.default_rng(0).normal(size=(42, gates.OPS)).astype(np.float32)
     model = Model(Model.create(config).circuit, logits, config)
-    with pytest.raises(ConfigError, match=rf'no gates of the form "{form}"'):
-        Trainer(config, model)
+    with Trainer(config, model) as trainer:
+        assert (trainer.model.logits != logits).any()
+        np.testing.assert_array_equal(trainer.model.ops, model.ops)
+        trainer.step()
+
+
+@FORMS
+def test_a_form_goes_on_from_what_a_search_found(form):
+    config = tiny(
+        *FOUR_NUMBERS, f"training.form={form}", "finishing.every=2", "finishing.adopt=true"
+    )
+    ops = np.arange(42, dtype=np.uint8) % gates.OPS
+    found = Finished(ops, False, wrong_before=9, wrong=1, wrong_fresh=1, candidates=5)
+    with Trainer(config) as trainer:
+        trainer._attempt.finisher = SimpleNamespace(finish=lambda *_: found)
+        for _ in range(2):
+            trainer.step()
+        np.testing.assert_array_equal(trainer.model.ops, ops)
+        logits = trainer.model.logits.T.copy()
+        four = FORMS_OF[form](config.training.initial_logit)
+        np.testing.assert_allclose(four.logits(four.numbers(logits)), logits, atol=1e-4)
 
 
 def test_hard_evaluation_does_not_touch_training():
