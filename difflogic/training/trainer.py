@@ -80,16 +80,17 @@ class Trainer:
         training = config.training
         if training.start_from is not None and model is None:
             raise start_model.missing(config)
-        self._first = model or Model.create(config)
+        self.first = model or Model.create(config)
+        """What the run began with."""
         # Transposed, as the optimizer wants it.
-        self._logits = np.array(self._first.logits.T, dtype=training.precision, order="C")
+        self._logits = np.array(self.first.logits.T, dtype=training.precision, order="C")
         self.epoch = 0
         self.phases = PhaseTimer()
         self._task = make_task(config)
         self._channels = list(self._task.loss_channels)
         self._soft = SoftGates(self._logits.shape[1], training.precision)
         self._optimizer = AdamW(self._logits, training)
-        self._share = Share.of(config, self._first.netlist, ranks)
+        self._share = Share.of(config, self.first.netlist, ranks)
         self.plan = self._share.plan
         """How this rank's work is cut and shared; the same for all attempts."""
         self._hardening = Hardening(config, self._logits.shape[1])
@@ -138,7 +139,7 @@ class Trainer:
     def _model_of(self, attempt: int) -> Model:
         """Return the model that an attempt begins with."""
         if attempt == 0 or self.config.training.start_from is not None:
-            return self._first
+            return self.first
         return Model.create(self.config, attempt)
 
     @property

@@ -15,7 +15,7 @@ from difflogic.errors import ConfigError, ModelFileError, RunDirectoryError
 from difflogic.library.training import train
 from difflogic.model import Model
 from difflogic.ranks import Ranks
-from difflogic.training.following import gather
+from difflogic.training.following import gather, share_model
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.session import execute
 from difflogic.training.start_model import StartModel, fitted
@@ -206,12 +206,27 @@ def test_a_model_that_cannot_be_kept_is_refused(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_ranks_are_refused(source):
-    class Two(Ranks):
+def test_ranks_are_told_the_model(source):
+    """Those that are not the first begin with one of the same sizes, and take over what it has."""
+    told = []
+
+    class First(Ranks):
         size = 2
+
+        def share(self, array):
+            told.append(array.copy())
+
+    class Second(Ranks):
+        rank, size = 1, 2
+
+        def share(self, array):
+            array[...] = told.pop(0)
 
     start = StartModel.read(source / "model.npz")
     settings = start.named_in(config())
-    trainer = Trainer(settings, fitted(start.model, settings, "source"))
-    with pytest.raises(ConfigError, match="in one process"):
-        gather(trainer, Two())
+    first = fitted(start.model, settings, "source")
+    gather(Trainer(settings, first), First())
+    second = share_model(Model.create(settings), Second())
+    assert (second.logits == first.logits).all()
+    for name in ("a", "b", "param"):
+        np.testing.assert_array_equal(getattr(second.netlist, name), getattr(first.netlist, name))
