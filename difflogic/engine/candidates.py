@@ -15,12 +15,14 @@ candidate alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.engine.hard import FORMS, HardSimulator, Script, Words
+from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
     ABSENT,
     Base,
@@ -32,7 +34,6 @@ from difflogic.engine.kernels.candidate_base import (
     simulate_base,
     tidy,
 )
-from difflogic.engine.kernels.candidates import judge_share
 from difflogic.engine.kernels.changes import FOLLOWED, NO_ROOM, Scratch
 from difflogic.engine.workers import Workers
 from difflogic.netlist import Netlist
@@ -54,6 +55,69 @@ SPARE = 64
 
 TIDY = 16
 """Changes that a base takes over before it is looked through for what no longer matters."""
+
+
+NO_WALK = (np.zeros(k.WALK_FIELDS, np.int64), np.zeros(2), np.zeros(0))
+"""What a kernel is given that walks nowhere."""
+
+
+@dataclass
+class Walk:
+    """A walk through changes that are tried one after the other, and what ends it.
+
+    A change that leaves fewer bits wrong is kept. One that leaves as many is, if no more than
+    `most_gates` matter then, where the next of `draws` in [0, 1) is below `sideways`.
+    """
+
+    wrong: int
+    """Bits that are wrong in the circuit as it is."""
+    improvements: int
+    """Those that are left until it ends."""
+    most_tried: int
+    most_gates: float
+    sideways: float
+    draws: npt.NDArray[np.float64]
+    """As many as there are changes."""
+    tried: int = 0
+    place: int = 0
+    """The next change."""
+    drawn: int = 0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is something wrong, and improvements and tries are left."""
+        return self.wrong > 0 and self.improvements > 0 and self.tried < self.most_tried
+
+    @property
+    def chances(self) -> npt.NDArray[np.float64]:
+        """What a kernel decides by."""
+        return np.array([self.most_gates, self.sideways])
+
+    def decide(self, wrong: int, gates: int) -> bool:
+        """Try a change with so many wrong bits and active gates; return whether it is kept."""
+        self.tried += 1
+        if wrong > self.wrong:
+            return False
+        if wrong < self.wrong:
+            self.wrong, self.improvements = wrong, self.improvements - 1
+            return True
+        if gates > self.most_gates:
+            return False
+        self.drawn += 1
+        return bool(self.draws[self.drawn - 1] < self.sideways)
+
+    def fields(self, most_kept: int) -> npt.NDArray[np.int64]:
+        """Return what a kernel goes on with, from its own first change on."""
+        fields = (
+            0, self.tried, self.most_tried, self.improvements, self.wrong, self.drawn, 0, most_kept
+        )  # fmt: skip
+        return np.array(fields, np.int64)
+
+    def take(self, fields: npt.NDArray[np.int64]) -> int:
+        """Take what a kernel made of them; return how many changes it tried."""
+        done, self.tried, _, self.improvements, self.wrong, self.drawn, _, _ = fields.tolist()
+        self.place += done
+        return int(done)
 
 
 class Candidates:
@@ -94,6 +158,8 @@ class Candidates:
         self._scratch: list[Scratch] = []
         self._ops = np.empty(0, np.uint8)
         self._kept, self._spare = 0, 1
+        self._followed = 0
+        """Workers, from the first on, whose circuit is the base."""
 
     @property
     def room(self) -> int:
@@ -135,7 +201,7 @@ class Candidates:
         find_slots(base)
         list_readers(self._wiring, base)
         simulate_base(*self._circuit, self._order)
-        self._share_base(0)
+        self._kept = self._followed = 0
         return True
 
     def _new_scratch(self, slots: int) -> Scratch:
@@ -156,29 +222,60 @@ class Candidates:
             some(np.int32, channels), some(np.int32, rows), some(np.int64, 7),
         )  # fmt: skip
 
-    def _share_base(self, first: int) -> None:
-        """Let the workers from the `first` on follow the base."""
-        for scratch in self._scratch[first:]:
+    def _follow_base(self, workers: int) -> None:
+        """Let that many workers, from the first on, follow what the base has become."""
+        for scratch in self._scratch[self._followed : workers]:
             for name in FOLLOWED:
                 getattr(scratch, name)[:] = getattr(self._base, name)
+        self._followed = max(self._followed, workers)
 
     def take_over(self, parameter: int, op: int) -> bool:
         """Make the base the circuit with `op` for a parameter; return whether that fits."""
         self._ops[parameter] = op
-        wrong, gates = np.empty(1, np.int64), np.empty(1, np.int64)
-        asked = (np.array([parameter], np.int32), np.array([op], np.uint8), UNTOLD, True)
-        hit = np.ones(1, np.int64)
-        judge_share(*self._circuit, self._scratch[0], *asked, 0, 1, -1, hit, wrong, gates)
+        self._follow_base(1)
+        asked = (np.array([parameter], np.int32), np.array([op], np.uint8), UNTOLD, k.KEEP)
+        wrong, gates = np.empty((2, 1), np.int64)
+        self._judge_share(self._scratch[0], *asked, 0, 1, -1, np.ones(1, np.int64), wrong, gates)
         if wrong[0] == NO_ROOM:
             return self._find_room()
-        self._kept += 1
-        if self._kept % TIDY == 0 or self._base.linked[0] > len(self._base.op):
+        self._was_changed(1)
+        return True
+
+    def _was_changed(self, changes: int) -> None:
+        """Look the base through now and then for what no longer matters."""
+        self._kept += changes
+        self._followed = 1
+        if self._kept >= TIDY or self._base.linked[0] > len(self._base.op):
             counted = self._script.packed.channels
             tidy(self._wiring, self._base, counted, self._live, self._alive, self._stack)
-            self._share_base(0)
-        else:
-            self._share_base(1)
-        return True
+            self._kept = self._followed = 0
+
+    def walk(
+        self, parameters: npt.NDArray[np.int32], ops: Ops, walk: Walk
+    ) -> tuple[npt.NDArray[np.int64], bool]:
+        """Go on with a walk through some changes; return the places of those that are kept.
+
+        The base takes these over. The walk tells how many were tried: perhaps not all, though it
+        goes on. Returns also whether the values of the next one fit.
+        """
+        self._follow_base(1)
+        kept, gates = np.zeros((2, len(ops)), np.int64)
+        fields = walk.fields(max(1, TIDY - self._kept))
+        self._judge_share(
+            self._scratch[0], parameters, ops, UNTOLD, k.WALK, 0, 1, -1,
+            np.full(1, len(ops), np.int64), kept, gates, fields, walk.chances, walk.draws,
+        )  # fmt: skip
+        done = walk.take(fields)
+        places = np.flatnonzero(kept[:done])
+        for place in places:
+            self._ops[parameters[place]] = ops[place]
+        if len(places):
+            self._was_changed(len(places))
+        no_room = done < len(ops) and kept[done] == NO_ROOM
+        return places, not no_room or self._find_room()
+
+    def _judge_share(self, scratch: Scratch, *asked: Any) -> None:
+        k.judge_share(*self._circuit, scratch, *(asked if len(asked) > 10 else (*asked, *NO_WALK)))
 
     def judge(
         self, parameters: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1
@@ -191,17 +288,18 @@ class Candidates:
         """
         wrong = np.full(len(parameters), UNTOLD)
         gates = np.empty(len(parameters), np.int64)
-        asked = (np.asarray(parameters, np.int32), np.asarray(ops, np.uint8), limit, False)
+        asked = (np.asarray(parameters, np.int32), np.asarray(ops, np.uint8), limit, k.ALONE)
         count = self._workers.count if len(parameters) >= FEWEST_SHARED else 1
+        self._follow_base(count)
         hit = np.full(1, len(parameters), np.int64)
         shares = [
-            (*self._circuit, scratch, *asked, first, count, stop, hit, wrong, gates)
+            (*self._circuit, scratch, *asked, first, count, stop, hit, wrong, gates, *NO_WALK)
             for first, scratch in enumerate(self._scratch)
         ]
         if count == 1:
-            judge_share(*shares[0])
+            k.judge_share(*shares[0])
         else:
-            self._workers.run(judge_share, shares)
+            self._workers.run(k.judge_share, shares)
         if (wrong == NO_ROOM).any():
             return self.judge(parameters, ops, limit, stop) if self._find_room() else None
         hits = np.flatnonzero(wrong <= stop)

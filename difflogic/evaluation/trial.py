@@ -6,13 +6,13 @@ many starts are simulated side by side, or how many steps at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.candidates import Candidates
+from difflogic.engine.candidates import Candidates, Walk
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
@@ -86,6 +86,16 @@ class Trial:
         return np.concatenate(found, axis=1)
 
 
+AT_ONCE = 64
+"""Changes that are tried, or judged side by side, before anybody hears of it."""
+
+AHEAD = 8
+"""The same where each is simulated by itself."""
+
+PATIENCE = 32
+"""Changes in a row that are not kept until workers judge those to come side by side."""
+
+
 class Changes:
     """Judges changes of single gates of one circuit in a trial, by as many workers as there are.
 
@@ -95,7 +105,7 @@ class Changes:
 
     def __init__(self, trial: Trial, workers: Workers, ops: Ops) -> None:
         """Changes are made to the circuit with `ops` (parameters,). The `workers` are entered."""
-        self._trial, self._ops = trial, ops.copy()
+        self._trial, self._workers, self._ops = trial, workers, ops.copy()
         candidates = trial.candidates(workers)
         fits = candidates is not None and candidates.differ_from(self._ops)
         self._candidates = candidates if fits else None
@@ -110,6 +120,47 @@ class Changes:
         self._ops[gate] = op
         if self._candidates is not None and not self._candidates.take_over(gate, op):
             self._candidates = None
+
+    def walk(
+        self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk, hear: Callable[[], None]
+    ) -> None:
+        """Go on with a walk through changes, `ops[i]` for gate `gates[i]`, and make those it keeps.
+
+        At least one is tried, even if tries are spent. `hear` is called now and then. The result is
+        the same however many are judged at a time.
+        """
+        idle, alone = 0, self._workers.count == 1
+        while walk.place < len(ops) and (walk.goes_on or not walk.place):
+            hear()
+            first = walk.place
+            if self._candidates is None or (not alone and idle >= PATIENCE):
+                some = slice(first, first + (AHEAD if self._candidates is None else AT_ONCE))
+                idle = 0 if self._walk_ahead(gates[some], ops[some], walk) else idle
+                continue
+            some = slice(first, first + (AT_ONCE if alone else PATIENCE - idle))
+            kept, fits = self._candidates.walk(gates[some], ops[some], walk)
+            for place in first + kept:
+                self._ops[gates[place]] = ops[place]
+            idle = walk.place - (first + int(kept[-1]) + 1 if len(kept) else first - idle)
+            if not fits:
+                self._candidates = None
+
+    def _walk_ahead(self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk) -> bool:
+        """Judge some changes side by side; go on with a walk up to the first that is kept.
+
+        Returns whether there is one. What it makes of those after it is to be judged anew.
+        """
+        # Ends with the first that is sure to be kept.
+        stop = walk.wrong - (walk.sideways < 1.0)
+        judged = self.judge(gates.tolist(), ops.tolist(), walk.wrong, stop)
+        for gate, op, wrong, active in zip(gates.tolist(), ops.tolist(), *judged, strict=False):
+            walk.place += 1
+            if op != self._ops[gate] and walk.decide(int(wrong), int(active)):
+                self.keep(gate, op)
+                return True
+            if not walk.goes_on:
+                break
+        return False
 
     def judge(
         self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1

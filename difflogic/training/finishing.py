@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config.learning import FinishingConfig
+from difflogic.engine.candidates import Walk
 from difflogic.engine.hard import live_parameters
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
@@ -59,9 +60,6 @@ active gate makes every candidate slower."""
 
 PATIENCE = 4
 """Shortlists in a row without any improvement that end a search with many wrong cells."""
-
-AHEAD, MOST_AHEAD = 8, 64
-"""Candidates that are judged side by side: the fewest, after a change, and the most."""
 
 GRADIENT_COST = 40
 """Candidates that take about as long as a gradient: what one counts for in the budget."""
@@ -317,39 +315,25 @@ class _Search:
     def _try(self, changes: list[tuple[int, int]], sideways: float, improvements: int) -> None:
         """Make each change in turn that leaves fewer cells wrong, and by chance if as many.
 
-        Ends after so many `improvements`, and when nothing is wrong or the budget is spent. Some
-        changes are judged ahead, side by side; what one that is kept makes of those after it is
-        judged anew. So the result does not depend on how many are.
+        Ends after so many `improvements`, and when nothing is wrong or the budget is spent.
         """
-        place, ahead = 0, AHEAD
-        while place < len(changes):
-            self._hear(Searching(self.candidates, self._budget, self.wrong))
-            some = changes[place : place + max(1, min(ahead, self._budget - self.candidates))]
-            gates, ops = zip(*some, strict=True)
-            kept = False
-            # Ends with the first that is sure to be kept.
-            judged = self._changes.judge(gates, ops, self.wrong, self.wrong - (sideways < 1.0))
-            for gate, op, wrong, active in zip(gates, ops, *judged, strict=False):
-                place += 1
-                if op != self.ops[gate]:
-                    self.candidates += 1
-                    improvements -= wrong < self.wrong
-                    kept = self._keep(gate, op, int(wrong), int(active), sideways)
-                if not (self.wrong and improvements) or self.is_over:
-                    return
-                if kept:
-                    break
-            ahead = AHEAD if kept else min(2 * ahead, MOST_AHEAD)
+        if not changes:
+            return
+        gates, ops = (np.array(each) for each in zip(*changes, strict=True))
+        before = self._rng.bit_generator.state
+        walk = Walk(
+            self.wrong, improvements, self._budget, self._most_gates, sideways,
+            self._rng.random(len(changes)), self.candidates,
+        )  # fmt: skip
 
-    def _keep(self, gate: int, op: int, wrong: int, active: int, sideways: float) -> bool:
-        """Change a gate if that leaves fewer cells wrong, and by chance if as many."""
-        if wrong > self.wrong:
-            return False
-        if wrong == self.wrong and (active > self._most_gates or self._rng.random() >= sideways):
-            return False
-        self.ops[gate], self.wrong = op, wrong
-        self._changes.keep(gate, op)
-        return True
+        def hear() -> None:
+            self._hear(Searching(walk.tried, self._budget, walk.wrong))
+
+        self._changes.walk(gates.astype(np.int32), ops.astype(np.uint8), walk, hear)
+        # As if each number had been drawn when it was asked for.
+        self._rng.bit_generator.state = before
+        self._rng.random(walk.drawn)
+        self.ops, self.wrong, self.candidates = self._changes.ops.copy(), walk.wrong, walk.tried
 
     def _live(self) -> npt.NDArray[np.bool_]:
         return live_parameters(self._netlist, self.ops, self._trial.scene.channels)

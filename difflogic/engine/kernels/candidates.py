@@ -26,6 +26,17 @@ from difflogic.engine.kernels.changes import (
 from difflogic.engine.kernels.primitives import hard_differ, hard_gate, lowest_one
 from difflogic.jit import borrowing_kernel, inlined
 
+ALONE, KEEP, WALK = range(3)
+"""What candidates are judged for: each by itself, to be kept, or one after the other."""
+
+PLACE, TRIED, MOST_TRIED, IMPROVEMENTS, WRONG, DRAWN, KEPT, MOST_KEPT = range(8)
+WALK_FIELDS = 8
+"""Where a walk is: the next candidate, those tried so far and at most, improvements that it still
+takes to end it, wrong bits of the base, draws used, changes kept and how many end the call."""
+
+MOST_GATES, SIDEWAYS = range(2)
+"""The gates that a change which is kept may lead to, and the chance of one that is no better."""
+
 
 @borrowing_kernel
 def touch(own, channel, now):
@@ -236,48 +247,90 @@ def leave_behind(base, cells, script, history, own, step, counts):
                 )
 
 
+@inlined
+def is_kept(walk, chances, draws, total, gates):
+    """Decide on a candidate of a walk; a number is drawn for one that is no better and no larger.
+
+    That is, unless it is worse: then there is nothing to decide.
+    """
+    if total > walk[WRONG]:
+        return False
+    walk[IMPROVEMENTS] -= total < walk[WRONG]
+    if total < walk[WRONG]:
+        return True
+    if gates > chances[MOST_GATES]:
+        return False
+    walk[DRAWN] += 1
+    return draws[walk[DRAWN] - 1] < chances[SIDEWAYS]
+
+
 @borrowing_kernel
 def judge_share(
-    wiring, base, cells, forms, script, steps, history, own, parameters, ops, limit, keep, first,
-    stride, stop, hit, wrong, gates,
+    wiring, base, cells, forms, script, steps, history, own, parameters, ops, limit, mode, first,
+    stride, stop, hit, wrong, gates, walk, chances, draws,
 ):  # fmt: skip
     """Judge every `stride`-th candidate from `first` on, (parameters, ops), into `wrong`.
 
     Where no more are wrong than `limit`, `gates` is how many the counted channels depend on.
     Workers pass over what comes after a candidate with no more than `stop`: `hit` (1,) is one
     of these, a late one perhaps, as two may write at once; nothing before the first is passed over.
-    With `keep` the base takes each over, and `own`, the worker's Scratch, with it: then nobody
-    else may be at it.
+
+    To KEEP, the base takes each over, and `own`, the worker's Scratch, with it: then nobody
+    else may be at it. To WALK, it takes over those that `is_kept` says, and each is judged as a
+    change of what it then is, until the walk is to be looked at (WALK_FIELDS): `wrong` tells which.
     """
     for i in range(first, len(parameters), stride):
         if i > hit[0]:
             return
-        parameter, total, counts = parameters[i], 0, 0
-        taken = alter(wiring, base, own, parameter, ops[i])
-        begin(history, own)
-        for step in range(steps if taken != NO_ROOM else 0):
-            own.clock[0] += 1
-            now = own.clock[0]
-            mark_changes(wiring, base, own, step % 2)
-            evaluate(wiring, base, cells, forms, history, own, step, now)
-            write_states(wiring, base, cells, script, history, own, step, now)
-            counted = counts < len(script.at) and script.at[counts] == step + 1
-            if counted:
-                total += count(script, history, own, counts, step % 2, cells.pad)
+        parameter, keep, total = parameters[i], mode == KEEP, 0
+        most = walk[WRONG] if mode == WALK else limit
+        # In a walk, what changes nothing is not tried.
+        is_same = base.op[wiring.uses[wiring.use_start[parameter]]] == ops[i]
+        judging = mode != WALK or not is_same
+        while judging:
+            total, counts = 0, 0
+            taken = alter(wiring, base, own, parameter, ops[i])
+            begin(history, own)
+            for step in range(steps if taken != NO_ROOM else 0):
+                own.clock[0] += 1
+                now = own.clock[0]
+                mark_changes(wiring, base, own, step % 2)
+                evaluate(wiring, base, cells, forms, history, own, step, now)
+                write_states(wiring, base, cells, script, history, own, step, now)
+                counted = counts < len(script.at) and script.at[counts] == step + 1
+                if counted:
+                    total += count(script, history, own, counts, step % 2, cells.pad)
+                if keep:
+                    leave_behind(base, cells, script, history, own, step, counts if counted else -1)
+                counts += counted
+                if total > most and not keep:
+                    break
+            if taken == NO_ROOM:
+                total = NO_ROOM
+            wrong[i], gates[i] = total, 0
+            if keep and total != NO_ROOM:
+                adopt(wiring, base, own, parameter, taken)
+                judging = False
+                continue
+            if NO_ROOM < total <= most:
+                gates[i] = count_gates(wiring, own, script.channels)
+            restore(wiring, base, own, parameter)
+            judging = mode == WALK and total != NO_ROOM
+            if judging:
+                walk[TRIED] += 1
+                # Once more if it is kept, so that the base takes it over.
+                keep = judging = is_kept(walk, chances, draws, total, gates[i])
+        if mode == WALK:
+            if total == NO_ROOM:
+                return
+            walk[PLACE] = i + 1
+            wrong[i] = keep
             if keep:
-                leave_behind(base, cells, script, history, own, step, counts if counted else -1)
-            counts += counted
-            if total > limit:
-                break
-        if taken == NO_ROOM:
-            total = NO_ROOM
-        wrong[i], gates[i] = total, 0
-        if keep and total != NO_ROOM:
-            adopt(wiring, base, own, parameter, taken)
-            continue
-        if NO_ROOM < total <= limit:
-            gates[i] = count_gates(wiring, own, script.channels)
-        restore(wiring, base, own, parameter)
+                walk[WRONG] = total
+                walk[KEPT] += 1
+            over = walk[WRONG] == 0 or walk[IMPROVEMENTS] == 0 or walk[TRIED] >= walk[MOST_TRIED]
+            if over or walk[KEPT] >= walk[MOST_KEPT] or base.linked[0] > len(base.op):
+                return
         # NO_ROOM is less than any number: nothing after it need be told either.
-        if total <= stop and i < hit[0]:
+        elif total <= stop and i < hit[0]:
             hit[0] = i

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.engine import candidates as candidates_module
-from difflogic.engine.candidates import Candidates, warm_up
+from difflogic.engine.candidates import Candidates, Walk, warm_up
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.engine.workers import Workers
@@ -125,9 +125,60 @@ def test_a_base_takes_over_one_change_after_the_other(seed, boundary, masks, pas
         assert tuple(int(array[0]) for array in found) == case.alone(case.changed(other, tried))
 
 
+@given(
+    seed=st.integers(0, 2**32), masks=st.booleans(), passing=st.sampled_from([0.5, 0.9]),
+    sideways=st.sampled_from([0.0, 0.3, 1.0]), improvements=st.integers(1, 4),
+)  # fmt: skip
+@settings(max_examples=25)
+def test_a_walk_is_what_its_decisions_one_by_one_come_to(
+    seed, masks, passing, sideways, improvements
+):
+    case = Case(seed, "periodic", masks, not masks, passing)
+    rng = np.random.default_rng(seed)
+    parameters = rng.integers(0, case.netlist.parameters, 60).astype(np.int32)
+    ops = rng.choice([Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE], 60).astype(np.uint8)
+    wrong, gates = case.alone(case.ops)
+    most_tried = int(rng.integers(10, 70))
+
+    def begun():
+        draws = np.random.default_rng(1).random(60)
+        return Walk(wrong, improvements, most_tried, gates + 0.5, sideways, draws)
+
+    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
+    assert candidates.differ_from(case.ops)
+    walk, changed = begun(), case.ops.copy()
+    while walk.goes_on and walk.place < 60:
+        first = walk.place
+        kept, fits = candidates.walk(parameters[first:], ops[first:], walk)
+        assert fits
+        for place in first + kept:
+            changed[parameters[place]] = ops[place]
+
+    plain = begun()
+    for parameter, op in zip(parameters.tolist(), ops.tolist(), strict=True):
+        if not plain.goes_on:
+            break
+        plain.place += 1
+        if op != case.ops[parameter] and plain.decide(*case.alone(case.changed(parameter, op))):
+            case.ops = case.changed(parameter, op)
+    np.testing.assert_array_equal(changed, case.ops)
+    for field in ("wrong", "improvements", "tried", "drawn", "place"):
+        assert getattr(walk, field) == getattr(plain, field)
+
+
 def test_a_base_finds_room_for_what_changes_need(monkeypatch):
+    """For what is kept one by one, and in a walk that keeps all."""
     monkeypatch.setattr(candidates_module, "SPARE", 0)
     case = Case(5, "zero", False, True, 1.0)
+    parameters = np.arange(case.netlist.parameters, dtype=np.int32)
+    ops = np.full(len(parameters), Op.XOR, np.uint8)
+    walking = Candidates(case.simulator, case.starts, case.script, Workers(1))
+    assert walking.differ_from(case.ops)
+    walk = Walk(10**9, 10**9, 10**9, 10**9, 1.0, np.zeros(len(ops)))
+    while walk.place < len(ops):
+        walk.wrong = 10**9  # so that whatever comes is better
+        next_one = slice(walk.place, walk.place + 1)
+        assert walking.walk(parameters[next_one], ops[next_one], walk)[1]
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
     assert candidates.differ_from(case.ops)
     before = candidates.room
@@ -137,6 +188,8 @@ def test_a_base_finds_room_for_what_changes_need(monkeypatch):
         assert (wrong, gates) == case.alone(case.ops)
         assert candidates.take_over(parameter, Op.XOR)
     assert candidates.room > before
+    found = [judges.judge([0], [Op.AND], 10**9) for judges in (candidates, walking)]
+    np.testing.assert_array_equal(*found)
 
 
 def test_a_base_that_does_not_fit_says_so(monkeypatch):

@@ -11,6 +11,7 @@ from difflogic import gates
 from difflogic.engine import candidates, oracle
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.workers import Workers
+from difflogic.evaluation import trial as trial_module
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Changes, Trial
@@ -306,13 +307,13 @@ def test_the_budget_is_kept(budget, monkeypatch):
     monkeypatch.setattr(
         Changes, "judge", lambda self, *asked: tried.append(len(asked[0])) or judge(self, *asked)
     )
-    monkeypatch.setattr(finishing, "MOST_AHEAD", 1)
-    monkeypatch.setattr(finishing, "AHEAD", 1)
+    monkeypatch.setattr(candidates, "MOST_BYTES", 0)
+    monkeypatch.setattr(trial_module, "AHEAD", 1)
     _, found = finish(netlist, life(), sure(ops, rng), candidates=budget)
     assert not found.exact
     assert found.wrong <= found.wrong_before
     assert budget <= found.candidates <= budget + finishing.GRADIENT_COST
-    assert set(tried) <= {1}
+    assert set(tried) == {1}
     assert len(tried) <= budget
 
 
@@ -320,13 +321,12 @@ def test_the_budget_is_kept(budget, monkeypatch):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("fits", [True, False])
 def test_what_is_judged_ahead_changes_nothing(seed, fits, monkeypatch):
-    """Side by side or one by one, followed from the base or simulated anew."""
+    """In a walk, one at a time, or several that are simulated anew each."""
     netlist, right = game_of_life()
     rng = np.random.default_rng(seed)
     logits = sure(damaged(right, 6, rng), rng)
     _, expected = finish(netlist, life(), logits, candidates=1500)
-    monkeypatch.setattr(finishing, "MOST_AHEAD", 1)
-    monkeypatch.setattr(finishing, "AHEAD", 1)
+    monkeypatch.setattr(trial_module, "AT_ONCE", 1)
     if not fits:
         monkeypatch.setattr(candidates, "MOST_BYTES", 0)
     _, found = finish(netlist, life(), logits, candidates=1500)
@@ -346,7 +346,10 @@ def test_without_a_budget_nothing_is_searched():
 
 @compiled
 @pytest.mark.parametrize("workers", [2, 3])
-def test_a_search_is_determined_by_its_seed_at_any_worker_count(workers):
+def test_a_search_is_determined_by_its_seed_at_any_worker_count(workers, monkeypatch):
+    """Also where nearly all that one tries is judged side by side."""
+    monkeypatch.setattr(trial_module, "PATIENCE", 2)
+    monkeypatch.setattr(candidates, "FEWEST_SHARED", 2)
     netlist, right = game_of_life()
     rng = np.random.default_rng(8)
     logits = sure(damaged(right, 8, rng), rng)
