@@ -23,7 +23,10 @@ def render(summary: Mapping[str, Any], directory: str, own_code: bool = False) -
     proposal = _next_command(summary, directory, " --allow-code" if own_code else "")
     paragraphs = [
         _timing(summary["seconds"], summary["epochs"]),
-        _scores(summary["scores"], summary["exact_epoch"], summary.get("polished")),
+        [
+            *_scores(summary["scores"], summary["exact_epoch"], summary.get("polished")),
+            *_growth(summary),
+        ],
         [f"run        {printable(directory)}", f"next       {proposal}"],
     ]
     return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs)
@@ -72,6 +75,16 @@ def _scores(
     if "assurance" in scores:
         lines.append(f"{'for ever':<11}{assurance(scores['assurance'], held_out['exact'])}")
     return lines
+
+
+def _growth(summary: Mapping[str, Any]) -> list[str]:
+    """Say since when a picture that is to stay has been grown, where it comes in two stages."""
+    if "pool_from" not in summary:
+        return []
+    since, step = summary["pool_from"], summary["scores"]["held_out"]["step"]
+    if since is None:
+        return [f"{'grown':<11}not yet: no circuit was right at step {step}"]
+    return [f"{'grown':<11}right at step {step} after epoch {since}, where the pool began"]
 
 
 def polished(gates: Sequence[int], from_step: Sequence[int] | None) -> str:

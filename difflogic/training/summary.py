@@ -12,6 +12,7 @@ from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import EXACTNESS
 from difflogic.model import Model
 from difflogic.tasks import task_class
+from difflogic.training.best import NONE
 from difflogic.training.metrics import History
 from difflogic.training.trainer import Trainer
 
@@ -50,6 +51,7 @@ def summarize(
         "interrupted": not finished,
         "resumed": resumed,
         "exact_epoch": trainer.exact_epoch,
+        **_growth(config, trainer),
         "polished": None if trainer.gain is None else asdict(trainer.gain),
         "scores": {
             "soft_loss": last[0].soft_loss if last else None,
@@ -69,3 +71,11 @@ def summarize(
         "versions": machine.versions(),
         "cpu": machine.cpu(),
     }
+
+
+def _growth(config: Config, trainer: Trainer) -> dict[str, int | None]:
+    """Return the epoch from which a pool was used that waited for the target to grow."""
+    if not config.pool.after_growth:
+        return {}
+    since = int(trainer.state()["pool_from"])
+    return {"pool_from": None if since == NONE else since}

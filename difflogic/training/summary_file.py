@@ -71,6 +71,8 @@ def parse(content: bytes) -> dict[str, Any]:
     _check_polished(data.get("polished"))
     if type(data["seconds"].get("processor", 0)) not in _NUMBER:
         raise ValueError('"seconds.processor" is of a wrong type')
+    if type(data.get("pool_from")) not in (int, type(None)):
+        raise ValueError('"pool_from" is of a wrong type')
     files = data.setdefault(FILES, {})
     if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
         raise ValueError(f'"{FILES}" is of a wrong type')

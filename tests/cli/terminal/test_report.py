@@ -86,6 +86,14 @@ def test_what_polishing_gained() -> None:
     assert "polished" not in report.render(summary(), "runs/x")  # of an earlier version
 
 
+def test_since_when_a_picture_is_grown() -> None:
+    grown = report.render(summary(pool_from=1500), "runs/x")
+    assert "\ngrown      right at step 20 after epoch 1500, where the pool began\n" in grown
+    growing = report.render(summary(pool_from=None), "runs/x")
+    assert "\ngrown      not yet: no circuit was right at step 20\n" in growing
+    assert "grown" not in report.render(summary(), "runs/x")
+
+
 def test_where_the_run_is() -> None:
     assert "run        runs/x\n" in report.render(summary(), "runs/x")
 

@@ -106,3 +106,12 @@ def test_whatever_is_missing_or_of_another_type_is_read_or_refused(summary):
 def test_what_is_no_summary_is_refused(content):
     with pytest.raises(ValueError, match=r"it |missing"):
         summary_file.parse(content)
+
+
+def test_one_that_tells_wrongly_of_growth_is_refused(summary):
+    for since in (None, 1500):
+        text = summary_file.render(summary | {"pool_from": since}, {})
+        assert summary_file.parse(text.encode())["pool_from"] == since
+    text = summary_file.render(summary | {"pool_from": "1500"}, {})
+    with pytest.raises(ValueError, match='"pool_from" is of a wrong type'):
+        summary_file.parse(text.encode())
