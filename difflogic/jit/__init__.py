@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from difflogic.jit.cache import is_compiled
-from difflogic.jit.decorator import JIT, borrowing_kernel, inlined, kernel
+from difflogic.jit.decorator import JIT, borrowing_kernel, inlined, kernel, part
 
-__all__ = ["JIT", "borrowing_kernel", "inlined", "is_compiled", "kernel"]
+__all__ = ["JIT", "borrowing_kernel", "inlined", "is_compiled", "kernel", "part"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -31,18 +32,44 @@ def borrowing_kernel(function: Callable) -> Any:
     return make_kernel(function, stamp, _nrt=False)
 
 
+def part(function: Callable) -> Any:
+    """Make a part of kernels, which only they call, and which allocates and returns no array.
+
+    What Python would need to call it is left out: to take a tuple of tuples of arrays to pieces
+    takes longer to compile than most parts themselves. Python's call raises TypeError.
+    """
+    made = make_kernel(function, stamp, _nrt=False, no_cpython_wrapper=True)
+    if JIT:
+        _refuse_python(made)
+    return made
+
+
 def inlined(function: Callable) -> Any:
     """Put a function's body where a kernel calls it, and compile it only there.
 
-    A kernel's code is optimised again in every kernel that calls it, which is what a cold start
-    waits for: a tower of five takes five times as long. Worth it where there is one call.
+    A part's code is optimised again in every kernel that calls it: a tower of five takes five
+    times as long. Worth it where there is one call.
     """
     return numba.njit(nogil=True, error_model="numpy", inline="always")(function)
 
 
 def make_kernel(function: Callable, stamp: Callable[[], str], **options: Any) -> Any:
     """Do what `kernel` does, under another stamp, which is asked for when code is looked up."""
-    made = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    flags = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    made = numba.njit(**flags)(function)
     if JIT:
         keep_code(made, stamp)
     return made
+
+
+def _refuse_python(dispatcher: Any) -> None:
+    """Let a dispatcher know its compiled code for kernels alone: Python would jump to nowhere."""
+
+    def add_overload(self: Any, compiled: Any) -> None:
+        self.overloads[tuple(compiled.signature.args)] = compiled
+
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise TypeError(f"{self.py_func.__qualname__}() is a part of kernels: only they call it")
+
+    dispatcher.add_overload = types.MethodType(add_overload, dispatcher)
+    dispatcher._compile_for_args = types.MethodType(refuse, dispatcher)

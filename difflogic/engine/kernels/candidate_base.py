@@ -9,7 +9,7 @@ import numpy as np
 from difflogic.engine.kernels.hard import ones, reads, spread
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import hard_gate, hard_see, hard_write
-from difflogic.jit import borrowing_kernel
+from difflogic.jit import borrowing_kernel, part
 
 ABSENT = -1
 """Stands for what is not there: an input's parameter, the link before the first."""
@@ -63,7 +63,7 @@ class History(NamedTuple):
     wrong: np.ndarray  # int64 (counts, loss channels): bits that differ from the target
 
 
-@borrowing_kernel
+@part
 def passes(op, second):
     """Return whether an op passes on its second input, or else its first."""
     return op == (5 if second else 3)
@@ -131,7 +131,7 @@ def list_readers(wiring, base):
     start[0] = 0
 
 
-@borrowing_kernel
+@part
 def link(base, source, reader):
     """Add a reader of a source's values."""
     number = base.linked[0]
@@ -173,7 +173,7 @@ def tidy(wiring, base, counted, live, channels, stack):
     list_readers(wiring, base)
 
 
-@borrowing_kernel
+@part
 def release(base, row):
     """Keep the values of a row no longer."""
     if base.slot[row] != NOWHERE:
@@ -185,7 +185,7 @@ def release(base, row):
 # Rows are named by array and number: views of them would cost more than what is done to them.
 
 
-@borrowing_kernel
+@part
 def see(cells, states, channel, neighbor, values, row):
     """Write to values[row] what a neighbour of each cell holds in the row `channel` of `states`."""
     none, every, words = np.uint64(0), ~np.uint64(0), values.shape[1]
@@ -206,7 +206,7 @@ def see(cells, states, channel, neighbor, values, row):
             )
 
 
-@borrowing_kernel
+@part
 def advance(script, step, pad, values, row, old, old_channel, states, channel):
     """Write a channel's state after a step to the row `channel` of `states`.
 
@@ -225,7 +225,7 @@ def advance(script, step, pad, values, row, old, old_channel, states, channel):
         )  # fmt: skip
 
 
-@borrowing_kernel
+@part
 def count_differing(states, row, pad, script, counts, place):
     """Return how many counted bits of a channel, the `place`-th that counts, are wrong.
 

@@ -24,7 +24,7 @@ from difflogic.engine.kernels.changes import (
     restore,
 )
 from difflogic.engine.kernels.primitives import hard_differ, hard_gate, lowest_one
-from difflogic.jit import borrowing_kernel, inlined
+from difflogic.jit import borrowing_kernel, inlined, part
 
 ALONE, KEEP, WALK = range(3)
 """What candidates are judged for: each by itself, to be kept, or one after the other."""
@@ -38,7 +38,7 @@ MOST_GATES, SIDEWAYS = range(2)
 """The gates that a change which is kept may lead to, and the chance of one that is no better."""
 
 
-@borrowing_kernel
+@part
 def touch(own, channel, now):
     """Let a channel's state be looked at after this step."""
     if own.channels[channel] and own.touched_in[channel] != now:
@@ -47,7 +47,7 @@ def touch(own, channel, now):
         own.sizes[TOUCHED] += 1
 
 
-@borrowing_kernel
+@part
 def mark(own, row):
     """Let a gate be evaluated in this step."""
     own.dirty[row >> 6] |= np.uint64(1) << np.uint64(row & 63)
@@ -75,7 +75,7 @@ def reach(wiring, base, own, row, now):
             mark(own, reader)
 
 
-@borrowing_kernel
+@part
 def reach_through(wiring, own, row, now):
     """Do what `reach` does for a gate that is a source in the candidate only."""
     top = 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.engine.kernels.candidate_base import NOWHERE, link, passes, release
 from difflogic.engine.kernels.hard import reads
-from difflogic.jit import borrowing_kernel, inlined
+from difflogic.jit import inlined, part
 
 NO_ROOM = -1
 """Stands for the wrong bits of a candidate that more values belong to than are free."""
@@ -50,7 +50,7 @@ FOLLOWED = ("op", "source", "slot", "live", "channels")
 MOVED, ADDED, JOINED, ALWAYS, DIFFERING, TOUCHED, STAMPED = range(7)
 
 
-@borrowing_kernel
+@part
 def lead(wiring, own, gate, parameter):
     """Let what reads a row through pass-throughs read `gate`, its source, instead.
 
@@ -71,7 +71,7 @@ def lead(wiring, own, gate, parameter):
                 top += 1
 
 
-@borrowing_kernel
+@part
 def take_slot(base, own, row, taken):
     """Give a row a slot if it needs one; return how many are taken, or NO_ROOM."""
     if own.source[row] != row or own.slot[row] != NOWHERE:
@@ -235,7 +235,7 @@ def adopt(wiring, base, own, parameter, taken):
             link_through(wiring, base, own, wiring.uses[i])
 
 
-@borrowing_kernel
+@part
 def link_through(wiring, base, own, gate):
     """Let what reads a gate through pass-throughs be known as readers of its source."""
     top = 1

@@ -6,10 +6,10 @@ import numpy as np
 
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import hard_gates, hard_see, hard_write
-from difflogic.jit import borrowing_kernel, kernel
+from difflogic.jit import borrowing_kernel, part
 
 
-@kernel
+@borrowing_kernel
 def prune(wires, ops, space, code, origin, rows, live, read):
     """Reduce a hardened netlist to the gates that the `live` channels' future depends on.
 
@@ -66,7 +66,7 @@ def prune(wires, ops, space, code, origin, rows, live, read):
     return kept
 
 
-@borrowing_kernel
+@part
 def reads(op, second):
     """Return whether an op depends on its second input, or else its first."""
     # Bits 3 to 0 of an op are its values at (a, b) = 00, 01, 10, 11.
@@ -107,7 +107,7 @@ def spread(a, b, outputs, inputs, op, counted, live, channels, stack):
             top += 1
 
 
-@kernel
+@part
 def fill_tile(code, cells, forms, state, tile, first):
     """Evaluate all gates for the cells of the words from `first` on; see `hard_step`."""
     stride = state.shape[1]
@@ -128,7 +128,7 @@ def fill_tile(code, cells, forms, state, tile, first):
     hard_gates((tile, code.gates, forms), ())
 
 
-@kernel
+@part
 def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
     """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
 
@@ -150,7 +150,7 @@ def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
             )
 
 
-@kernel
+@borrowing_kernel
 def ones(word):
     """Return the number of ones in a word of 64 bits."""
     one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
@@ -164,7 +164,7 @@ def ones(word):
     return np.int64(word & np.uint64(0x7F))
 
 
-@kernel
+@part
 def count_wrong(script, cells, target, state, wrong):
     """Write to `wrong` (batch,) how many counted bits of each sample differ from `target`."""
     every = ~np.uint64(0)
@@ -183,7 +183,7 @@ def count_wrong(script, cells, target, state, wrong):
         wrong[sample] = total
 
 
-@kernel
+@borrowing_kernel
 def hard_rollout(code, cells, forms, script, first, end, states, tile, wrong):
     """Take the steps from `first` to before `end`, from one of `states` (2, C, …) to the other.
 

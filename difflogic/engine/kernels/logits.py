@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
-from difflogic.jit import kernel
+from difflogic.jit import borrowing_kernel
 
 COLUMNS = 256
 """Parameters handled at a time: their 16 rows stay in the first-level cache. `space` (5, COLUMNS)
@@ -18,7 +18,7 @@ ROOM = 13
 """Rows of `space` that `adamw_step_in_form` takes."""
 
 
-@kernel
+@borrowing_kernel
 def shift_and_harden(logits, shifted, ops, space):
     """Write logits minus their column's largest to `shifted`, and that one's place to `ops`.
 
@@ -44,7 +44,7 @@ def shift_and_harden(logits, shifted, ops, space):
                 out[p] = row[p] - best[p]
 
 
-@kernel
+@borrowing_kernel
 def normalize_and_mix(weights, basis, coefficients, space):
     """Divide each column of `weights` (16, parameters) by its sum; mix the ops' coefficients.
 
@@ -73,7 +73,7 @@ def normalize_and_mix(weights, basis, coefficients, space):
                 coefficients[first + p, j] = space[1 + j, p] / total[p]
 
 
-@kernel
+@borrowing_kernel
 def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
     """Turn dL/d(coefficients) into dL/dlogits, clip it, and take one AdamW step, in place.
 

@@ -36,7 +36,7 @@ from difflogic.engine.kernels.teams import (
     count_wait,
     next_alone,
 )
-from difflogic.jit import kernel
+from difflogic.jit import borrowing_kernel, part
 
 BEGUN, DONE = 0, 1
 """Places of a chunk in the control array: how many steps have been begun, and how many are done."""
@@ -44,7 +44,7 @@ APART = 8
 """Numbers from one chunk's places to the next one's, a cache line."""
 
 
-@kernel
+@part
 def is_ready(control, layout, group_place, chunk, steps):
     """Return whether all chunks that a chunk sees, itself too, have done as many steps."""
     for index in range(layout.seen_start[chunk], layout.seen_start[chunk + 1]):
@@ -53,7 +53,7 @@ def is_ready(control, layout, group_place, chunk, steps):
     return True
 
 
-@kernel
+@borrowing_kernel
 def take_ready(control, base, layout, first, end, steps):
     """Begin the next step of one of the chunks `first` to before `end`, of those least advanced.
 
@@ -75,7 +75,7 @@ def take_ready(control, base, layout, first, end, steps):
     return -1 if left else -2
 
 
-@kernel
+@part
 def next_ready(worker, problem, groups, span, control, cursor):
     """Move a worker's cursor to its next group, step and chunk; return whether there is one.
 
@@ -127,7 +127,7 @@ def next_ready(worker, problem, groups, span, control, cursor):
             yield_thread()
 
 
-@kernel
+@borrowing_kernel
 def train_in_steps(worker, problem, batch, span, control, workspace):
     """Do one worker's share of a training step, as a pipeline; the counterpart of `train`."""
     training_share(next_ready, worker, problem, batch, span, control, workspace)

@@ -9,7 +9,7 @@ from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, S
 from difflogic.engine.kernels.teams import CHUNK, GROUP, STEP, barrier, begin, next_piece
 from difflogic.engine.kernels.tiles import tile_backward, tile_forward
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
-from difflogic.jit import inlined, kernel
+from difflogic.jit import borrowing_kernel, inlined, part
 
 
 @inlined
@@ -73,7 +73,7 @@ def backward_share(following, worker, problem, batch, span, control, workspace):
         trace_end(workspace.trace, cursor, BACKWARD, since)
 
 
-@kernel
+@part
 def loss_share(worker, problem, batch, in_use):
     """Take the sum of squared errors of each sample of every `workers`-th group, and its gradient.
 
@@ -130,7 +130,7 @@ def training_share(following, worker, problem, batch, span, control, workspace):
     restore_denormals(mode)
 
 
-@kernel
+@borrowing_kernel
 def train(worker, problem, batch, span, control, workspace):
     """Do one worker's share of a training step; workers wait for each other after each step.
 
@@ -140,7 +140,7 @@ def train(worker, problem, batch, span, control, workspace):
     training_share(next_piece, worker, problem, batch, span, control, workspace)
 
 
-@kernel
+@borrowing_kernel
 def reduce_sums(sums, total):
     """Add all slots (groups, chunks, parameters · 4) to `total` (parameters · 4), in order."""
     for group in range(sums.shape[0]):

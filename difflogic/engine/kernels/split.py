@@ -38,10 +38,10 @@ from difflogic.engine.kernels.teams import (
 )
 from difflogic.engine.kernels.tiles import channel_gradient, gather_row, keep_or_update, sight
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
-from difflogic.jit import inlined, kernel
+from difflogic.jit import borrowing_kernel, inlined, part
 
 
-@kernel
+@part
 def run_part(gates, coefficients, tile, lanes):
     """Evaluate some gates of a tile."""
     if lanes == 16:
@@ -52,7 +52,7 @@ def run_part(gates, coefficients, tile, lanes):
         runs_forward((tile, gates, coefficients), 64)
 
 
-@kernel
+@part
 def pull_part(targets, pulls, coefficients, tile, grad, lanes):
     """Sum up the gradients of some rows of a tile."""
     if lanes == 16:
@@ -63,7 +63,7 @@ def pull_part(targets, pulls, coefficients, tile, grad, lanes):
         pulls_backward((tile, targets, pulls, coefficients, grad), 64)
 
 
-@kernel
+@part
 def sum_part(code, tile, grad, sums, lanes):
     """Add up the gate sums of some gates of a tile."""
     if lanes == 16:
@@ -74,7 +74,7 @@ def sum_part(code, tile, grad, sums, lanes):
         sums_backward((tile, code, grad, sums), 64)
 
 
-@kernel
+@part
 def gather_part(part, parts, state, layout, tile_index, values):
     """Copy some rows of what a tile's cells see; the parts together copy all."""
     lanes, channels = layout.tile_lanes[tile_index], state.shape[0]
@@ -84,7 +84,7 @@ def gather_part(part, parts, state, layout, tile_index, values):
         gather_row(state[r % channels], layout, seen, target)
 
 
-@kernel
+@part
 def evaluate_part(part, split, coefficients, values, lanes, control, place, cursor):
     """Evaluate a tile's gates, stage by stage, with the other parts; all have met after it."""
     for stage in range(split.gate_bounds.shape[0]):
@@ -93,7 +93,7 @@ def evaluate_part(part, split, coefficients, values, lanes, control, place, curs
         meet(control, place, split.parts, cursor)
 
 
-@kernel
+@part
 def tile_forward_part(
     part, split, coefficients, layout, tile_index, state, mask, new_state, values, control, place,
     cursor,
@@ -108,7 +108,7 @@ def tile_forward_part(
         keep_or_update(computed, layout, tile_index, mask, state[c], new_state[c])
 
 
-@kernel
+@part
 def tile_backward_part(
     part, split, coefficients, layout, tile_index, step, sums, leader, control, place, cursor
 ):
@@ -154,7 +154,7 @@ def tile_backward_part(
     meet(control, place, parts, cursor)
 
 
-@kernel
+@part
 def lead(worker, problem, groups, span, control, cursor):
     """Move the cursor of a team to its next piece; its PHASE is FINISHED if there is none."""
     if not next_ready(worker, problem, groups, span, control, cursor):
@@ -197,7 +197,7 @@ def follow(part, split, problem, batch, span, control, place, workspace, leader,
         meet(control, place, split.parts, cursor)
 
 
-@kernel
+@borrowing_kernel
 def train_by_gates(worker, problem, batch, span, control, workspace, leader, split, meetings):
     """Do one worker's share of a training step; each team's workers share its tiles' gates.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflogic.engine.kernels.primitives import atomic_add, atomic_load, now, yield_thread
 from difflogic.engine.kernels.structures import BACKWARD
-from difflogic.jit import kernel
+from difflogic.jit import borrowing_kernel, part
 
 ARRIVED, GENERATION, ABORTED, TICKETS = 0, 8, 16, 24
 """Places in the control array, a cache line apart. TICKETS has one place per stage and worker; the
@@ -24,13 +24,13 @@ MEETING = 16
 """Places that a barrier takes in the control array."""
 
 
-@kernel
+@borrowing_kernel
 def barrier(control, workers, cursor):
     """Wait until all workers have come here, or the call is given up."""
     meet(control, 0, workers, cursor)
 
 
-@kernel
+@part
 def meet(control, place, workers, cursor):
     """Wait until so many workers have come to the barrier at a place of the control array."""
     if workers == 1:
@@ -51,21 +51,21 @@ def meet(control, place, workers, cursor):
     count_wait(cursor, since)
 
 
-@kernel
+@part
 def count_wait(cursor, since):
     """Add to a worker's waits one that began at `since`, in seconds of the clock."""
     cursor[WAITS] += 1
     cursor[WAITED] += int((now() - since) * 1e9)
 
 
-@kernel
+@part
 def begin(cursor, way):
     """Move a worker's cursor before its first piece; WAY is FORWARD or BACKWARD."""
     cursor[:TASKS] = 0
     cursor[WAY] = way
 
 
-@kernel
+@borrowing_kernel
 def take(control, stage, tasks, worker, workers, cursor):
     """Return a task of 0 to tasks - 1 that nobody has taken in this stage, or -1.
 
@@ -86,7 +86,7 @@ def take(control, stage, tasks, worker, workers, cursor):
     return -1
 
 
-@kernel
+@part
 def next_alone(worker, problem, span, control, cursor, stage):
     """Move a worker's cursor to its next step and chunk of a whole group; return whether there is.
 
@@ -109,7 +109,7 @@ def next_alone(worker, problem, span, control, cursor, stage):
     return cursor[GROUP] >= 0
 
 
-@kernel
+@part
 def next_piece(worker, problem, groups, span, control, cursor):
     """Move a worker's cursor to its next group, step and chunk; return whether there is one.
 

@@ -10,10 +10,10 @@ from difflogic.engine.kernels.primitives import (
     stars_backward,
     stars_forward,
 )
-from difflogic.jit import inlined, kernel
+from difflogic.jit import borrowing_kernel, inlined, part
 
 
-@kernel
+@borrowing_kernel
 def run_forward(code, coefficients, tile, lanes):
     """Evaluate all gates of a tile whose input rows are filled."""
     if lanes == 16:
@@ -30,7 +30,7 @@ def run_forward(code, coefficients, tile, lanes):
         gates_forward((tile, code.gates, coefficients), 64)
 
 
-@kernel
+@borrowing_kernel
 def run_backward(code, coefficients, tile, grad, sums, scratch, lanes):
     """Walk a tile's gates back: from `grad`'s output rows to its input rows, and to `sums`."""
     if lanes == 16:
@@ -74,7 +74,7 @@ def gather_row(row, layout, seen, target):
         target[i] = 0.0
 
 
-@kernel
+@part
 def gather(source, layout, tile_index, channels, rows):
     """Copy the neighbours of a tile's cells to rows n·C + c, for neighbour n and channel c.
 

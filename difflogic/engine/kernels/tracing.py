@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflogic.engine.kernels.primitives import now
 from difflogic.engine.kernels.teams import CHUNK, GROUP, PHASE, STEALS, STEP, TRACED
-from difflogic.jit import kernel
+from difflogic.jit import kernel, part
 
 KIND, OF_GROUP, OF_STEP, OF_CHUNK, OF_PHASE, STOLEN, SINCE, UNTIL = range(8)
 """Columns of a trace: FORWARD, LOSS, BACKWARD or CALL; the piece of work; how many pieces the
@@ -14,13 +14,13 @@ CALL = 8
 """A whole call of a worker: what is in no other event is waiting."""
 
 
-@kernel
+@part
 def trace_begin(trace):
     """Return the time, if it is written down."""
     return now() if len(trace) > 0 else 0.0
 
 
-@kernel
+@part
 def trace_end(trace, cursor, kind, since):
     """Write down what began at `since` and ends now, if there is place."""
     if len(trace) > 0:
