@@ -225,7 +225,7 @@ class Shown:
         if not self._quiet:
             _preview(session.config)
         with Undo(session.abandon):
-            warm_up(trainer, self._quiet)
+            warm_up(trainer, self._quiet, meanwhile=True)
         if self._watch:
             from difflogic.library.serving import offering
 

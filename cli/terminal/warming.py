@@ -11,15 +11,19 @@ if TYPE_CHECKING:
     from difflogic.training.trainer import Trainer
 
 
-def warm_up(trainer: Trainer, quiet: bool = False) -> None:
-    """Compile or load the kernels, and say so if it takes a while."""
+def warm_up(trainer: Trainer, quiet: bool = False, meanwhile: bool = False) -> None:
+    """Compile or load the kernels, and say so if it takes a while.
+
+    With `meanwhile` those of searches may be compiled while training goes on.
+    """
     announced = trainer.cold and not quiet
     if announced:
         precision = trainer.config.training.precision
         note(f"compiling the kernels, once for {precision}: this may take half a minute …")
-    seconds = trainer.warm_up()
+    seconds = trainer.warm_up(meanwhile)
     if announced:
-        note(f"compiled in {seconds:.1f} s")
+        rest = "; the search is compiled while it trains" if trainer.compiles else ""
+        note(f"compiled in {seconds:.1f} s{rest}")
 
 
 def compile_for(config: Config) -> None:

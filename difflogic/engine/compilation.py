@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from difflogic.engine.kernels.candidates import judge_share
 from difflogic.engine.kernels.hard import hard_rollout
 from difflogic.engine.kernels.pipeline import train_in_steps
 from difflogic.engine.kernels.shares import train
@@ -35,3 +36,8 @@ def is_cached(precision: str, strategy: Strategy = "cells", workers: int = 1) ->
 def is_hard_cached() -> bool:
     """Return the same for the largest kernel of hard circuits, which knows no other types."""
     return is_compiled(hard_rollout) if JIT else True
+
+
+def is_search_cached() -> bool:
+    """Return the same for the largest kernel of searches."""
+    return is_compiled(judge_share) if JIT else True

@@ -15,6 +15,7 @@ import logging
 import os
 import pickle
 import platform
+import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -30,6 +31,9 @@ LOG = logging.getLogger(__name__)
 
 KEPT = CodeCache("kernels", "compiled kernels")
 
+SAVING = threading.Lock()
+"""Held while a file is written: a process that ends at once leaves half of one behind."""
+
 _said: list[str] = []
 
 
@@ -44,6 +48,11 @@ def keep_code(dispatcher: Any, stamp: Callable[[], str]) -> None:
     """Let a compiled function keep its code on disk, if this numba can be taught to."""
     if hasattr(dispatcher, "_cache") and hasattr(dispatcher, "py_func"):
         dispatcher._cache = KernelCache(dispatcher.py_func, stamp)
+
+
+def keeps_code() -> bool:
+    """Return whether compiled code can be kept on disk, for other processes too."""
+    return KEPT.problem() is None
 
 
 def is_compiled(dispatcher: Any, precision: str | None = None) -> bool:
@@ -97,7 +106,8 @@ class KernelCache:
         except Exception as error:
             LOG.debug("%s: cannot be kept: %r", self._function, error)
             return
-        problem = KEPT.keep(name, content)
+        with SAVING:
+            problem = KEPT.keep(name, content)
         if problem is not None:
             _say(f"{problem}. Until then kernels are compiled in every process")
 

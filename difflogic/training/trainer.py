@@ -12,10 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.engine import candidates, hard_gradients
-from difflogic.engine.compilation import is_cached
-from difflogic.engine.hard import HardSimulator, live_parameters
-from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine, add_slots
 from difflogic.engine.tracing import Tracer
 from difflogic.model import Model
@@ -24,6 +20,7 @@ from difflogic.tasks import make_task
 from difflogic.training import start_model
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import NONE, BestCircuit, Gain
+from difflogic.training.compiling import Compilation
 from difflogic.training.finishing import Finished, Hear, unheard
 from difflogic.training.levers import (
     Hardening,
@@ -100,6 +97,7 @@ class Trainer:
         self._attempt = self._make_attempt(0)
         self._threads: ExitStack | None = None
         self._tracer: Tracer | None = None
+        self._compilation = Compilation(config, self.plan, ranks.leads)
         self.hear_search: Hear = unheard
         """Is told how far a search for an exact circuit has come, often; may be replaced."""
 
@@ -109,6 +107,7 @@ class Trainer:
         return self
 
     def __exit__(self, *raised: Any) -> None:
+        self._compilation.stop()
         threads, self._threads = self._threads, None
         if threads is not None:
             threads.__exit__(*raised)
@@ -217,33 +216,24 @@ class Trainer:
 
     @property
     def cold(self) -> bool:
-        """Whether the kernels have yet to be compiled on this machine, which takes a while."""
-        strategy = self.plan.sharing.strategy
-        return not is_cached(self.config.training.precision, strategy, self.workers)
+        """Whether kernels have yet to be compiled on this machine, which takes a while."""
+        return self._compilation.cold
 
-    def warm_up(self) -> float:
+    @property
+    def compiles(self) -> bool:
+        """Whether another process still compiles for this one."""
+        return self._compilation.is_helped
+
+    def warm_up(self, meanwhile: bool = False) -> float:
         """Compile or load the kernels; return the seconds it took.
 
+        Where some are still to be compiled another process helps, if it can. With `meanwhile` it
+        goes on with those of searches when this returns, and the first search waits for it.
         Nothing of the training is touched.
         """
         start = time.perf_counter()
-        logits = self._logits.copy()
-        soft = SoftGates(logits.shape[1], logits.dtype)
-        netlist, grid = self.engine.netlist, Grid(1, 1, "zero")
-        starts = np.zeros((1, netlist.channels, 1, 1), np.uint8)
-        targets = np.zeros((1, len(self._channels), 1, 1))
-        # One cell and step are enough: the kernels are the same for any size.
-        with Engine(netlist, grid, 1, 1, logits.dtype, self.plan.sharing) as engine:
-            engine.run_training(soft.mix(logits), starts, targets, self._channels)
-            gradients = engine.reduce(np.zeros_like(soft.coefficients))
-        AdamW(logits, self.config.training).step(soft.probabilities, gradients, 1.0)
-        simulator = HardSimulator(netlist, grid, 1)
-        simulator.load(soft.ops)
-        simulator.rollout(starts, 1)
-        if self.config.finishing.every and self.config.finishing.candidates:
-            candidates.warm_up(simulator, soft.ops)
-            hard_gradients.warm_up(netlist, soft.ops)
-        live_parameters(netlist, soft.ops, self._channels)
+        entered = self._threads is not None
+        self._compilation.compile(self.engine.netlist, self._logits, entered, meanwhile)
         seconds = time.perf_counter() - start
         self.phases.compile_seconds += seconds
         return seconds
@@ -267,6 +257,7 @@ class Trainer:
         self.epoch += 1
         finished = None
         if self._best.is_due(self.epoch, self._attempt.pool_from):
+            phase.compile_seconds += self._compilation.complete(self.engine.netlist)
             with phase("finish"):
                 finished = self._finish()
         return StepResult(self.epoch, soft_loss, *scores, self._soft.decided, finished)

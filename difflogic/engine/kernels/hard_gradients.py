@@ -14,7 +14,7 @@ from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard import fill_tile, hard_step, reads
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import slope_any, slope_back
-from difflogic.jit import borrowing_kernel, inlined, kernel
+from difflogic.jit import borrowing_kernel, inlined, kernel, part
 
 CELLS = 64 * WORDS
 """Cells whose slopes a gate's row holds: those of a tile."""
@@ -60,7 +60,7 @@ def record(code, cells, forms, fires, every, states, tile, first, end):
         hard_step(code, cells, forms, fire, every, states[step], states[step + 1], tile)
 
 
-@borrowing_kernel
+@part
 def claim(slopes, inputs, row, block, step):
     """Return where a row's slopes go, and whether they are stored there or added."""
     if row < inputs:

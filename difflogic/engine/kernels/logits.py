@@ -114,7 +114,7 @@ def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
     restore_denormals(mode)
 
 
-@kernel
+@borrowing_kernel
 def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, rates, space):
     """Do as `adamw_step` where four numbers θ of a gate are learned, and its logits are B·θ + d.
 

@@ -268,7 +268,9 @@ def test_phases_are_timed():
 
 def test_cold_asks_the_cache(monkeypatch):
     asked = []
-    monkeypatch.setattr("difflogic.training.trainer.is_cached", lambda *which: asked.append(which))
+    monkeypatch.setattr(
+        "difflogic.training.compiling.is_cached", lambda *which: asked.append(which)
+    )
     for strategy in ("cells", "steps"):
         parallel = (f"parallel.strategy={strategy}", "parallel.workers=3")
         assert Trainer(tiny("training.precision=float64", *parallel)).cold

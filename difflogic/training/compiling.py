@@ -1,0 +1,82 @@
+"""When a run's kernels are compiled, and by whom."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from difflogic.config import Config
+from difflogic.engine.compilation import is_cached, is_search_cached
+from difflogic.engine.plan import ParallelPlan
+from difflogic.netlist import Netlist
+from difflogic.training import ahead
+from difflogic.training.warming import Array, compile_rollouts, compile_search, compile_steps
+
+
+class Compilation:
+    """Compiles or loads a run's kernels, with the help of another process where that pays."""
+
+    def __init__(self, config: Config, plan: ParallelPlan, leads: bool) -> None:
+        """Of several ranks only the one that `leads` searches, and is helped."""
+        finishing = config.finishing
+        self._training, self._plan, self._leads = config.training, plan, leads
+        self._searches = leads and finishing.every > 0 and finishing.candidates > 0
+        self._ahead: ahead.Ahead | None = None
+
+    @property
+    def cold(self) -> bool:
+        """Whether kernels have yet to be compiled on this machine, which takes a while."""
+        return not self._rollouts_are_cached or (self._searches and not is_search_cached())
+
+    @property
+    def _rollouts_are_cached(self) -> bool:
+        strategy = self._plan.sharing.strategy
+        return is_cached(self._training.precision, strategy, self._plan.workers)
+
+    @property
+    def is_helped(self) -> bool:
+        """Whether another process still compiles for this one."""
+        return self._ahead is not None
+
+    def compile(self, netlist: Netlist, logits: Array, may_help: bool, meanwhile: bool) -> None:
+        """Compile or load all kernels, or with `meanwhile` at least those of training steps.
+
+        Another process helps only if it `may_help`: somebody will `stop` it. `logits`
+        (16, parameters) stay as they are.
+        """
+        found, training = self._rollouts_are_cached, self._training
+        if may_help and self._leads and self.cold:
+            self._ahead = ahead.start(training.precision)
+        try:
+            compile_rollouts(netlist, training.precision, self._plan.sharing)
+            if self._ahead is not None and not found:
+                self._ahead.wait("steps")
+            compile_steps(netlist, logits, training)
+            if self._ahead is None:
+                self._compile_search(netlist)
+            elif not meanwhile:
+                self.complete(netlist)
+        except BaseException:
+            self.stop()
+            raise
+
+    def complete(self, netlist: Netlist) -> float:
+        """Load what another process still compiles, when it is done; return the seconds waited."""
+        if self._ahead is None:
+            return 0.0
+        start = time.perf_counter()
+        self._ahead.wait("search")
+        self.stop()
+        self._compile_search(netlist)
+        return time.perf_counter() - start
+
+    def _compile_search(self, netlist: Netlist) -> None:
+        if self._searches:
+            compile_search(netlist, np.zeros(netlist.parameters, np.uint8))
+
+    def stop(self) -> None:
+        """End the process that helps, if there is one."""
+        helper, self._ahead = self._ahead, None
+        if helper is not None:
+            helper.close()

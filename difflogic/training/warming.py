@@ -1,0 +1,56 @@
+"""Compiling what a training run calls, by calling it.
+
+One cell and one step are enough: the kernels are the same for any size, wiring and task, and of a
+configuration only the precision and the way to share matter to them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.config import TrainingConfig
+from difflogic.engine import candidates, hard_gradients
+from difflogic.engine.hard import HardSimulator, live_parameters
+from difflogic.engine.layout import Grid
+from difflogic.engine.rollout import Engine
+from difflogic.engine.sharing import Sharing
+from difflogic.netlist import Netlist
+from difflogic.training.optimizer import AdamW, SoftGates
+
+Array = npt.NDArray[Any]
+Ops = npt.NDArray[np.uint8]
+
+CELL = Grid(1, 1, "zero")
+
+
+def compile_rollouts(netlist: Netlist, precision: npt.DTypeLike, sharing: Sharing) -> None:
+    """Compile or load the kernel of rollouts and gradients."""
+    coefficients = np.zeros((netlist.parameters, 4), precision)
+    starts = np.zeros((1, netlist.channels, 1, 1), np.uint8)
+    with Engine(netlist, CELL, 1, 1, precision, sharing) as engine:
+        engine.run_training(coefficients, starts, starts[:, :1], (0,))
+        engine.reduce(coefficients)
+
+
+def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> Ops:
+    """Compile or load all else that a training step calls; return the hard ops (parameters,).
+
+    `logits` (16, parameters) stay as they are.
+    """
+    soft, copied = SoftGates(logits.shape[1], logits.dtype), logits.copy()
+    gradients = np.zeros_like(soft.mix(copied))
+    AdamW(copied, training).step(soft.probabilities, gradients, 1.0)
+    simulator = HardSimulator(netlist, CELL, 1)
+    simulator.load(soft.ops)
+    simulator.rollout(np.zeros((1, netlist.channels, 1, 1), np.uint8), 1)
+    live_parameters(netlist, soft.ops, (0,))
+    return soft.ops
+
+
+def compile_search(netlist: Netlist, ops: Ops) -> None:
+    """Compile or load the kernels that search for an exact circuit; `ops` are any."""
+    candidates.warm_up(HardSimulator(netlist, CELL, 1), ops)
+    hard_gradients.warm_up(netlist, ops)

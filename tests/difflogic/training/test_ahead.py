@@ -1,0 +1,172 @@
+"""A process that compiles for this one: it does what it is for, and never outlives its use."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from difflogic.jit import JIT
+from difflogic.training import ahead, compiling
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.test_trainer import tiny
+
+compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled")
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def helper():
+    made = ahead.Ahead("float32")
+    yield made
+    made.close()
+
+
+@compiled_only
+def test_it_tells_each_stage_and_ends(helper):
+    assert helper.wait("steps")
+    assert helper.wait("search")
+    assert helper.wait("steps")
+    assert helper._process.wait(timeout=600) == 0
+
+
+def test_closing_ends_it_at_once(helper):
+    helper.close()
+    assert helper._process.returncode is not None
+    helper.close()
+
+
+def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/true")
+    helper = ahead.Ahead("float32")
+    assert not helper.wait("search")
+    helper.close()
+
+
+def test_it_ends_with_who_started_it():
+    program = (
+        "import threading\nfrom difflogic.training.ahead import _end_with_input\n"
+        "threading.Thread(target=_end_with_input, daemon=True).start()\n"
+        "print('begun', flush=True)\nthreading.Event().wait()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        assert process.stdout.readline().strip() == b"begun"
+        assert process.poll() is None
+        process.stdin.close()
+        assert process.wait(timeout=600) == 0
+
+
+class TestStart:
+    """`start` gives None wherever the process would be no help."""
+
+    def test_with_one_core(self, monkeypatch):
+        monkeypatch.setattr(ahead, "cpu_count", lambda: 1)
+        assert ahead.start("float32") is None
+
+    def test_where_no_code_is_kept(self, monkeypatch):
+        monkeypatch.setattr(ahead, "keeps_code", lambda: False)
+        assert ahead.start("float32") is None
+
+    def test_where_no_process_is_started(self, monkeypatch):
+        monkeypatch.setattr(ahead, "JIT", True)
+        monkeypatch.setattr(ahead, "cpu_count", lambda: 2)
+        monkeypatch.setattr(ahead, "keeps_code", lambda: True)
+        monkeypatch.setattr(sys, "executable", os.devnull)
+        assert ahead.start("float32") is None
+
+
+class Recorded:
+    """Stands for the process; writes down what it is asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def wait(self, stage):
+        self.asked.append(stage)
+        return True
+
+    def close(self):
+        self.asked.append("close")
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """Whom a trainer takes for the process, where nothing seems to be compiled yet."""
+    found = Recorded()
+    monkeypatch.setattr(compiling, "is_cached", lambda *which: False)
+    monkeypatch.setattr(compiling.ahead, "start", lambda precision: found)
+    return found
+
+
+SEARCHING = ("finishing.every=2", "finishing.from_epoch=2", "finishing.candidates=10")
+
+
+def test_the_first_search_waits_for_its_kernels(recorded):
+    with Trainer(tiny(*SEARCHING, "training.epochs=4")) as trained:
+        trained.warm_up(meanwhile=True)
+        assert trained.compiles
+        trained.step()
+        assert recorded.asked == ["steps"]
+        assert trained.step().finished is not None
+        assert recorded.asked == ["steps", "search", "close"]
+        assert not trained.compiles
+
+
+def test_a_run_that_ends_before_ends_the_process(recorded):
+    with Trainer(tiny(*SEARCHING)) as trained:
+        trained.warm_up(meanwhile=True)
+    assert recorded.asked == ["steps", "close"]
+
+
+def test_all_is_compiled_where_nothing_may_be_left(recorded):
+    with Trainer(tiny(*SEARCHING)) as trained:
+        trained.warm_up()
+        assert recorded.asked == ["steps", "search", "close"]
+
+
+def test_the_process_ends_where_compiling_is_stopped(recorded, monkeypatch):
+    def stop(*asked):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compiling, "compile_steps", stop)
+    with Trainer(tiny(*SEARCHING)) as trained, pytest.raises(KeyboardInterrupt):
+        trained.warm_up(meanwhile=True)
+    assert recorded.asked == ["steps", "close"]
+
+
+COMPARED = """
+import json, sys
+from difflogic.engine.kernels import candidate_base, candidates, hard, hard_gradients, logits
+from difflogic.training.ahead import compile_stages
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.test_trainer import tiny
+
+def types():
+    rooms = candidate_base, candidates, hard, hard_gradients, logits
+    kernels = [getattr(room, name) for room in rooms for name in sorted(vars(room))]
+    return {kernel.__name__: sorted(map(str, kernel.signatures)) for kernel in kernels
+            if hasattr(kernel, "signatures")}
+
+assert list(compile_stages("float32")) == ["steps", "search"]
+before = types()
+with Trainer(tiny(*json.loads(sys.argv[1]))) as trainer:
+    trainer.step()
+    trainer.step()
+print(json.dumps([before, types()]))
+"""
+
+
+@compiled_only
+def test_a_run_calls_its_kernels_with_the_types_that_were_compiled():
+    done = subprocess.run(
+        [sys.executable, "-c", COMPARED, json.dumps(SEARCHING)], check=True, cwd=ROOT,
+        stdout=subprocess.PIPE, text=True, timeout=1800,
+    )  # fmt: skip
+    before, after = json.loads(done.stdout)
+    assert before["judge_share"]
+    assert before["adamw_step"]
+    assert before == after
