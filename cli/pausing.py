@@ -43,6 +43,6 @@ class Patience:
         self._told.add(key)
         rest = (now - start) * (pause.total - pause.done) / (pause.done - first)
         note(
-            f"a {pause.what} of {pause.total} automaton steps takes a while: {pause.done} are "
+            f"a {pause.what} of {pause.total} {pause.unit} takes a while: {pause.done} are "
             f"done, the rest takes about {rest:.0f} s. Ctrl-C stops it"
         )

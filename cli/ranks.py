@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.errors import FAILURE, note
+from cli.errors import FAILURE, USAGE, note
 from cli.interrupt import Interruption
 
 if TYPE_CHECKING:
@@ -25,37 +25,53 @@ if TYPE_CHECKING:
     from difflogic.ranks import Ranks
 
 DESCRIPTORS = "DCT_RANKS_DESCRIPTORS"
-"""Names those of rank 0: one on which it says that all came to their end together, and the
-command's own stdout and stderr, as the launcher's copies are no terminal."""
+"""Names those of rank 0: one on which it says that all have begun, and come to their end together,
+and the command's own stdout and stderr, as the launcher's copies are no terminal."""
+
+BEGIN, END = b"+", b"."
+
+STARTS = 3
+"""Times that ranks are started: on a busy machine MPICH now and then does not find together."""
 
 NO_NETWORK = {"UCX_TLS": "posix,self", "FI_PROVIDER": "shm"}
 """What keeps MPICH to the memory of this machine: else each rank listens on every address."""
 
-LOST = (
+LOST = "error: a rank ended before its time, and with it all others"
+LOST_RUN = (
     "error: a rank ended before its time, and with it the run: what it had saved goes on with "
     "dct train --resume RUN, the directory of the run (dct runs lists them)"
 )
 
 
-def launch(ranks: int) -> None:
-    """Run this command line again as so many ranks, and exit as they do. Raises ConfigError."""
-    from difflogic.errors import ConfigError
-    from difflogic.ranks import MISSING, require
+def launch(ranks: int, lost: str = LOST) -> None:
+    """Run this command line again as so many ranks, and exit as they do.
 
-    require()
-    mpiexec = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
-    if not mpiexec.is_file():
-        raise ConfigError(
-            f"--ranks: no {mpiexec}, which comes with the wheel of MPICH: {MISSING}. With another "
-            f"MPI start them yourself: mpiexec -n {ranks} dct train …"
-        )
+    `lost` is said where one of them ended too early. Raises ConfigError.
+    """
+    mpiexec = launcher(ranks)
+    for _ in range(STARTS):
+        code, stopped, said = _run([str(mpiexec), "-n", str(ranks), *_command()])
+        if said or stopped or code == USAGE:
+            break
+        note("MPI has not started")
+    whole = said.endswith(END)
+    if not whole and not stopped:
+        note(lost)
+    raise typer.Exit(code if whole else stopped or FAILURE)
+
+
+def _command() -> list[str]:
+    return [sys.executable, "-P", "-m", "cli", *sys.argv[1:]]
+
+
+def _run(command: list[str]) -> tuple[int, int, bytes]:
+    """Run ranks; return their exit code, that of a stop if there was one, and what rank 0 said."""
     reading, writing = os.pipe()
     given = [writing, os.dup(1), os.dup(2)]
-    command = [sys.executable, "-P", "-m", "cli", *sys.argv[1:]]
     try:
         try:
             process = subprocess.Popen(
-                [str(mpiexec), "-n", str(ranks), *command],
+                command,
                 env=_environment() | {DESCRIPTORS: " ".join(map(str, given))},
                 pass_fds=given,
                 stdin=subprocess.DEVNULL,
@@ -65,15 +81,27 @@ def launch(ranks: int) -> None:
                 os.close(each)
         stopped = _wait(process)
         os.set_blocking(reading, False)
-        try:
-            whole = os.read(reading, 1) == b"."
-        except BlockingIOError:  # a rank is still about to be killed
-            whole = False
+        said = b""
+        with suppress(BlockingIOError):  # a rank is still about to be killed
+            said = os.read(reading, 2)
     finally:
         os.close(reading)
-    if not whole and not stopped:
-        note(LOST)
-    raise typer.Exit(process.returncode if whole else stopped or FAILURE)
+    return process.returncode, stopped, said
+
+
+def launcher(ranks: int) -> Path:
+    """Return what starts ranks on this machine. Raises ConfigError."""
+    from difflogic.errors import ConfigError
+    from difflogic.ranks import MISSING, require
+
+    require()
+    mpiexec = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
+    if not mpiexec.is_file():
+        raise ConfigError(
+            f"--ranks: no {mpiexec}, which comes with the wheel of MPICH: {MISSING}. With another "
+            f"MPI start them yourself: mpiexec -n {ranks} dct …"
+        )
+    return mpiexec
 
 
 def _environment() -> dict[str, str]:
@@ -109,17 +137,20 @@ def joined() -> Iterator[Ranks]:
         yield ALONE
         return
     end = _take_descriptors() if ranks.leads else None
+    _say(end, BEGIN)
     try:
         yield ranks
     except BaseException as error:
         if not ranks.leads:
             note(f"error: rank {ranks.rank}: {error or type(error).__name__}")
             ranks.abort()
+        if ranks.torn and not isinstance(error, KeyboardInterrupt):  # last words
+            note(f"error: {error or type(error).__name__}")
         ranks.leave()
-        _say(end)
+        _say(end, END)
         raise
     ranks.leave()
-    _say(end)
+    _say(end, END)
 
 
 def _take_descriptors() -> int | None:
@@ -133,23 +164,18 @@ def _take_descriptors() -> int | None:
     return end
 
 
-def _say(end: int | None) -> None:
+def _say(end: int | None, what: bytes) -> None:
     if end is not None:
-        os.write(end, b".")
+        os.write(end, what)
 
 
 def check(config: Config, ranks: int, oversubscribe: bool) -> None:
     """Raise ConfigError for what so many ranks on this machine cannot do, or should not."""
     from difflogic.engine.hardware import Machine
     from difflogic.errors import ConfigError
-    from difflogic.tasks import OwnSection
 
     if ranks == 1:
         return
-    if isinstance(config.task, OwnSection):
-        raise ConfigError(
-            "a task with code of its own is trained by one rank: leave --ranks and mpiexec out"
-        )
     cores, workers = Machine.here().cores, config.parallel.workers
     threads = ranks * (1 if workers == "auto" else workers)
     if threads > cores and not oversubscribe:

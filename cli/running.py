@@ -52,7 +52,7 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
     if asked > 1 and size == 1:
         # Here, where it is said once.
         ranks.check(resolved(experiment, options), asked, options.oversubscribe)
-        ranks.launch(asked)
+        ranks.launch(asked, ranks.LOST_RUN)
     with ranks.joined() as group:
         if group.leads:
             if options.ranks is not None and asked != size:
@@ -63,7 +63,8 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
         else:
             from difflogic.training.following import follow
 
-            follow(group)
+            # What code may run a rank knows by its own command line, not from rank 0.
+            follow(group, lambda: resolved(experiment, options))
 
 
 def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:

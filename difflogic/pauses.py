@@ -18,6 +18,7 @@ class Pause(NamedTuple):
     what: str
     done: int
     total: int
+    unit: str = "automaton steps"
 
 
 Listener = Callable[[Pause], None]
@@ -39,8 +40,8 @@ def listening(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
-def pause(what: str, done: int, total: int) -> None:
+def pause(what: str, done: int, total: int, unit: str = "automaton steps") -> None:
     """Let the listener in, if there is one."""
     listener = _listener.get()
     if listener is not None:
-        listener(Pause(what, done, total))
+        listener(Pause(what, done, total, unit))

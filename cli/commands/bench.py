@@ -13,7 +13,7 @@ import typer
 from cli.app import PLAIN, Entry, LazyGroup
 from cli.commands import config as config_command
 from cli.commands.bench_profile import refuse_beside_profile, show_profile
-from cli.commands.bench_several import Asked, show_several
+from cli.commands.bench_several import Asked, show_ranks, show_several
 from cli.errors import FAILURE, note
 from cli.options.parsing import named_path, whole_number
 from cli.terminal import output
@@ -101,6 +101,19 @@ def bench(
             help="With --profile: write it as a trace-event file for Perfetto or Chrome, too.",
         ),
     ] = None,
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,…",
+            help="Measure several numbers of processes in turn, by MPI (an extra), and what they "
+            "hand over; one is always among them.",
+            show_default=False,
+        ),
+    ] = None,
+    oversubscribe: Annotated[
+        bool,
+        typer.Option("--oversubscribe", help="Allow more ranks, or their workers, than cores."),
+    ] = False,
     repeat: Annotated[
         int | None,
         typer.Option(
@@ -124,7 +137,7 @@ def bench(
         return
     from difflogic.config import Override, load_config
 
-    asked = Asked.of(workers, batch, compare, grid or [])
+    asked = Asked.of(workers, batch, compare, grid or [], ranks)
     if profile or trace is not None:
         refuse_beside_profile(profile, trace, bool(asked.several or compare))
     flag = f"--workers {workers}"
@@ -133,6 +146,9 @@ def bench(
     source = config_command.source(config, small, "--config")
     chosen = [*(Override(text, f"--set {text}") for text in overrides or []), *given]
     settings = load_config(source, chosen, allow_code=True)
+    if asked.ranks:
+        show_ranks(asked, settings, oversubscribe, repeat, as_json)
+        return
     compile_for(settings)
     if profile:
         show_profile(settings, repeat, trace, as_json)

@@ -8,19 +8,30 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cli import ranks as processes
 from cli.commands import config as config_command
 from cli.errors import FAILURE, note
-from cli.options.parsing import whole_number
+from cli.options.parsing import MOST_BATCH, MOST_RANKS, MOST_WORKERS, numbers
 from cli.terminal import output, scaling_report
+from cli.terminal.warming import compile_for
 from cli.watching import watched
 from difflogic import machine
 
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
+    from difflogic.scaling.rows import Comparison
 
 ALONE = ("sequential", "oracle")
 """Ways that, alone, are shown phase by phase."""
-OPTIONS = {"workers": "--workers", "batches": "--batch", "ways": "--compare", "grid": "--grid"}
+OPTIONS = {
+    "workers": "--workers", "batches": "--batch", "ways": "--compare", "grid": "--grid",
+    "ranks": "--ranks",
+}  # fmt: skip
+
+
+HEADS = {
+    "workers": "workers", "batches": "samples", "ways": "way", "grid": "setting", "ranks": "ranks",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -31,10 +42,16 @@ class Asked:
     batches: tuple[int, ...] = ()
     ways: tuple[str, ...] = ()
     grid: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
 
     @classmethod
     def of(
-        cls, workers: str | None, batch: str | None, compare: str | None, grid: Sequence[str]
+        cls,
+        workers: str | None,
+        batch: str | None,
+        compare: str | None,
+        grid: Sequence[str],
+        ranks: str | None,
     ) -> Asked:
         """Read the options. Raises ConfigError where several of them list settings."""
         from difflogic.errors import ConfigError
@@ -45,7 +62,10 @@ class Asked:
         if workers is not None and "," not in workers:
             config_command.parse_workers(workers)
             workers = None
-        asked = cls(_numbers("--workers", workers), _numbers("--batch", batch), ways, tuple(grid))
+        asked = cls(
+            numbers("--workers", workers, MOST_WORKERS), numbers("--batch", batch, MOST_BATCH),
+            ways, tuple(grid), _with_one(numbers("--ranks", ranks, MOST_RANKS)),
+        )  # fmt: skip
         given = [OPTIONS[name] for name in OPTIONS if getattr(asked, name)]
         if len(given) > 1 or (given and compare and not ways):
             names = given if len(given) > 1 else [*given, "--compare"]
@@ -61,15 +81,37 @@ class Asked:
         return next((name for name in OPTIONS if getattr(self, name)), "")
 
 
-def _numbers(option: str, text: str | None) -> tuple[int, ...]:
-    """Return the numbers of a list such as 1,2,4."""
-    if text is None:
-        return ()
-    parse = whole_number(1, 65536)
-    try:
-        return tuple(parse(part.strip()) for part in text.split(","))
-    except typer.BadParameter as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
+def _with_one(ranks: tuple[int, ...]) -> tuple[int, ...]:
+    return ranks and (1, *(count for count in ranks if count > 1))
+
+
+def show_ranks(
+    asked: Asked, config: Config, oversubscribe: bool, repeat: int | None, as_json: bool
+) -> None:
+    """Measure several numbers of processes, which are started if they are not yet."""
+    from difflogic.errors import ConfigError
+    from difflogic.library.scaling import compare
+    from difflogic.ranks import started
+
+    most, size = max(asked.ranks), started()
+    if size == 1:
+        processes.check(config, most, oversubscribe)
+        processes.launch(most)
+    if most > size:
+        raise ConfigError(f"--ranks {most}: the launcher has started {size}")
+    with processes.joined() as world:
+        if not world.leads:
+            with world.bound():
+                compare(config, ranks=asked.ranks, world=world, repeat=repeat)
+            world.hear()
+            return
+        processes.check(config, min(world.here, most), oversubscribe)
+        compile_for(config)
+        with world.bound(), watched() as progress:
+            found = compare(
+                config, ranks=asked.ranks, world=world, repeat=repeat, progress=progress
+            )
+    _show(asked, config, found, as_json)
 
 
 def show_several(
@@ -91,6 +133,12 @@ def show_several(
             workers=asked.workers, batches=asked.batches, ways=asked.ways, grid=asked.grid,
             laws=laws, repeat=repeat, progress=progress, allow_code=True,
         )  # fmt: skip
+    if asked.workers and not laws:
+        note(f"note: {MISSING}")
+    _show(asked, config, found, as_json)
+
+
+def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> None:
     if as_json:
         output.show_json({
             **found.as_dict(), "versions": machine.versions(), "cpu": machine.cpu(),
@@ -99,13 +147,10 @@ def show_several(
     else:
         grid = f"{config.task.height}×{config.task.width} cells"
         typer.echo(f"{config.name} · {grid} · {len(found.rows[0].steps)} rounds in turn\n")
-        heads = {"workers": "workers", "batches": "samples", "ways": "way", "grid": "setting"}
-        scaling_report.show(found, heads[asked.several])
+        scaling_report.show(found, HEADS[asked.several])
         if asked.grid:
             typer.echo("\nthe fastest, for a configuration:\n")
             typer.echo("\n".join(scaling_report.toml_lines(found)))
-    if asked.workers and not laws:
-        note(f"note: {MISSING}")
     if not found.equal:
         wrong = ", ".join(row.setting.label for row in found.rows if not row.equal)
         note(

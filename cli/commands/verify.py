@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli import ranks as processes
 from cli.commands import config as config_command
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
+from cli.options.parsing import MOST_RANKS, numbers
 from cli.terminal import output
 from cli.terminal.counter import Counter
 from cli.terminal.warming import compile_for
 
 if TYPE_CHECKING:
-    from difflogic.config import Config
+    from difflogic.ranks import Ranks
     from difflogic.verification import Finding
 
 PRECISIONS = ("float32", "float64")
@@ -45,6 +47,15 @@ def equivalence(
             "process of its own. The first time kernels are compiled for each."
         ),
     ] = InstructionSets.own,
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,…",
+            help="Train as so many processes, too, such as 1,2,3, and compare the bits: by MPI (an "
+            "extra), or without it as threads that say the same to each other.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print all comparisons as one JSON object.")
     ] = False,
@@ -54,16 +65,17 @@ def equivalence(
     On awkward small cases, and on the circuit of a configuration. Exits 1 if any comparison
     fails.
     """
-    from difflogic.config import load_config
+    sizes = _sizes(ranks)
+    with processes.joined() as world:
+        if not world.leads:
+            from difflogic.verification import take_part
 
-    source = config_command.source(config, small, "--config")
-    given = overrides or []
-    settings = load_config(source, given, allow_code=True)
-    for precision in PRECISIONS:
-        precise = [*given, f"training.precision={precision}"]
-        compile_for(load_config(source, precise, allow_code=True))
-    every = instructions is InstructionSets.all
-    findings = _compare(settings, lambda: _elsewhere(str(source), given) if every else ())
+            with world.bound():
+                take_part(sizes, world)
+            world.hear()
+            return
+        with world.bound():
+            findings = _findings(small, config, overrides, instructions, world, sizes)
     failures = [finding for finding in findings if not finding.passed]
     if as_json:
         listed = [finding.as_dict() for finding in findings]
@@ -74,13 +86,54 @@ def equivalence(
         raise typer.Exit(FAILURE)
 
 
-def _compare(settings: Config, elsewhere: Callable[[], Iterable[Finding]]) -> list[Finding]:
+def _sizes(ranks: str | None) -> tuple[int, ...]:
+    """Return the numbers of ranks to compare; start them, if that can be done and is still to do.
+
+    Without a way to start them they are threads.
+    """
+    from difflogic.errors import ConfigError
+    from difflogic.ranks import started
+
+    sizes = numbers("--ranks", ranks, MOST_RANKS)
+    if started() > 1:
+        return sizes or (1, started())
+    if max(sizes, default=1) > 1:
+        try:
+            processes.launcher(max(sizes))
+        except ConfigError as error:
+            note(f"note: ranks are threads of this process: {error}")
+        else:
+            processes.launch(max(sizes))
+    return sizes
+
+
+def _findings(
+    small: bool, config: str | None, overrides: list[str] | None, instructions: InstructionSets,
+    world: Ranks, sizes: Sequence[int],
+) -> list[Finding]:  # fmt: skip
+    from difflogic.config import load_config
+
+    source = config_command.source(config, small, "--config")
+    given = overrides or []
+    settings = load_config(source, given, allow_code=True)
+    for precision in PRECISIONS:
+        precise = [*given, f"training.precision={precision}"]
+        compile_for(load_config(source, precise, allow_code=True))
+    every = instructions is InstructionSets.all
     from difflogic import verification
 
+    return _compare(
+        lambda: verification.equivalence(settings),
+        lambda: verification.ranks_change_nothing(settings, sizes, world) if sizes else (),
+        lambda: _elsewhere(str(source), given) if every else (),
+    )
+
+
+def _compare(*parts: Callable[[], Iterable[Finding]]) -> list[Finding]:
     findings: list[Finding] = []
     # The workers of a comparison wait for each other: it is stopped after it, never in it.
     with Interruption("this comparison") as interruption, Counter("comparisons:") as counter:
-        for compare in (lambda: verification.equivalence(settings), elsewhere):
+        for compare in parts:
             for finding in compare():
                 findings.append(finding)
                 counter.update(len(findings), _title(finding))

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 MOST_SIDE = 10**9 - 1
 MOST_WORKERS = 1024
+MOST_BATCH = 65536
+MOST_RANKS = 64
+"""Of processes that are compared with each other."""
 MOST_CHANNELS = 2**16
 
 
@@ -29,6 +32,22 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
         return number
 
     return parse
+
+
+def numbers(option: str, text: str | None, most: int) -> tuple[int, ...]:
+    """Return the numbers of a list such as 1,2,4, each from 1 to `most`; none if there is none."""
+    import typer
+
+    if text is None:
+        return ()
+    parse = whole_number(1, most)
+    try:
+        found = tuple(parse(part.strip()) for part in text.split(","))
+    except typer.BadParameter as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+    if len(set(found)) < len(found):
+        raise typer.BadParameter(f'"{text}" has a number twice', param_hint=option)
+    return found
 
 
 def named_path(text: str) -> Path:

@@ -20,9 +20,10 @@ def show(found: Comparison, what: str) -> None:
     """Print the table and the lines below it; `what` is the head of its first column."""
     columns = ["min", "ms", "max", "speed-up", "efficiency", "ceiling", "backward", "speed-up",
                "stolen", "waiting", "per worker", "all", "samples/s", "run", "equal"]  # fmt: skip
-    table = output.new_table(what, *columns)
+    ranked = any(row.setting.ranks > 1 for row in found.rows)
+    table = output.new_table(what, *columns, *(("reduce", "exchange") if ranked else ()))
     for row in found.rows:
-        table.add_row(*cells(row, found.rows[0]))
+        table.add_row(*cells(row, found.rows[0]), *(handing_over(row) if ranked else ()))
     output.show_table(table, ["samples/s", "max", "all", "per worker"])
     typer.echo()
     for text in lines(found):
@@ -41,21 +42,31 @@ def cells(row: Row, first: Row) -> list[str]:
         *(f"{1000 * value:.2f}" for value in (total.minimum, total.median, total.maximum)),
         _times(speedup),
         "-" if efficiency is None else f"{100 * efficiency:.0f} %",
-        "-" if plan is None else _times(plan.ceiling()),
+        _times(row.ceiling),
         _backward(row),
         _times(row.backward_speedup(first)),
         "-" if plan is None else f"{100 * row.steal_ratio:.1f} %",
         "-" if plan is None else f"{100 * row.waiting:.1f} %",
         "-" if plan is None else show_bytes(plan.bytes_per_worker),
-        "-" if plan is None else show_bytes(plan.bytes),
+        "-" if plan is None else show_bytes(plan.bytes * row.setting.ranks),
         f"{row.samples_per_second:.0f}",
         _duration(row.run_seconds),
         "-" if row.difference is None else "yes" if row.equal else f"NO: {row.difference:.2g}",
     ]
 
 
+def handing_over(row: Row) -> list[str]:
+    """Return the cells of a row among those of several ranks: median and least milliseconds."""
+    from statistics import median
+
+    exchange = f"{1000 * min(row.exchange):.3f}" if row.exchange else "-"
+    return [f"{1000 * median(row.reduce):.2f}", exchange]
+
+
 def lines(found: Comparison) -> list[str]:
     """Return what stands below the table."""
+    from difflogic.quantities import show_bytes
+
     config = found.rows[0].setting.config
     said = [
         "ceiling: by number and size of tasks; stolen: of tasks; waiting: of the workers' time; "
@@ -63,6 +74,12 @@ def lines(found: Comparison) -> list[str]:
     ]
     if any(row.oversubscribed for row in found.rows):
         said.append("*: oversubscribed, more workers than cores: says nothing of a larger machine")
+    last = found.rows[-1]
+    if last.exchange:
+        said.append(
+            "reduce: median ms of adding gradients up, other ranks waited for; exchange: least ms "
+            f"of handing {show_bytes(last.bytes_of_sums)} over, when all are ready"
+        )
     if found.fit is not None:
         said += _laws(found.fit, found.fitted_oversubscribed)
     return said

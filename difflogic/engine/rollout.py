@@ -141,17 +141,19 @@ class Engine:
         self._run_forward()
         return self._collect(self._states[:, -1])
 
-    def backward(self, loss_gradients: Array, total: Array | None = None) -> Array:
+    def backward(self, loss_gradients: Array) -> Array:
         """Take dL/d(last states), shape (batch, C, H, W), back through the last `forward`.
 
-        Returns dL/d(coefficients), shape (parameters, 4), summed over batch, cells and steps, and
-        added to `total` if there is one.
+        Returns dL/d(coefficients), shape (parameters, 4), summed over batch, cells and steps.
         """
+        self.differentiate(loss_gradients)
+        return self.reduce(np.zeros((self.netlist.parameters, 4), self.dtype))
+
+    def differentiate(self, loss_gradients: Array) -> None:
+        """Do `backward` up to the slots; `reduce` adds those up."""
         self._loss_gradients[:] = 0.0
         self._spread(loss_gradients, self._loss_gradients[:, 0])
         self._run_backward()
-        zeros = np.zeros((self.netlist.parameters, 4), self.dtype)
-        return self.reduce(zeros if total is None else total)
 
     def run_training(
         self,

@@ -16,8 +16,10 @@ from difflogic.engine.candidates import Candidates, Walk
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
+from difflogic.evaluation.together import Together
 from difflogic.firing import firing
 from difflogic.netlist import Netlist
+from difflogic.ranks import ALONE, Ranks
 
 VALUES_AT_ONCE = 2**26
 """Channels times cells that are simulated side by side, to bound memory to about 1 GB."""
@@ -100,12 +102,14 @@ class Changes:
     """Judges changes of single gates of one circuit in a trial, by as many workers as there are.
 
     The numbers are those of the trial itself, whose counts it adds up. Where all values of the
-    circuit are too much memory, each change is simulated by itself.
+    circuit are too much memory, each change is simulated by itself. Ranks that all have the same
+    circuit, and are asked the same, judge a part each where that is sooner.
     """
 
-    def __init__(self, trial: Trial, workers: Workers, ops: Ops) -> None:
+    def __init__(self, trial: Trial, workers: Workers, ops: Ops, ranks: Ranks = ALONE) -> None:
         """Changes are made to the circuit with `ops` (parameters,). The `workers` are entered."""
         self._trial, self._workers, self._ops = trial, workers, ops.copy()
+        self._ranks, self._together = ranks, Together(ranks, self._judge, self._fits)
         candidates = trial.candidates(workers)
         fits = candidates is not None and candidates.differ_from(self._ops)
         self._candidates = candidates if fits else None
@@ -129,15 +133,18 @@ class Changes:
         At least one is tried, even if tries are spent. `hear` is called now and then. The result is
         the same however many are judged at a time.
         """
-        idle, alone = 0, self._workers.count == 1
+        # Of several ranks all go the same way, whatever workers each has.
+        idle, alone = 0, self._workers.count == self._ranks.size == 1
+        patience = 0 if self._ranks.tireless else PATIENCE
         while walk.place < len(ops) and (walk.goes_on or not walk.place):
             hear()
             first = walk.place
-            if self._candidates is None or (not alone and idle >= PATIENCE):
-                some = slice(first, first + (AHEAD if self._candidates is None else AT_ONCE))
+            if self._candidates is None or (not alone and idle >= patience):
+                most = (AHEAD if self._candidates is None else AT_ONCE) * self._ranks.size
+                some = slice(first, first + most)
                 idle = 0 if self._walk_ahead(gates[some], ops[some], walk) else idle
                 continue
-            some = slice(first, first + (AT_ONCE if alone else PATIENCE - idle))
+            some = slice(first, first + (AT_ONCE if alone else patience - idle))
             kept, fits = self._candidates.walk(gates[some], ops[some], walk)
             for place in first + kept:
                 self._ops[gates[place]] = ops[place]
@@ -171,6 +178,17 @@ class Changes:
         those that the counted channels ever depend on, are not told then. After the first with at
         most `stop` wrong bits nothing is told.
         """
+        return self._together(gates, ops, limit, stop)
+
+    def _fits(self, everywhere: bool) -> bool:
+        """Hear whether all values fit on all ranks, or none counts on them; return it of here."""
+        if not everywhere:
+            self._candidates = None
+        return self._candidates is not None
+
+    def _judge(
+        self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         if self._candidates is not None:
             judged = self._candidates.judge(gates, ops, limit, stop)
             if judged is not None:

@@ -9,6 +9,7 @@ from difflogic import benchmark
 from difflogic.config import Config, Override, load_config
 from difflogic.errors import ConfigError, did_you_mean
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.ranks import ALONE, Ranks
 from difflogic.scaling.profile import Profile
 from difflogic.scaling.profile import profile as trace_steps
 from difflogic.scaling.rows import (
@@ -18,6 +19,7 @@ from difflogic.scaling.rows import (
     Setting,
     measure,
     of_batches,
+    of_ranks,
     of_ways,
     of_workers,
     with_laws,
@@ -36,6 +38,8 @@ def compare(
     batches: Sequence[int] = (),
     ways: Sequence[str] = (),
     grid: Sequence[str] = (),
+    ranks: Sequence[int] = (),
+    world: Ranks = ALONE,
     laws: bool = True,
     repeat: int | None = None,
     progress: Watch = unwatched,
@@ -45,11 +49,17 @@ def compare(
     """Measure training steps of several settings in turn, and check that equal bits come out.
 
     Give one of these: numbers of `workers`; `batches`, samples of a step; `ways` to compute it, as
-    `dct bench --compare` has them; or a `grid`, values of keys such as ``parallel.lanes=16,32``.
-    With `laws` scaling laws are fitted to worker counts, which needs SciPy. Raises ConfigError.
+    `dct bench --compare` has them; a `grid`, values of keys such as ``parallel.lanes=16,32``; or
+    `ranks`, numbers of processes, out of those in `world`, which all call this. With `laws` scaling
+    laws are fitted to worker counts, which needs SciPy. Raises ConfigError.
     """
-    if sum(map(bool, (workers, batches, ways, grid))) != 1:
-        raise ConfigError("compare one thing: workers, batches, ways or a grid")
+    if sum(map(bool, (workers, batches, ways, grid, ranks))) != 1:
+        raise ConfigError("compare one thing: workers, batches, ways, ranks or a grid")
+    if max(ranks, default=1) > world.size:
+        raise ConfigError(
+            f"{max(ranks)} ranks, and {world.size} in all: start as many with mpiexec -n "
+            f"{max(ranks)}"
+        )
     if grid:
         if isinstance(config, Config):
             raise ConfigError("a grid needs a configuration by its name or file")
@@ -60,7 +70,7 @@ def compare(
             if isinstance(config, Config)
             else load_config(config, overrides, allow_code=allow_code)
         )
-        settings = _settings(found, workers, batches, ways)
+        settings = of_ranks(found, ranks) if ranks else _settings(found, workers, batches, ways)
     if len(settings) > MOST_ROWS:
         raise ConfigError(f"{len(settings)} rows are more than {MOST_ROWS}: compare fewer")
     usual = benchmark.REPEAT_WITH_ORACLE if ORACLE in ways else benchmark.REPEAT
@@ -68,7 +78,7 @@ def compare(
     if rounds < 1:
         raise ConfigError(f"{rounds} repeats: measure at least once")
     count = Watched(progress, should_stop).counting("rounds measured:", rounds)
-    result = measure(settings, rounds, count)
+    result = measure(settings, rounds, count, world)
     return with_laws(result) if workers and laws else result
 
 

@@ -21,13 +21,16 @@ from difflogic.benchmark import (
     within_reach_of_the_oracle,
 )
 from difflogic.config import Config
-from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.plan import ParallelPlan, counted
 from difflogic.engine.work import WorkStats, sum_of
 from difflogic.machine import cpu_count
 from difflogic.measuring import Spread
+from difflogic.ranks import ALONE, Ranks
 from difflogic.scaling.laws import Fit, fit
+from difflogic.training.following import gather, joined
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
+from difflogic.training.turns import bytes_of_sums
 
 WARM_UP_STEPS = 3
 
@@ -52,6 +55,8 @@ class Setting:
     """Whether plain NumPy computes it."""
     exact: bool = True
     """Whether it must end with the bits of the first row."""
+    ranks: int = 1
+    """Processes that share each batch."""
 
 
 @dataclass
@@ -67,17 +72,36 @@ class Row:
     work: WorkStats = field(default_factory=WorkStats)
     spent: float = 0.0
     """In all steps that `work` counts, those between the measured ones, too."""
+    reduce: list[float] = field(default_factory=list)
+    """Of adding gradients up, with what other ranks are waited for."""
+    exchange: list[float] = field(default_factory=list)
+    """Of what ranks hand over in a step, by itself: nobody is waited for."""
+    bytes_of_sums: int = 0
+    """What ranks hand over in a step."""
     difference: float | None = None
     """Largest difference to the first row; None if there is nothing to compare."""
 
     @property
     def workers(self) -> int:
+        """Of each rank."""
         return 1 if self.plan is None else self.plan.workers
 
     @property
+    def threads(self) -> int:
+        """Workers of all ranks."""
+        return self.workers * self.setting.ranks
+
+    @property
+    def ceiling(self) -> float | None:
+        """The speed-up that number and size of tasks allow; None for plain NumPy."""
+        if self.plan is None:
+            return None
+        return self.plan.ceiling() * self.setting.config.training.batch / self.plan.batch
+
+    @property
     def oversubscribed(self) -> bool:
-        """Whether there are more workers than cores."""
-        return self.workers > cpu_count()
+        """Whether there are more workers than cores, if all ranks are on this machine."""
+        return self.threads > cpu_count()
 
     @property
     def total(self) -> Spread:
@@ -121,7 +145,7 @@ class Row:
     def efficiency(self, first: Row) -> float | None:
         """Return the speed-up, by as many times as many workers."""
         speedup = self.speedup(first)
-        return None if speedup is None else speedup * first.workers / self.workers
+        return None if speedup is None else speedup * first.threads / self.threads
 
     def _faster(self, steps: float | None, first: Row) -> float | None:
         batch, before = (row.setting.config.training.batch for row in (self, first))
@@ -133,18 +157,22 @@ class Row:
         return {
             "label": self.setting.label,
             "workers": self.workers,
+            "ranks": self.setting.ranks,
             "oversubscribed": self.oversubscribed,
             "batch": self.setting.config.training.batch,
             "step_seconds": self.total.as_dict(),
             "speedup": speedup,
             "efficiency": self.efficiency(first),
-            "ceiling": None if plan is None else plan.ceiling(),
+            "ceiling": self.ceiling,
             "backward_seconds": Spread(tuple(self.backward)).as_dict(),
             "backward_speedup": self.backward_speedup(first),
             "steal_ratio": self.steal_ratio,
             "waiting": self.waiting,
             "bytes_per_worker": None if plan is None else plan.bytes_per_worker,
-            "bytes": None if plan is None else plan.bytes,
+            "bytes": None if plan is None else plan.bytes * self.setting.ranks,
+            "bytes_handed_over": self.bytes_of_sums,
+            "reduce_seconds": Spread(tuple(self.reduce)).as_dict(),
+            "exchange_seconds": Spread(tuple(self.exchange)).as_dict() if self.exchange else None,
             "samples_per_second": self.samples_per_second,
             "run_seconds": self.run_seconds,
             "difference": self.difference,
@@ -198,6 +226,11 @@ def of_workers(config: Config, counts: Sequence[int]) -> list[Setting]:
     return [Setting(f"{count}", with_parallel(config, workers=count)) for count in counts]
 
 
+def of_ranks(config: Config, counts: Sequence[int]) -> list[Setting]:
+    """Return a setting for each number of processes."""
+    return [Setting(counted(count, "rank"), config, ranks=count) for count in counts]
+
+
 def of_batches(config: Config, sizes: Sequence[int]) -> list[Setting]:
     """Return a setting for each number of samples of a step."""
     return [
@@ -227,12 +260,19 @@ def measure(
     settings: Sequence[Setting],
     repeat: int,
     progress: Callable[[int], None] = lambda done: None,
+    world: Ranks = ALONE,
 ) -> Comparison:
-    """Measure `repeat` steps of each setting, in turn; `progress` is called after each round."""
+    """Measure `repeat` steps of each setting, in turn; `progress` is called after each round.
+
+    Of `world` as many ranks take part in a row as it says, and all call this alike. Rank 0 returns
+    all rows, each other one those that it took part in.
+    """
     with ExitStack() as stack:
         rows: list[tuple[Row, Steps]] = []
         for setting in settings:
-            rows.append(_prepare(setting, stack))
+            ranks = world.among(setting.ranks)
+            if ranks is not None:
+                rows.append(_prepare(setting, ranks, stack))
         for row, steps in rows:
             for _ in range(1 if any(s.oracle for s in settings) else WARM_UP_STEPS):
                 row.losses.append(steps.step().soft_loss)
@@ -267,11 +307,16 @@ def with_laws(comparison: Comparison) -> Comparison:
     return Comparison(comparison.rows, fit(inside, used), every)
 
 
-def _prepare(setting: Setting, stack: ExitStack) -> tuple[Row, Steps]:
+def _prepare(setting: Setting, ranks: Ranks, stack: ExitStack) -> tuple[Row, Steps]:
     if setting.oracle:
         return Row(setting, None), ReferenceTrainer(setting.config)
-    trainer = stack.enter_context(Trainer(setting.config))
+    if not ranks.leads:
+        followed = stack.enter_context(joined(ranks))
+        assert followed is not None, "rank 0 gathers in every row"
+        return Row(setting, followed.plan), followed
+    trainer = stack.enter_context(Trainer(setting.config, ranks=ranks))
     trainer.warm_up()
+    gather(trainer, ranks)
     return Row(setting, trainer.plan), trainer
 
 
@@ -280,6 +325,8 @@ def _work(steps: Steps) -> WorkStats:
 
 
 def _measure(row: Row, steps: Steps) -> None:
+    ranks = steps.ranks if isinstance(steps, Trainer) else ALONE
+    ranks.meet()  # the others of this row shall not begin while another one is measured
     begun = time.perf_counter()
     # One step unmeasured, so that the caches hold this row's data and not another's.
     row.losses.append(steps.step().soft_loss)
@@ -290,6 +337,20 @@ def _measure(row: Row, steps: Steps) -> None:
     row.steps.append(end - start)
     row.spent += end - begun
     row.backward.append(steps.phases.seconds["backward"] - before["backward"])
+    row.reduce.append(steps.phases.seconds["reduce"] - before["reduce"])
+    if ranks.size > 1:
+        row.bytes_of_sums = bytes_of_sums(row.setting.config, steps.model.netlist.parameters)
+        row.exchange.append(_exchange(ranks, row.bytes_of_sums))
+
+
+def _exchange(ranks: Ranks, size: int) -> float:
+    """Return the seconds of handing so many bytes over as in a step, when all are ready."""
+    data = np.zeros(size, np.uint8)
+    ranks.meet()
+    ranks.add_in_turn(data, lambda: None)
+    begun = time.perf_counter()
+    ranks.add_in_turn(data, lambda: None)
+    return time.perf_counter() - begun
 
 
 def _difference(first: tuple[Row, Steps], other: tuple[Row, Steps]) -> float:

@@ -14,6 +14,7 @@ from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams, grid_of
 from difflogic.evaluation.trial import count_wrong
 from difflogic.model import Model
+from difflogic.ranks import ALONE, Ranks
 from difflogic.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.training.finishing import ROUND, Finisher
@@ -28,13 +29,12 @@ class Attempt:
     """
 
     def __init__(
-        self, config: Config, number: int, start: Model, plan: ParallelPlan, searches: bool = True,
+        self, config: Config, number: int, start: Model, plan: ParallelPlan, ranks: Ranks = ALONE,
         grown: int | None = None,
     ) -> None:  # fmt: skip
-        """`start` is the model that training begins with.
+        """`start` is the model that training begins with; the `ranks` search together.
 
-        Without `searches` there is no finisher: another process has it. `grown` is the epoch at
-        which the target was grown, if [pool] waited for that.
+        `grown` is the epoch at which the target was grown, if [pool] waited for that.
         """
         grid, netlist = grid_of(config), start.netlist
         precision, sharing = config.training.precision, plan.sharing
@@ -51,13 +51,13 @@ class Attempt:
         self.finisher: Finisher | None = None
         """Searches for exact circuits; None if no circuit is ever checked here."""
         self._threads: list[Engine | GradientSensitivity | Workers] = [self.engine]
-        if config.finishing.every and searches:
+        if config.finishing.every:
             workers = Workers(plan.searchers)
             checks = _plan_of_growth(config) if self.growing else _plan_of_checks(config)
             sensitivity = GradientSensitivity(
-                netlist, checks, config.automaton.steps, precision, sharing, plan.search_wave
+                netlist, checks, config.automaton.steps, precision, sharing, plan.search_wave, ranks
             )
-            self.finisher = Finisher(netlist, checks, config.finishing, sensitivity, workers)
+            self.finisher = Finisher(netlist, checks, config.finishing, sensitivity, workers, ranks)
             self._threads += [sensitivity, workers]
         self._stack = ExitStack()
 

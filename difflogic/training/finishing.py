@@ -27,6 +27,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Changes, Ops, Trial
 from difflogic.gates import OPS
 from difflogic.netlist import Netlist
+from difflogic.ranks import ALONE, Ranks
 from difflogic.training.judge import Judge, Judgement
 from difflogic.training.polishing import Polished, polish
 
@@ -121,14 +122,15 @@ class Finisher:
 
     def __init__(
         self, netlist: Netlist, plan: Plan, settings: FinishingConfig, sensitivity: Sensitivity,
-        workers: Workers,
+        workers: Workers, ranks: Ranks = ALONE,
     ) -> None:  # fmt: skip
         """`plan` says what exact means, and where start states come from.
 
-        The `workers`, who judge candidates side by side, are entered already.
+        The `workers`, who judge candidates side by side, are entered already. Each of the `ranks`
+        has a finisher, and all search together: what each of them finds is the same.
         """
         self._netlist, self._plan, self._settings = netlist, plan, settings
-        self._sensitivity, self._workers = sensitivity, workers
+        self._sensitivity, self._workers, self._ranks = sensitivity, workers, ranks
         # Only what decides is looked at.
         self._scene = replace(plan.scene, at=plan.decisive)
         # One start, or all there are: nothing is left to look for.
@@ -183,7 +185,7 @@ class Finisher:
             self._plan.suspects.clear()
         samples = self._first_samples
         search = _Search(
-            self._netlist, logits, self._sensitivity, self._workers, rng,
+            self._netlist, logits, self._sensitivity, self._workers, self._ranks, rng,
             self._settings.candidates, hear,
         )  # fmt: skip
         if self._plan.held is not None:
@@ -215,7 +217,7 @@ class Finisher:
         from_step = None if self._complete else self._judge(found.ops).finding.from_step
         polished = polish(
             self._netlist, self, found.ops, from_step, self._first_samples, self._workers, rng,
-            self._settings.polish,
+            self._settings.polish, self._ranks,
         )  # fmt: skip
         return replace(found, ops=polished.ops, polished=polished)
 
@@ -257,6 +259,7 @@ class _Search:
         logits: npt.NDArray,
         sensitivity: Sensitivity,
         workers: Workers,
+        ranks: Ranks,
         rng: np.random.Generator,
         budget: int,
         hear: Hear,
@@ -265,7 +268,8 @@ class _Search:
         self.wrong = 0
         self.candidates = 0
         self.few_wrong = FEW_WRONG
-        self._netlist, self._sensitivity, self._workers = netlist, sensitivity, workers
+        self._netlist, self._sensitivity = netlist, sensitivity
+        self._workers, self._ranks = workers, ranks
         self._rng, self._budget, self._hear = rng, budget, hear
         self._gap = (logits.max(axis=0) - logits).T
         self._most_gates = 0.0
@@ -277,7 +281,8 @@ class _Search:
 
     def face(self, trial: Trial) -> None:
         """Go on with these start states."""
-        self._trial, self._changes = trial, Changes(trial, self._workers, self.ops)
+        self._trial = trial
+        self._changes = Changes(trial, self._workers, self.ops, self._ranks)
         self.wrong = int(trial(self.ops).sum())
         self._most_gates = self._most_gates or MORE_GATES * trial.active_gates
 

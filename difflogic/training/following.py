@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from difflogic.config import config_from_dict
@@ -11,41 +11,51 @@ from difflogic.errors import ConfigError, TrainingError
 from difflogic.model import Model
 from difflogic.netlist import Circuit
 from difflogic.ranks import Ranks
-from difflogic.tasks import OwnSection
+from difflogic.tasks import is_own
 from difflogic.training.checkpoint import made_with
 from difflogic.training.trainer import Trainer
 from difflogic.wiring import Wiring
 
 
+def nothing() -> None:
+    """Load no code."""
+
+
 def gather(trainer: Trainer, ranks: Ranks) -> None:
-    """Bring the other ranks to where the first one's trainer stands. Raises ConfigError."""
+    """Bring the other ranks to where the first one's trainer stands."""
     if ranks.size == 1:
         return
     config = trainer.config
-    if isinstance(config.task, OwnSection):
-        raise ConfigError(
-            "a task with code of its own is trained in one process: leave the ranks out"
-        )
     # Another processor would choose others, and add in another order.
     cut = {"lanes": trainer.plan.lanes, "chunk": trainer.plan.chunk}
     config = config.model_copy(update={"parallel": config.parallel.model_copy(update=cut)})
-    ranks.tell({"config": config.to_dict(), "versions": _versions()})
+    ranks.tell(
+        {"config": config.to_dict(), "versions": _versions(), "tireless": ranks.tireless}
+    )  # fmt: skip
     if config.training.start_from is not None:
         share_model(trainer.first, ranks)
     for array in trainer.state().values():
         ranks.share(array)
 
 
-def follow(ranks: Ranks) -> None:
-    """Take the steps of rank 0 with it, until it has come to its end. Raises ConfigError."""
+@contextmanager
+def joined(ranks: Ranks, load_code: Callable[[], object] = nothing) -> Iterator[Trainer | None]:
+    """Enter a trainer that stands where that of rank 0 does, which calls `gather`.
+
+    None where there is none, as rank 0 has come to its end. Raises ConfigError.
+    """
     told = ranks.hear()
     if told is None:
+        yield None
         return
     if told["versions"] != _versions():
         raise ConfigError(
             f"rank {ranks.rank} has {_versions()}, and rank 0 {told['versions']}: they compute the "
             "same bits only with the same versions"
         )
+    ranks.tireless = told["tireless"]
+    if is_own(told["config"]["task"]["kind"]):
+        load_code()
     config, model = config_from_dict(told["config"], "rank 0"), None
     if config.training.start_from is not None:
         model = share_model(Model.create(config), ranks)
@@ -55,9 +65,27 @@ def follow(ranks: Ranks) -> None:
         for array in state.values():
             ranks.share(array)
         trainer.restore(state)
-        while ranks.steps_on():
+        yield trainer
+
+
+def follow(ranks: Ranks, load_code: Callable[[], object] = nothing) -> bool:
+    """Take the steps of a training with rank 0, until it has come to its end.
+
+    Where its task is not the program's own, `load_code` is called first: rank 0 names code, and
+    whoever started this process says whether that may run. Returns False where there was no
+    training, as rank 0 had come to its end before. Raises ConfigError.
+    """
+    with joined(ranks, load_code) as trainer:
+        while trainer is not None and ranks.steps_on():
             with suppress(TrainingError):  # rank 0 has it, too, and says so
                 trainer.step()
+        return trainer is not None
+
+
+def follow_all(ranks: Ranks) -> None:
+    """`follow` one training after the other, until rank 0 has come to its end."""
+    while follow(ranks):
+        pass
 
 
 def share_model(model: Model, ranks: Ranks) -> Model:

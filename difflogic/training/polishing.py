@@ -21,6 +21,7 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Changes, Ops, Trial
 from difflogic.gates import OPS, Op
 from difflogic.netlist import Netlist
+from difflogic.ranks import ALONE, Ranks
 
 AT_ONCE = 64
 """Changes that are drawn, and judged side by side, at a time."""
@@ -76,15 +77,16 @@ class Prover(Protocol):
 def polish(
     netlist: Netlist, prover: Prover, verified: Ops, from_step: int | None,
     samples: Sequence[int], workers: Workers, rng: np.random.Generator, budget: int,
+    ranks: Ranks = ALONE,
 ) -> Polished:  # fmt: skip
     """Polish a `verified` circuit by at most about `budget` candidates.
 
     It is proved right from `from_step` on; None says that `samples` are all start states there
     are. The result is verified, and no worse in either respect; its gates that the loss channels
     never depend on pass their first input on. The `workers`, who change no bit of it, are entered
-    already.
+    already; all `ranks` do it together.
     """
-    walk = _Walk(netlist, prover, verified, from_step, tuple(samples), workers, rng)
+    walk = _Walk(netlist, prover, verified, from_step, tuple(samples), workers, rng, ranks)
     before = walk.best
     while walk.candidates < budget:
         walk.go_on(budget)
@@ -96,10 +98,10 @@ class _Walk:
 
     def __init__(
         self, netlist: Netlist, prover: Prover, verified: Ops, from_step: int | None,
-        samples: tuple[int, ...], workers: Workers, rng: np.random.Generator,
+        samples: tuple[int, ...], workers: Workers, rng: np.random.Generator, ranks: Ranks,
     ) -> None:  # fmt: skip
         self._netlist, self._prover = netlist, prover
-        self._workers, self._rng = workers, rng
+        self._workers, self._rng, self._ranks = workers, rng, ranks
         self.candidates = 0
         self._samples = samples
         self._face(verified)
@@ -110,7 +112,7 @@ class _Walk:
         """Go on from a circuit, with the start states that there are now."""
         self._trial = self._prover.trial(self._samples)
         self._trial(ops)
-        self._changes = Changes(self._trial, self._workers, ops)
+        self._changes = Changes(self._trial, self._workers, ops, self._ranks)
         self._take(ops.copy())
 
     def _take(self, ops: Ops) -> None:

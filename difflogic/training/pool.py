@@ -26,6 +26,9 @@ from difflogic.tasks import Task
 Array = npt.NDArray[Any]
 Bits = npt.NDArray[np.uint8]
 
+AT_ONCE = 16
+"""Samples that each rank does before their sum goes from rank to rank."""
+
 
 class Runs(Protocol):
     """Runs the hard circuit, synchronously."""
@@ -51,28 +54,34 @@ class PoolSample(NamedTuple):
 def draw_pool(
     task: Task, config: Config, epoch: int, since: int, runs: Runs
 ) -> Iterator[PoolSample]:
-    """Draw an epoch's samples of the pool, each from a stream of its own; there may be none.
+    """Draw an epoch's samples of the pool, which began at epoch `since`; there may be none."""
+    for number in range(config.pool.batch):
+        sample = draw_pool_sample(task, config, epoch, since, number, runs)
+        if sample is not None:
+            yield sample
 
-    `since` is the epoch at which the pool began.
-    """
+
+def draw_pool_sample(
+    task: Task, config: Config, epoch: int, since: int, number: int, runs: Runs
+) -> PoolSample | None:
+    """Draw one of an epoch's samples, from a stream of its own; None if its target is lost."""
     pool, steps = config.pool, config.automaton.steps
-    for number in range(pool.batch):
-        rng = stream(config.training.seed, Purpose.POOL, epoch, number)
-        start, target = task.draw(rng)
-        wrong = runs.wrong(start, target, range(steps, steps + pool.later + 1))
-        lost = np.flatnonzero(wrong > pool.tolerance * target.size)
-        usable = lost[0] if len(lost) else len(wrong)
-        if not usable:
-            continue
-        state = runs.state(start, steps + int(rng.integers(0, usable)))
-        step = int(rng.integers(1, pool.steps + 1))
-        if epoch - since >= pool.damage_from:
-            patches = [None, *task.patches.values()]
-            places = patches[rng.integers(0, len(patches))]
-            if places is not None:
-                state = state * (1 - places[rng.integers(0, len(places))])
-                step += steps
-        yield PoolSample(state, target, step)
+    rng = stream(config.training.seed, Purpose.POOL, epoch, number)
+    start, target = task.draw(rng)
+    wrong = runs.wrong(start, target, range(steps, steps + pool.later + 1))
+    lost = np.flatnonzero(wrong > pool.tolerance * target.size)
+    usable = lost[0] if len(lost) else len(wrong)
+    if not usable:
+        return None
+    state = runs.state(start, steps + int(rng.integers(0, usable)))
+    step = int(rng.integers(1, pool.steps + 1))
+    if epoch - since >= pool.damage_from:
+        patches = [None, *task.patches.values()]
+        places = patches[rng.integers(0, len(patches))]
+        if places is not None:
+            state = state * (1 - places[rng.integers(0, len(places))])
+            step += steps
+    return PoolSample(state, target, step)
 
 
 class HardRuns:

@@ -19,6 +19,8 @@ from difflogic.evaluation.trial import Ops, draw_samples
 from difflogic.firing import firing
 from difflogic.gates import COEFFICIENTS, one_hot
 from difflogic.netlist import Netlist
+from difflogic.ranks import ALONE, Ranks
+from difflogic.training.turns import TurnSum
 
 Rollout = tuple[npt.NDArray, npt.NDArray, npt.NDArray[np.uint8] | None]
 """Starts (batch, C, H, W), targets (batch, L, H, W), and masks (batch, steps, H, W) or None."""
@@ -40,13 +42,15 @@ class GradientSensitivity:
         dtype: npt.DTypeLike,
         sharing: Sharing,
         in_flight: int | None = None,
+        ranks: Ranks = ALONE,
     ) -> None:
         """`steps` is the training step; `dtype` that of the kernels.
 
-        `in_flight` bounds the samples that are rolled out at a time, whole groups of them.
+        `in_flight` bounds the samples that are rolled out at a time, whole groups of them. The
+        `ranks` share what the engine does; what is exact each does by itself, to the same bits.
         """
         scene = plan.scene
-        self._scene, self._steps = scene, steps
+        self._scene, self._steps, self._ranks = scene, steps, ranks
         self._held = plan.held is not None
         self._batch = min(plan.starts, max(1, SEARCH_CELLS // scene.grid.cells))
         self._wave = min(self._batch, in_flight or self._batch)
@@ -63,42 +67,46 @@ class GradientSensitivity:
     def __call__(self, ops: Ops, samples: Sequence[int]) -> npt.NDArray[np.floating]:
         """Return the predicted change of wrong cells, (parameters, 16), by gate and new op."""
         chosen, dtype = sorted(samples[: self._batch]), self._engine.dtype
-        waves = [chosen[first : first + self._wave] for first in range(0, len(chosen), self._wave)]
-        gradients = self._exactly(ops, waves)
+        gradients = self._exactly(ops, chosen)
         if gradients is None:
-            gradients = self._by_engine(ops, waves)
+            gradients = self._by_engine(ops, chosen)
         change = gradients.astype(dtype) @ COEFFICIENTS.T.astype(dtype)
         return change - change[np.arange(len(ops)), ops][:, None]
 
-    def _exactly(self, ops: Ops, waves: Sequence[Sequence[int]]) -> npt.NDArray | None:
+    def _exactly(self, ops: Ops, chosen: Sequence[int]) -> npt.NDArray | None:
         """Return the gradients of the wrong cells; None if they are too large to be exact.
 
         Else they are the engine's, to the bit, in a tenth of the time. None also if a task's
         targets are no bits, so that slopes are no whole numbers.
         """
         self._hard.begin(ops, self._scene.channels)
-        for starts, targets, masks in self._rollouts(ops, waves):
+        for starts, targets, masks in self._rollouts(ops, chosen):
             slope = 1 - 2 * targets
             if (slope != np.rint(slope)).any():
                 return None
             self._hard.add(starts, slope, self._scene.channels, masks)
         return self._hard.gradients()
 
-    def _by_engine(self, ops: Ops, waves: Sequence[Sequence[int]]) -> npt.NDArray:
+    def _by_engine(self, ops: Ops, chosen: Sequence[int]) -> npt.NDArray:
         """Return the gradients of the wrong cells, as the engine rounds them."""
         engine = self._engine
         coefficients = one_hot(ops, engine.dtype)
         gradients = np.zeros_like(coefficients)
-        for starts, targets, masks in self._rollouts(ops, waves):
+        turn = TurnSum(self._ranks, gradients)
+        own = chosen[self._ranks.part(len(chosen), engine.plan.samples_per_group)]
+        for starts, targets, masks in self._rollouts(ops, own):
             last = engine.forward(coefficients, starts, masks)
             slope = np.zeros_like(last)
             slope[:, list(self._scene.channels)] = 1 - 2 * targets
-            engine.backward(slope, gradients)
+            engine.differentiate(slope)
+            turn.add(engine)
+        turn.meet()
         return gradients
 
-    def _rollouts(self, ops: Ops, waves: Sequence[Sequence[int]]) -> Iterator[Rollout]:
+    def _rollouts(self, ops: Ops, chosen: Sequence[int]) -> Iterator[Rollout]:
         """Yield starts, targets and masks of all that is differentiated."""
-        for wave in waves:
+        for first in range(0, len(chosen), self._wave):
+            wave = chosen[first : first + self._wave]
             starts, targets = draw_samples(self._scene, wave)
             yield starts, targets, self._masks(wave)
             if self._held:

@@ -22,22 +22,23 @@ class Share:
     """For a batch of as many samples as any rank has."""
 
     @classmethod
-    def of(cls, config: Config, netlist: Netlist, ranks: Ranks) -> Self:
-        """Share a batch out evenly. Raises ConfigError if the memory cannot suffice."""
+    def of(
+        cls, config: Config, netlist: Netlist, ranks: Ranks, machine: Machine | None = None
+    ) -> Self:
+        """Share a batch out evenly, among ranks on machines like this one, or a described one.
+
+        Raises ConfigError if the memory cannot suffice.
+        """
         batch = config.training.batch
         if ranks.size == 1:
-            return cls(slice(0, batch), ParallelPlan.for_model(config, netlist=netlist))
-        machine = Machine.here()
+            return cls(slice(0, batch), ParallelPlan.for_model(config, machine, netlist))
+        machine = machine or Machine.here()
         memory = None if machine.memory is None else machine.memory // ranks.here
         machine = replace(machine, cores=max(1, machine.cores // ranks.here), memory=memory)
         # Gate sums of samples of one group meet in one slot.
         group = ParallelPlan.for_model(config, machine, netlist).samples_per_group
         groups = -(-batch // group)
-        first, end = (groups * rank // ranks.size for rank in (ranks.rank, ranks.rank + 1))
         most = min(batch, -(-groups // ranks.size) * group)
         training = config.training.model_copy(update={"batch": most})
         own = config.model_copy(update={"training": training})
-        return cls(
-            slice(first * group, min(end * group, batch)),
-            ParallelPlan.for_model(own, machine, netlist),
-        )
+        return cls(ranks.part(batch, group), ParallelPlan.for_model(own, machine, netlist))

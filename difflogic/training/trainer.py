@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.engine.rollout import Engine, add_slots
+from difflogic.engine.rollout import Engine
 from difflogic.engine.tracing import Tracer
 from difflogic.model import Model
+from difflogic.pauses import pause
 from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
 from difflogic.training import start_model
@@ -30,9 +31,10 @@ from difflogic.training.levers import (
 )
 from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
-from difflogic.training.pool import HardRuns, draw_pool
+from difflogic.training.pool import AT_ONCE, HardRuns, draw_pool_sample
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.share import Share
+from difflogic.training.turns import TurnSum, bytes_of_sums, views_of
 
 Array = npt.NDArray[Any]
 
@@ -124,8 +126,8 @@ class Trainer:
             self._threads.enter_context(self._attempt)
 
     def _make_attempt(self, number: int, grown: int | None = None) -> Attempt:
-        searches, start = self.ranks.leads, self._model_of(number)
-        attempt = Attempt(self.config, number, start, self.plan, searches, grown)
+        start = self._model_of(number)
+        attempt = Attempt(self.config, number, start, self.plan, self.ranks, grown)
         self._hardening.at_full_strength = self.config.pool.after_growth and not attempt.growing
         return attempt
 
@@ -267,18 +269,16 @@ class Trainer:
         masks: npt.NDArray[np.uint8] | None, loss_steps: Sequence[int],
     ) -> tuple[Array, list[float]]:  # fmt: skip
         """Return dL/d(coefficients) (parameters, 4), and the loss of each sample of the batch."""
-        attempt, phase, wave, end = self._attempt, self.phases, self.plan.wave, len(starts)
+        attempt, phase, wave = self._attempt, self.phases, self.plan.wave
         # What goes from rank to rank: the sums, and the losses.
-        bytes_of_sums = coefficients.nbytes
-        buffer = np.zeros(bytes_of_sums + 8 * end, np.uint8)
-        gradients = buffer[:bytes_of_sums].view(coefficients.dtype).reshape(coefficients.shape)
-        losses = buffer[bytes_of_sums:].view(np.float64)
-        own = self._share.samples
-        before: list[Array] = []
-        """Slots of all waves but the last, where others' sums have to come first."""
+        buffer = np.zeros(bytes_of_sums(self.config, len(coefficients)), np.uint8)
+        gradients, losses = views_of(buffer, coefficients)
+        own, turn = self._share.samples, TurnSum(self.ranks, gradients)
         found: list[float] = []
         # In waves, to bound memory; usually one. Slots are added in the same order either way.
         for first in range(own.start, own.stop, wave):
+            if first > own.start:
+                pause("batch", first - own.start, own.stop - own.start, "samples")
             samples = slice(first, min(first + wave, own.stop))
             # Forward, loss and backward are one parallel call, which tells their seconds.
             wave_losses, seconds = attempt.engine.run_training(
@@ -287,41 +287,30 @@ class Trainer:
             )  # fmt: skip
             found.extend(wave_losses)
             phase.add(seconds)
-            if samples.stop < own.stop:
-                with phase("reduce"):
-                    if self.ranks.leads:
-                        attempt.engine.reduce(gradients)
-                    else:
-                        before.append(attempt.engine.slots())
+            with phase("reduce"):
+                turn.add(attempt.engine, last=samples.stop == own.stop)
 
-        def add() -> None:
-            for slots in before:
-                add_slots(slots, gradients)
-            if found:
-                attempt.engine.reduce(gradients)
-                losses[own] = found
+        def tell() -> None:
+            losses[own] = found
 
         with phase("reduce"):
-            self.ranks.add_in_turn(buffer, add)
+            turn.meet(buffer, tell)
         return gradients, losses.tolist()
 
     def _finish(self) -> Finished | None:
-        """Search for an exact circuit, on rank 0, and let all go on from what it found."""
-        found, attempt, best = None, self._attempt, self._best
+        """Search for an exact circuit, all ranks together, from what rank 0 has learned."""
+        attempt = self._attempt
+        if attempt.finisher is None:
+            return None
+        # Every bit that a search depends on is then the same, whatever processor a rank is on.
+        self.ranks.share(self._logits)
         since = attempt.first_epoch if attempt.pool_from is None else attempt.pool_from
-        if attempt.finisher is not None:
-            found = best.look(
-                attempt.finisher, self._logits, self.epoch, since, self.hear_search,
-                attempt.growing,
-            )  # fmt: skip
-        state = best.state()
-        grown = np.array(found is not None and found.grown)
-        for array in (self._logits, grown, *state.values()):
-            self.ranks.share(array)
-        best.restore(state)
-        if grown or self.config.finishing.adopt:
+        found = self._best.look(
+            attempt.finisher, self._logits, self.epoch, since, self.hear_search, attempt.growing
+        )
+        if found.grown or self.config.finishing.adopt:
             self._optimizer.conform()
-        if grown:
+        if found.grown:
             # From the circuit that was found, which the moments of the one before say nothing of.
             self._go_to_attempt(attempt.number, self.epoch)
             self._optimizer.forget()
@@ -329,22 +318,33 @@ class Trainer:
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add to `gradients` what the samples of [pool] say, each with a step of its own."""
-        attempt, phase = self._attempt, self.phases
+        attempt, phase, pool = self._attempt, self.phases, self.config.pool.batch
         since = attempt.pool_from
-        if not self.config.pool.batch or since is None:
+        if not pool or since is None:
             return
-        with phase("sample"):
-            attempt.single.load(self._soft.ops)
-            runs = HardRuns(attempt.single, self._channels)
-            samples = list(draw_pool(self._task, self.config, self.epoch, since, runs))
-        for sample in samples:
-            _, seconds = attempt.engine.run_training(
-                coefficients, sample.start[None], sample.target[None], self._channels,
-                loss_steps=(sample.step,),
-            )  # fmt: skip
-            phase.add(seconds)
+        attempt.single.load(self._soft.ops)
+        runs = HardRuns(attempt.single, self._channels)
+        # So many at a time, as their slots wait for those of the ranks before.
+        most = AT_ONCE * self.ranks.size
+        for first in range(0, pool, most):
+            turn, own = TurnSum(self.ranks, gradients), self.ranks.part(min(most, pool - first))
+            for number in range(first + own.start, first + own.stop):
+                pause("pool", number, pool, "samples")
+                with phase("sample"):
+                    sample = draw_pool_sample(
+                        self._task, self.config, self.epoch, since, number, runs
+                    )
+                if sample is None:
+                    continue
+                _, seconds = attempt.engine.run_training(
+                    coefficients, sample.start[None], sample.target[None], self._channels,
+                    loss_steps=(sample.step,),
+                )  # fmt: skip
+                phase.add(seconds)
+                with phase("reduce"):
+                    turn.add(attempt.engine)
             with phase("reduce"):
-                attempt.engine.reduce(gradients)
+                turn.meet()
 
     def _start_over_if_due(self) -> None:
         """Begin another attempt, with another wiring, every so many epochs."""

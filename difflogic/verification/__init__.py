@@ -5,5 +5,13 @@ from __future__ import annotations
 from difflogic.verification.checks import equivalence
 from difflogic.verification.findings import Finding
 from difflogic.verification.instructions import compare_by, narrower
+from difflogic.verification.ranks import ranks_change_nothing, take_part
 
-__all__ = ["Finding", "compare_by", "equivalence", "narrower"]
+__all__ = [
+    "Finding",
+    "compare_by",
+    "equivalence",
+    "narrower",
+    "ranks_change_nothing",
+    "take_part",
+]

@@ -66,7 +66,7 @@ def equivalence(config: Config) -> Iterator[Finding]:
         yield from sharing_changes_nothing(case)
     levers = with_levers(config)
     yield from training_is_the_same_at_any_worker_count(config)
-    yield from training_is_the_same_at_any_worker_count(_with(levers, finishing=FINISHING))
+    yield from training_is_the_same_at_any_worker_count(with_sections(levers, finishing=FINISHING))
     for case in [*cases, case_of(config, steps=2, batch=1)]:
         yield from kernels_agree_with_the_oracle(case)
         yield from supervised_steps_agree(case, max(worker_counts()))
@@ -87,7 +87,7 @@ def with_levers(config: Config) -> Config:
     """Return the configuration with all levers of learning on, from the first epoch."""
     stays = not task_class(config.task).moves_on()
     later_steps = 3 if stays else 0
-    return _with(
+    return with_sections(
         config,
         training={"later_steps": later_steps},
         pool={"batch": 2 if stays and config.automaton.fire_rate == 1 else 0, "later": 3},
@@ -101,7 +101,7 @@ def with_levers(config: Config) -> Config:
 
 def in_form(config: Config, form: str) -> Config:
     """Return the configuration with gates of another form."""
-    changed = _with(
+    changed = with_sections(
         config,
         training={"form": form, "initial_logit": 3.0, "initial_spread": 0.5},
     )
@@ -141,7 +141,7 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
     }
     yield from _training_is_the_same(config, alone, ways)
     # Workers who share gates meet thousands of times in a full step.
-    short = _with(config, automaton={"steps": min(2, config.automaton.steps)})
+    short = with_sections(config, automaton={"steps": min(2, config.automaton.steps)})
     yield from _training_is_the_same(
         short, alone, {"3 workers, gates": {"workers": 3, "strategy": "gates"}}
     )
@@ -195,7 +195,9 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
 def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
     """Compare epochs of real training, fewer automaton steps, with plain NumPy training."""
     epochs = 2
-    double = _with(config, training={"precision": "float64", "batch": 1}, automaton={"steps": 2})
+    double = with_sections(
+        config, training={"precision": "float64", "batch": 1}, automaton={"steps": 2}
+    )
     reference = ReferenceTrainer(double)
     where = f"{config.name}, 2 steps, {epochs} epochs"
     with Trainer(double) as trainer:
@@ -287,13 +289,13 @@ def _run(case: Case, coefficients: Array, sharing: Sharing) -> tuple[Array, Arra
 def _train(config: Config, parallel: dict[str, Any]) -> tuple[Array, ...]:
     """Return soft and hard losses of a few epochs, and the logits after them."""
     # Three samples: they divide evenly among no number of workers tried but three.
-    with Trainer(_with(config, parallel=parallel, training={"batch": 3})) as trainer:
+    with Trainer(with_sections(config, parallel=parallel, training={"batch": 3})) as trainer:
         results = [trainer.step() for _ in range(EPOCHS)]
         losses = np.array([[r.soft_loss, r.hard_loss or 0.0] for r in results])
         return losses, trainer.model.logits
 
 
-def _with(config: Config, **sections: dict) -> Config:
+def with_sections(config: Config, **sections: dict) -> Config:
     """Return the configuration with some keys of some sections replaced."""
     changed = {
         name: getattr(config, name).model_copy(update=keys) for name, keys in sections.items()

@@ -13,9 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from cli import ranks
+from difflogic import verification
 from difflogic.library.training import train
+from difflogic.tasks import own
+from difflogic.verification import ranks as comparison
 from tests.cli.test_survival import COMMAND, ENVIRONMENT, overrides, wait_for_epoch
+from tests.difflogic.tasks.own_task import write
 
 ENDLESS = ("training.batch=7", "training.epochs=1000000", "checkpoint.every_epochs=1")
 LAUNCHER = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
@@ -31,7 +37,7 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
     def start(*arguments: str) -> Any:
         process = subprocess.Popen(
-            [*COMMAND, *arguments, "--oversubscribe", "--quiet"],
+            [*COMMAND, *arguments, *(["--quiet"] if "train" in arguments else [])],
             cwd=tmp_path,
             env=ENVIRONMENT,
             stdout=subprocess.PIPE,
@@ -90,7 +96,15 @@ def test_three_ranks_leave_the_bits_of_one(
 ) -> None:
     settings = [*tiny, "training.batch=13", "training.epochs=12", "finishing.every=5"]
     train("checkerboard", settings, directory=tmp_path / "one")
-    run = begin("train", "checkerboard", *overrides(settings), "--ranks=3", "--dir=three", "--json")
+    run = begin(
+        "train",
+        "checkerboard",
+        *overrides(settings),
+        "--ranks=3",
+        "--dir=three",
+        "--json",
+        "--oversubscribe",
+    )
     out, err = run.communicate()
     assert run.returncode == 0, err
     summary = json.loads(out)
@@ -105,7 +119,9 @@ def test_a_killed_rank_ends_the_run_which_goes_on_with_others(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any]
 ) -> None:
     settings = [*tiny, *ENDLESS]
-    first = begin("train", "checkerboard", *overrides(settings), "--ranks=2", "--dir=run")
+    first = begin(
+        "train", "checkerboard", *overrides(settings), "--ranks=2", "--dir=run", "--oversubscribe"
+    )
     wait_for_epoch(tmp_path / "run", first, 2)
     ranks = ranks_of(first)
     assert sorted(ranks) == [0, 1]
@@ -116,7 +132,7 @@ def test_a_killed_rank_ends_the_run_which_goes_on_with_others(
     assert "a rank ended before its time" in err
     assert "--resume" in err
 
-    second = begin("train", "--resume=run", "--ranks=3")
+    second = begin("train", "--resume=run", "--ranks=3", "--oversubscribe")
     latest = max(int(path.stem[11:]) for path in (tmp_path / "run").glob("checkpoint-*.npz"))
     wait_for_epoch(tmp_path / "run", second, latest + 3)
     second.send_signal(signal.SIGTERM)
@@ -132,6 +148,38 @@ def test_a_killed_rank_ends_the_run_which_goes_on_with_others(
         should_stop=lambda: next(left, None) is None,
     )  # fmt: skip
     model = (tmp_path / "run" / "model.npz").read_bytes()
+    assert model == (tmp_path / "one" / "model.npz").read_bytes()
+
+
+def test_ranks_are_measured_in_turn(tiny: list[str], begin: Callable[..., Any]) -> None:
+    settings = overrides([*tiny, "training.batch=4"])
+    run = begin(
+        "bench", "--small", *settings, "--ranks=2", "--repeat=2", "--json", "--oversubscribe"
+    )
+    out, err = run.communicate()
+    assert run.returncode == 0, err
+    found = json.loads(out)
+    assert found["equal"]
+    one, two = found["rows"]
+    assert (one["ranks"], two["ranks"], two["difference"]) == (1, 2, 0.0)
+    assert one["exchange_seconds"] is None
+    assert 0 < two["exchange_seconds"]["min"] <= two["exchange_seconds"]["median"]
+    # Four float32 sums for each of 42 gates, and a loss for each of four samples.
+    assert two["bytes_handed_over"] == 16 * 42 + 8 * 4
+
+
+def test_ranks_run_code_that_their_own_command_line_allows(
+    tmp_path: Path, begin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, short = write(tmp_path), ["training.epochs=3", "training.batch=3"]
+    run = begin(
+        "train", str(config), *overrides(short), "--dir=two", "--ranks=2", "--oversubscribe"
+    )
+    _, err = run.communicate()
+    assert run.returncode == 0, err
+    monkeypatch.setattr(own, "_LOADED", {})
+    train(str(config), short, directory=tmp_path / "one", allow_code=True)
+    model = (tmp_path / "two" / "model.npz").read_bytes()
     assert model == (tmp_path / "one" / "model.npz").read_bytes()
 
 
@@ -161,3 +209,56 @@ def test_one_process_needs_no_mpi(
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     result = dct("train", "checkerboard", *overrides(tiny), "--epochs=1", "--ranks=1", "--quiet")
     assert result.exit_code == 0
+
+
+def test_verify_compares_ranks_and_says_how_without_mpi(
+    dct: Callable[..., Any], tiny: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    monkeypatch.setattr(verification, "equivalence", lambda config: iter(()))
+    monkeypatch.setattr(comparison, "WORKERS", (1,))
+    result = dct("verify", "equivalence", "--small", *overrides(tiny), "--ranks", "1,2")
+    assert result.exit_code == 0, result.stderr
+    assert "ranks are threads of this process" in result.stderr
+    assert "pip install '.[mpi]'" in result.stderr
+    assert "training by 2 ranks as threads" in result.stdout
+    assert "all 12 comparisons hold" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["verify", "equivalence", "--ranks", "1,x"], '"x" is no whole number from 1 to 64'),
+        (["verify", "equivalence", "--ranks", "3,3"], "has a number twice"),
+        (["bench", "--ranks", "2", "--workers", "1,2"], "--workers and --ranks both list"),
+        (["bench", "--ranks", "2", "--profile"], "leave out what compares several"),
+        (["bench", "--ranks", "64"], "--oversubscribe"),
+        (["bench", "--workers", "1,2000"], "from 1 to 1024"),
+    ],
+)
+def test_wrong_ranks_are_refused(dct: Callable[..., Any], command: list[str], message: str) -> None:
+    result = dct(*command)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(("failures", "code"), [(2, 0), (3, 1)])
+def test_ranks_that_do_not_find_together_are_started_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], failures: int, code: int
+) -> None:
+    calls = []
+
+    def run(command: list[str]) -> tuple[int, int, bytes]:
+        calls.append(command)
+        return (1, 0, b"") if len(calls) <= failures else (0, 0, b"+.")
+
+    monkeypatch.setattr(ranks, "_run", run)
+    monkeypatch.setattr(ranks, "launcher", lambda ranks: Path("mpiexec"))
+    with pytest.raises(typer.Exit) as ended:
+        ranks.launch(2)
+    assert ended.value.exit_code == code
+    assert len(calls) == 3
+    assert calls[0][:3] == ["mpiexec", "-n", "2"]
+    err = capsys.readouterr().err
+    assert err.count("MPI has not started") == failures
+    assert ("a rank ended before its time" in err) == bool(code)

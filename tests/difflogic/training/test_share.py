@@ -1,10 +1,4 @@
-"""Trainers that share batches like ranks, here as threads that hand over bytes: equal bits."""
-
-import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from types import SimpleNamespace
+"""Trainers that share batches as ranks, here as threads that hand over bytes: equal bits."""
 
 import numpy as np
 import pytest
@@ -12,89 +6,47 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
+from difflogic.errors import ConfigError
 from difflogic.model import Model
-from difflogic.ranks import ALONE, Ranks
-from difflogic.training.following import follow, gather
+from difflogic.ranks import ALONE, Ranks, in_threads
+from difflogic.ranks.threads import ThreadRanks
+from difflogic.training import following
+from difflogic.training.following import follow_all, gather
 from difflogic.training.share import Share
+from difflogic.training.start_model import StartModel, fitted
 from difflogic.training.trainer import Trainer
+from difflogic.training.turns import bytes_of_sums
 from tests.difflogic.training.tiny import growing, tiny
 
-SECONDS = 120
-"""After which a rank that waits for another has found an error."""
 
-
-class ThreadRanks(Ranks):
-    """One of several threads that meet at a barrier, in the place of processes."""
-
-    def __init__(self, rank, size, common):
-        self.rank, self.size, self.here, self._common = rank, size, size, common
-
-    def share(self, array, root=0):
-        common = self._common
-        if self.rank == root:
-            common.data = array.tobytes()
-        common.barrier.wait(SECONDS)
-        flat = np.frombuffer(common.data, np.uint8)
-        array.reshape(-1).view(np.uint8)[:] = flat
-        common.barrier.wait(SECONDS)
-
-    def tell(self, message):
-        self._common.text = json.dumps(message)
-        self._common.barrier.wait(SECONDS)
-
-    def hear(self):
-        self._common.barrier.wait(SECONDS)
-        return json.loads(self._common.text)
-
-    def add_in_turn(self, sums, add):
-        for turn in range(self.size):
-            if turn == self.rank:
-                add()
-            self.share(sums, turn)
-
-    def _announce(self, go_on):
-        found = np.array([go_on])
-        self.share(found)
-        return bool(found[0])
-
-    @contextmanager
-    def step(self):
-        self._announce(True)
-        yield
-
-    def steps_on(self):
-        return self._announce(False)
-
-    def leave(self):
-        self._announce(False)
-
-
-def group(size):
-    common = SimpleNamespace(barrier=threading.Barrier(size))
-    return [ThreadRanks(rank, size, common) for rank in range(size)]
-
-
-def lead(config, ranks, epochs):
+def lead(config, ranks, epochs, model=None):
     """Train as rank 0; return the state, and the losses of all epochs."""
-    with Trainer(config, ranks=ranks) as trainer:
+    with Trainer(config, model, ranks) as trainer:
         gather(trainer, ranks)
         losses = []
         for _ in range(epochs):
             with ranks.step():
                 losses.append(trainer.step().soft_loss)
-        if ranks is not ALONE:
-            ranks.leave()
+        ranks.rest()
         return {name: array.tobytes() for name, array in trainer.state().items()}, losses
 
 
 def shared(config, size, epochs):
-    first, *others = group(size)
-    with ThreadPoolExecutor(size) as threads:
-        following = [threads.submit(follow, ranks) for ranks in others]
-        leading = threads.submit(lead, config, first, epochs)
-        for each in following:
-            each.result()
-        return leading.result()
+    with in_threads(size, follow_all) as ranks:
+        ranks.tireless = True
+        return lead(config, ranks, epochs)
+
+
+def exact_epoch(led):
+    """Return when a search was successful, of what `lead` returned."""
+    state, _ = led
+    return int(np.frombuffer(state["best"], np.int64)[2])
+
+
+def rank_of(rank, size):
+    ranks = Ranks()
+    ranks.rank, ranks.size, ranks.here = rank, size, size
+    return ranks
 
 
 @pytest.mark.parametrize("strategy", ["samples", "cells", "steps", "gates"])
@@ -120,9 +72,59 @@ def test_waves_masks_and_idle_ranks_change_no_bit(overrides):
     assert shared(config, 3, 3) == lead(config, ALONE, 3)
 
 
-def test_what_rank_0_finds_by_searching_all_go_on_from():
+def test_a_search_that_ranks_share_finds_the_same():
     config = growing("finishing.every=2", "finishing.adopt=true", "finishing.candidates=300")
     assert shared(config, 2, 5) == lead(config, ALONE, 5)
+
+
+def test_ranks_prove_and_polish_together():
+    config = growing("training.seed=8", "finishing.candidates=8000", "finishing.polish=400")
+    expected = lead(config, ALONE, 10)
+    assert exact_epoch(expected) == 10
+    assert shared(config, 3, 10) == expected
+
+
+def test_random_starts_of_a_search_are_shared_out():
+    """Several samples to a gradient: each rank differentiates its own."""
+    settings = ["finishing.every=1", "finishing.candidates=100", "finishing.starts=5"]
+    for fire_rate in (1, 0.6):
+        config = tiny(*settings, f"automaton.fire_rate={fire_rate}")
+        assert shared(config, 3, 2) == lead(config, ALONE, 2)
+
+
+@pytest.mark.parametrize("batch", [1, 5, 40])
+def test_samples_of_the_pool_are_shared_out(batch):
+    config = growing(f"pool.batch={batch}", "pool.tolerance=0.9", "finishing.every=0")
+    assert shared(config, 3, 2) == lead(config, ALONE, 2)
+
+
+def test_a_step_takes_as_many_messages_as_ranks(monkeypatch):
+    """What docs/performance.md says of latency."""
+    said = []
+
+    def heard(name):
+        right = getattr(ThreadRanks, name)
+
+        def say(ranks, data, rank):
+            said.append((ranks.rank, name, len(data)))
+            right(ranks, data, rank)
+
+        monkeypatch.setattr(ThreadRanks, name, say)
+
+    config = tiny("training.batch=4")
+    with in_threads(3, follow_all) as ranks, Trainer(config, ranks=ranks) as trainer:
+        gather(trainer, ranks)
+        heard("take")
+        heard("spread")
+        with ranks.step():
+            trainer.step()
+        monkeypatch.undo()
+        ranks.rest()
+        size = bytes_of_sums(config, trainer.engine.netlist.parameters)
+    # Rank 0 announces and hears the sum; its take is what the last one spreads.
+    assert [each for each in said if each[0] == 0] == [
+        (0, "spread", 8), (0, "spread", size), (0, "take", size),
+    ]  # fmt: skip
 
 
 @given(
@@ -136,7 +138,7 @@ def test_every_sample_is_done_once_in_whole_groups(batch, size, side):
     )
     netlist = NETLIST
     done = 0
-    for ranks in group(size):
+    for ranks in (rank_of(rank, size) for rank in range(size)):
         share = Share.of(config, netlist, ranks)
         assert share.samples.start == done
         done = share.samples.stop
@@ -149,10 +151,35 @@ NETLIST = Model.create(load_config("checkerboard-small")).netlist
 
 
 def test_another_version_is_refused(monkeypatch):
-    from difflogic.errors import ConfigError
-    from difflogic.training import following
-
     ranks = Ranks()
     ranks.hear = lambda: {"versions": {"dct": "0"}, "config": {}}
     with pytest.raises(ConfigError, match="the same versions"):
         following.follow(ranks)
+
+
+def test_code_that_rank_0_names_is_not_run_for_it():
+    """Whoever started this process loads it, or not."""
+    asked = []
+    ranks = Ranks()
+    told = tiny().to_dict() | {"task": {"kind": "their.py:Task", "height": 4, "width": 4}}
+    ranks.hear = lambda: {
+        "versions": following._versions(),
+        "config": told,
+        "tireless": False,
+    }
+    with pytest.raises(ConfigError, match="--allow-code"):
+        following.follow(ranks, lambda: asked.append("code"))
+    assert asked == ["code"]
+
+
+def test_ranks_are_sent_a_model_that_training_starts_from():
+    """Its wiring is of another seed, which no configuration tells; it is begun anew with, too."""
+    settings = ["training.batch=5", "training.restart_every=2", "finishing.every=2"]
+    saved = Model.create(tiny("training.seed=7", "perception.distinct_wiring=true"))
+    start = StartModel.of(saved)
+    config = start.named_in(tiny(*settings, "perception.distinct_wiring=true"))
+    model = fitted(start.model, config, "saved")
+    expected = lead(config, ALONE, 5, model)
+    with in_threads(3, follow_all) as ranks:
+        assert lead(config, ranks, 5, model) == expected
+    assert expected != lead(tiny(*settings, "perception.distinct_wiring=true"), ALONE, 5)

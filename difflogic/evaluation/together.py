@@ -1,0 +1,88 @@
+"""Candidates judged by several ranks: each a part of them, where that is sooner."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.engine.candidates import UNTOLD
+from difflogic.ranks import Ranks
+
+Judged = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+Judge = Callable[[Sequence[int], Sequence[int], int, int], Judged]
+
+FEWEST = 8
+"""Candidates that are shared at all."""
+
+TIMED = 16
+"""Candidates that each rank judges by itself first, to tell how long one takes."""
+
+EXCHANGES = 3
+"""Of which the quickest tells what handing over takes."""
+
+
+class Together:
+    """Lets ranks that all ask the same judge a part each, if judging takes longer than telling.
+
+    That is for rank 0 to decide, by its clock. No result depends on it.
+    """
+
+    def __init__(
+        self, ranks: Ranks, judge: Judge, fits: Callable[[bool], bool] = lambda everywhere: True
+    ) -> None:
+        """`judge` is what `Changes.judge` says, by this rank alone.
+
+        `fits` tells whether it does so with all values at hand, and hears whether all others do:
+        the ranks' ways must not part there.
+        """
+        self._ranks, self._judge, self._fits = ranks, judge, fits
+        self._judged, self._seconds = 0, 0.0
+        self._worth: tuple[float, float] | None = None
+        """Seconds of a candidate, and of an exchange, as all ranks know them."""
+
+    def __call__(self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int) -> Judged:
+        """Return what `judge` does of all candidates."""
+        size = self._ranks.size
+        if size == 1 or len(gates) < FEWEST:
+            return self._judge(gates, ops, limit, stop)
+        if self._worth is None and self._judged >= TIMED:
+            self._worth = self._find_worth()
+        if self._worth is None or not self._pays(len(gates), *self._worth):
+            begun = time.perf_counter()
+            judged = self._judge(gates, ops, limit, stop)
+            self._seconds += time.perf_counter() - begun
+            self._judged += len(judged[0])
+            return judged
+        # Each takes every so manieth, so that all are about as far when one of them hits.
+        own = slice(self._ranks.rank, None, size)
+        told = np.full((1 + -(-len(gates) // size), 2), UNTOLD)
+        if gates[own]:
+            found = np.stack(self._judge(gates[own], ops[own], limit, stop), axis=1)
+            told[1 : 1 + len(found)] = found
+        told[0] = self._fits(True)
+        every = self._ranks.exchange(told)
+        self._fits(bool(every[:, 0].all()))
+        wrong, active = every[:, 1:].swapaxes(0, 1).reshape(-1, 2)[: len(gates)].T
+        hits = np.flatnonzero(wrong <= stop)
+        end = hits[0] + 1 if len(hits) else len(gates)
+        return wrong[:end], active[:end]
+
+    def _pays(self, candidates: int, each: float, exchange: float) -> bool:
+        return candidates * each * (1 - 1 / self._ranks.size) > exchange
+
+    def _find_worth(self) -> tuple[float, float]:
+        """Return what rank 0 measures of a candidate, and of an exchange."""
+        exchanges = []
+        for _ in range(EXCHANGES):
+            self._ranks.meet()
+            begun = time.perf_counter()
+            self._ranks.exchange(np.zeros((FEWEST, 2), np.int64))
+            exchanges.append(time.perf_counter() - begun)
+        found = np.array([self._seconds / self._judged, min(exchanges)])
+        if self._ranks.tireless:
+            found[1] = 0.0
+        self._ranks.share(found)
+        return float(found[0]), float(found[1])

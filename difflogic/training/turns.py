@@ -1,0 +1,66 @@
+"""Gradients of several ranks, added in the order of the samples whoever is done first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.config import Config
+from difflogic.engine.rollout import Engine, add_slots
+from difflogic.ranks import Ranks
+
+Array = npt.NDArray[Any]
+
+
+def bytes_of_sums(config: Config, parameters: int) -> int:
+    """Return the bytes that go from rank to rank in a step: four sums per gate, and the losses."""
+    precision = np.dtype(config.training.precision)
+    return 4 * parameters * precision.itemsize + 8 * config.training.batch
+
+
+def views_of(data: npt.NDArray[np.uint8], like: Array) -> tuple[Array, Array]:
+    """Return the sums and the losses that such bytes are; the sums are of the shape `like` has."""
+    sums, losses = np.split(data, [like.nbytes])
+    return sums.view(like.dtype).reshape(like.shape), losses.view(np.float64)
+
+
+def nothing() -> None:
+    """Add nothing else."""
+
+
+class TurnSum:
+    """Adds this rank's slots to what the ranks before have added. Rank 0 need not wait for that."""
+
+    def __init__(self, ranks: Ranks, total: Array) -> None:
+        """`total` (parameters, 4) is the same on all ranks, before and after."""
+        self._ranks, self._total = ranks, total
+        self._waiting: list[Array] = []
+        self._last: Engine | None = None
+
+    def add(self, engine: Engine, last: bool = False) -> None:
+        """Add what is in an engine's slots; `last` says that it runs no more until they `meet`."""
+        if self._ranks.leads:
+            engine.reduce(self._total)
+        elif last:
+            self._last = engine
+        else:
+            self._waiting.append(engine.slots())
+
+    def meet(self, data: Array | None = None, also: Callable[[], None] = nothing) -> None:
+        """Take this rank's turn, and wait for all others'.
+
+        `data` is what goes from rank to rank: the total alone, or what holds it among other things,
+        which `also` adds to.
+        """
+        shared = self._total if data is None else data
+        self._ranks.add_in_turn(shared.reshape(-1).view(np.uint8), lambda: self._add(also))
+
+    def _add(self, also: Callable[[], None]) -> None:
+        for slots in self._waiting:
+            add_slots(slots, self._total)
+        if self._last is not None:
+            self._last.reduce(self._total)
+        also()

@@ -1,0 +1,84 @@
+"""Candidates that ranks judge together: what one would say, and only where it is sooner."""
+
+import numpy as np
+import pytest
+
+from difflogic.evaluation.together import Together
+from difflogic.ranks import ALONE, in_threads
+
+COUNT = 37
+
+
+def judging(seed, asked=None):
+    """Return what judges candidates by a table, as long as none is hit."""
+    wrong = np.random.default_rng(seed).integers(0, 60, COUNT)
+
+    def judge(gates, ops, limit, stop):
+        if asked is not None:
+            asked.append(len(gates))
+        found = wrong[list(gates)]
+        hits = np.flatnonzero(found <= stop)
+        end = hits[0] + 1 if len(hits) else len(found)
+        return found[:end], found[:end] + np.asarray(ops)[:end]
+
+    return judge
+
+
+def questions():
+    """Yield what is asked for, the same on all ranks."""
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        gates = rng.integers(0, COUNT, rng.integers(1, 33)).tolist()
+        yield gates, rng.integers(0, 16, len(gates)).tolist(), 60, int(rng.integers(-1, 4))
+
+
+def answers(ranks, seed, asked=None):
+    ask = Together(ranks, judging(seed, asked))
+    return [tuple(map(np.ndarray.tolist, ask(*each))) for each in questions()]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_all_ranks_hear_what_one_would(size, seed):
+    expected = answers(ALONE, seed)
+    heard, asked = [], []
+    with in_threads(size, lambda ranks: heard.append(answers(ranks, seed))) as ranks:
+        ranks.tireless = True
+        heard.append(answers(ranks, seed, asked))
+    assert heard == [expected] * size
+    alone = [len(gates) for gates, *_ in questions()]
+    assert sum(asked) < sum(alone)
+
+
+def test_rank_0_s_clock_decides_for_all():
+    """With candidates that take no time nothing is handed over, whatever others measure."""
+    asked = {0: [], 1: []}
+
+    def slow(ranks):
+        ask = Together(ranks, judging(1, asked[ranks.rank]))
+        ask._seconds = -1e9 if ranks.leads else 1e9
+        return [ask(*each) for each in questions()]
+
+    with in_threads(2, slow) as ranks:
+        slow(ranks)
+    assert asked[0] == asked[1] == [len(gates) for gates, *_ in questions()]
+
+
+def test_where_the_values_fit_on_one_rank_only_all_go_without_them():
+    told = {0: [], 1: []}
+
+    def ask(ranks):
+        def fits(everywhere):
+            told[ranks.rank].append(everywhere)
+            return ranks.leads
+
+        ask = Together(ranks, judging(1), fits)
+        for each in questions():
+            ask(*each)
+
+    with in_threads(2, ask) as ranks:
+        ranks.tireless = True
+        ask(ranks)
+    assert told[0] == told[1]
+    assert told[0] == [True, False] * (len(told[0]) // 2)
+    assert told[0]
