@@ -36,6 +36,7 @@ from difflogic.engine.kernels.candidate_base import (
 )
 from difflogic.engine.kernels.changes import FOLLOWED, NO_ROOM, Scratch
 from difflogic.engine.workers import Workers
+from difflogic.gates import Op
 from difflogic.netlist import Netlist
 
 Ops = npt.NDArray[np.uint8]
@@ -106,16 +107,17 @@ class Walk:
         self.drawn += 1
         return bool(self.draws[self.drawn - 1] < self.sideways)
 
-    def fields(self, most_kept: int) -> npt.NDArray[np.int64]:
+    def fields(self, most_kept: int, many_gates: int) -> npt.NDArray[np.int64]:
         """Return what a kernel goes on with, from its own first change on."""
         fields = (
-            0, self.tried, self.most_tried, self.improvements, self.wrong, self.drawn, 0, most_kept
+            0, self.tried, self.most_tried, self.improvements, self.wrong, self.drawn, 0, most_kept,
+            many_gates,
         )  # fmt: skip
         return np.array(fields, np.int64)
 
     def take(self, fields: npt.NDArray[np.int64]) -> int:
         """Take what a kernel made of them; return how many changes it tried."""
-        done, self.tried, _, self.improvements, self.wrong, self.drawn, _, _ = fields.tolist()
+        done, self.tried, _, self.improvements, self.wrong, self.drawn, *_ = fields.tolist()
         self.place += done
         return int(done)
 
@@ -158,6 +160,7 @@ class Candidates:
         self._scratch: list[Scratch] = []
         self._ops = np.empty(0, np.uint8)
         self._kept, self._spare = 0, 1
+        self._live_gates: int | None = None
         self._followed = 0
         """Workers, from the first on, whose circuit is the base."""
 
@@ -202,6 +205,7 @@ class Candidates:
         list_readers(self._wiring, base)
         simulate_base(*self._circuit, self._order)
         self._kept = self._followed = 0
+        self._live_gates = None
         return True
 
     def _new_scratch(self, slots: int) -> Scratch:
@@ -238,6 +242,7 @@ class Candidates:
         self._judge_share(self._scratch[0], *asked, 0, 1, -1, np.ones(1, np.int64), wrong, gates)
         if wrong[0] == NO_ROOM:
             return self._find_room()
+        self._live_gates = None
         self._was_changed(1)
         return True
 
@@ -249,6 +254,15 @@ class Candidates:
             counted = self._script.packed.channels
             tidy(self._wiring, self._base, counted, self._live, self._alive, self._stack)
             self._kept = self._followed = 0
+            self._live_gates = None
+
+    def _count_live_gates(self) -> int:
+        """Return how many gates are live, by the base or longer; pass-throughs are none."""
+        if self._live_gates is None:
+            first, base = self._wiring.inputs, self._base
+            passing = (base.op[first:] == Op.A) | (base.op[first:] == Op.B)
+            self._live_gates = int(np.count_nonzero(base.live[first:] & ~passing))
+        return self._live_gates
 
     def walk(
         self, parameters: npt.NDArray[np.int32], ops: Ops, walk: Walk
@@ -260,12 +274,12 @@ class Candidates:
         """
         self._follow_base(1)
         kept, gates = np.zeros((2, len(ops)), np.int64)
-        fields = walk.fields(max(1, TIDY - self._kept))
+        fields = walk.fields(max(1, TIDY - self._kept), self._count_live_gates())
         self._judge_share(
             self._scratch[0], parameters, ops, UNTOLD, k.WALK, 0, 1, -1,
             np.full(1, len(ops), np.int64), kept, gates, fields, walk.chances, walk.draws,
         )  # fmt: skip
-        done = walk.take(fields)
+        done, self._live_gates = walk.take(fields), int(fields[k.MANY_GATES])
         places = np.flatnonzero(kept[:done])
         for place in places:
             self._ops[parameters[place]] = ops[place]

@@ -29,10 +29,11 @@ from difflogic.jit import borrowing_kernel, inlined, part
 ALONE, KEEP, WALK = range(3)
 """What candidates are judged for: each by itself, to be kept, or one after the other."""
 
-PLACE, TRIED, MOST_TRIED, IMPROVEMENTS, WRONG, DRAWN, KEPT, MOST_KEPT = range(8)
-WALK_FIELDS = 8
+PLACE, TRIED, MOST_TRIED, IMPROVEMENTS, WRONG, DRAWN, KEPT, MOST_KEPT, MANY_GATES = range(9)
+WALK_FIELDS = 9
 """Where a walk is: the next candidate, those tried so far and at most, improvements that it still
-takes to end it, wrong bits of the base, draws used, changes kept and how many end the call."""
+takes to end it, wrong bits of the base, draws used, changes kept and how many end the call, and
+no fewer gates than matter in the base, or in what is left of it in a few changes."""
 
 MOST_GATES, SIDEWAYS = range(2)
 """The gates that a change which is kept may lead to, and the chance of one that is no better."""
@@ -248,20 +249,26 @@ def leave_behind(base, cells, script, history, own, step, counts):
 
 
 @inlined
-def is_kept(walk, chances, draws, total, gates):
+def is_kept(wiring, script, own, walk, chances, draws, total):
     """Decide on a candidate of a walk; a number is drawn for one that is no better and no larger.
 
-    That is, unless it is worse: then there is nothing to decide.
+    Its gates are counted, which takes longer than to judge most of them, only where there may be
+    too many: those that the base does not have are evaluated in every step.
     """
     if total > walk[WRONG]:
         return False
-    walk[IMPROVEMENTS] -= total < walk[WRONG]
-    if total < walk[WRONG]:
-        return True
-    if gates > chances[MOST_GATES]:
-        return False
-    walk[DRAWN] += 1
-    return draws[walk[DRAWN] - 1] < chances[SIDEWAYS]
+    many = walk[MANY_GATES] + own.sizes[ALWAYS]
+    if total == walk[WRONG]:
+        most = chances[MOST_GATES]
+        if many > most and count_gates(wiring, own, script.channels) > most:
+            return False
+        walk[DRAWN] += 1
+        if draws[walk[DRAWN] - 1] >= chances[SIDEWAYS]:
+            return False
+    else:
+        walk[IMPROVEMENTS] -= 1
+    walk[MANY_GATES] = many
+    return True
 
 
 @borrowing_kernel
@@ -312,14 +319,15 @@ def judge_share(
                 adopt(wiring, base, own, parameter, taken)
                 judging = False
                 continue
-            if NO_ROOM < total <= most:
-                gates[i] = count_gates(wiring, own, script.channels)
-            restore(wiring, base, own, parameter)
-            judging = mode == WALK and total != NO_ROOM
-            if judging:
+            if mode == WALK and total != NO_ROOM:
                 walk[TRIED] += 1
                 # Once more if it is kept, so that the base takes it over.
-                keep = judging = is_kept(walk, chances, draws, total, gates[i])
+                keep = judging = is_kept(wiring, script, own, walk, chances, draws, total)
+            else:
+                judging = False
+                if NO_ROOM < total <= limit:
+                    gates[i] = count_gates(wiring, own, script.channels)
+            restore(wiring, base, own, parameter)
         if mode == WALK:
             if total == NO_ROOM:
                 return
