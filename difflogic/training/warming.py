@@ -1,7 +1,7 @@
 """Compiling what a training run calls, by calling it.
 
 One cell and one step are enough: the kernels are the same for any size, wiring and task, and of a
-configuration only the precision and the way to share matter to them.
+configuration only the precision, the form of gates and the way to share matter to them.
 """
 
 from __future__ import annotations
