@@ -48,6 +48,16 @@ class Builder:
     def constant(self, value: int) -> Any:
         return ir.Constant(self.vector, [value] * self.words)
 
+    def move_in(self, vector: Any, word: Any, shift: int) -> Any:
+        """Return a vector moved by a word, and `word` in the place that is free.
+
+        That is the first place where `shift` is -1, and the last where it is 1.
+        """
+        undefined, n = ir.Constant(self.vector, ir.Undefined), self.words
+        single = self.ir.insert_element(undefined, word, I32(0))
+        places = [n, *range(n - 1)] if shift < 0 else [*range(1, n), n]
+        return self.ir.shuffle_vector(vector, single, ir.Constant(ir.VectorType(I32, n), places))
+
     def intrinsic(self, name: str, result: Any, *arguments: Any) -> Any:
         module = self.function.module
         function = module.globals.get(name)

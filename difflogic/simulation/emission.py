@@ -30,6 +30,9 @@ from difflogic.simulation.schedule import Schedule
 
 DIGITS_AT_ONCE = 4
 """Random words that do not wait for each other: a hash has a latency of about 40 cycles."""
+FEW_DIGITS = (1, 2)
+"""A probability with no more, such as a half or a quarter, takes as many random words and no more.
+The hashes are most of what an asynchronous circuit of some gates takes."""
 
 _POINTER = _I64.as_pointer()
 
@@ -56,21 +59,28 @@ def _emit_fill(module: ir.Module, words: int) -> ir.Function:
     b = Builder(function, words)
     out, vectors, key, threshold, digits = function.args
     lanes = ir.Constant(b.vector, [lane * WORD * GOLDEN % 2**64 for lane in range(words)])
-    with b.loop(_I64(0), vectors) as vector:
-        first = b.ir.mul(vector, _I64(words))
-        place = b.ir.mul(first, _I64(WORD * GOLDEN % 2**64))
-        counter = b.ir.add(b.splat(b.ir.add(key, place)), lanes)
-        b.put_vector(_emit_comparison(b, counter, threshold, digits), out, first)
-    b.ir.ret_void()
+
+    def fill(at_once: int) -> None:
+        with b.loop(_I64(0), vectors) as vector:
+            first = b.ir.mul(vector, _I64(words))
+            place = b.ir.mul(first, _I64(WORD * GOLDEN % 2**64))
+            counter = b.ir.add(b.splat(b.ir.add(key, place)), lanes)
+            b.put_vector(_emit_comparison(b, counter, threshold, digits, at_once), out, first)
+        b.ir.ret_void()
+
+    for few in FEW_DIGITS:
+        with b.ir.if_then(b.ir.icmp_unsigned("<=", digits, _I64(few))):
+            fill(few)
+    fill(DIGITS_AT_ONCE)
     return function
 
 
-def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any) -> Any:
-    """Emit the comparison of random numbers with the threshold, several digits at a time."""
+def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any, at_once: int) -> Any:
+    """Emit the comparison of random numbers with the threshold, some digits at a time."""
 
     def some_digits(carried: list[Any]) -> tuple[Sequence[Any], Any]:
         digit, counter, result, undecided = carried
-        for number in range(DIGITS_AT_ONCE):
+        for number in range(at_once):
             bits = b.mix(counter)
             counter = b.ir.add(counter, b.constant(GOLDEN))
             # Our next digit against theirs: smaller, greater, or equal and still undecided.
@@ -79,7 +89,7 @@ def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any) -> A
             differs = b.ir.and_(undecided, b.ir.xor(bits, theirs))
             result = b.ir.or_(result, b.ir.and_(differs, theirs))
             undecided = b.ir.xor(undecided, differs)
-        digit = b.ir.add(digit, _I64(DIGITS_AT_ONCE))
+        digit = b.ir.add(digit, _I64(at_once))
         left = b.intrinsic(f"llvm.vector.reduce.or.v{b.words}i64", _I64, undecided)
         more = b.ir.icmp_unsigned("<", digit, digits)
         more = b.ir.and_(more, b.ir.icmp_unsigned("!=", left, _I64(0)))
@@ -132,6 +142,9 @@ class _Cells:
     ) -> None:
         self._b, self._channels, self._stride = b, channels, stride
         self._word = b.ir.mul(vector, _I64(b.words))
+        # Where one instruction moves words of a cache line, it is cheaper than to load two lines
+        # in part. Not where rows share what they load: their gates are at the same instructions.
+        self._moves = b.words == LINE and len(seen) == 3
         # Moved once per vector, so that a channel's place is the same for all of them.
         self._rows = [b.at(row, self._word) for row in seen]
         self._offsets: dict[int, Any] = {}
@@ -187,11 +200,20 @@ class _Cells:
         if (row, column, channel) not in self._seen:
             here = self._words_at(row, channel, 0)
             if column == 0:  # the cell to the left is one bit lower
-                here = self._b.funnel(True, here, self._words_at(row, channel, -1), 1)
+                here = self._b.funnel(True, here, self._beside(row, channel, -1), 1)
             elif column == 2:
-                here = self._b.funnel(False, self._words_at(row, channel, 1), here, 1)
+                here = self._b.funnel(False, self._beside(row, channel, 1), here, 1)
             self._seen[row, column, channel] = here
         return self._seen[row, column, channel]
+
+    def _beside(self, row: int, channel: int, shift: int) -> Any:
+        """Return the words before (-1) those of a vector, or after (1)."""
+        if not self._moves:
+            return self._words_at(row, channel, shift)
+        b = self._b
+        place = _I64(-1 if shift < 0 else b.words)
+        word = b.get(self._rows[row], b.ir.add(self._offset(channel), place))
+        return b.move_in(self._words_at(row, channel, 0), word, shift)
 
 
 @dataclass(frozen=True, slots=True)
