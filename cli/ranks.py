@@ -130,27 +130,25 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
 @contextmanager
 def joined() -> Iterator[Ranks]:
     """While entered, be one of the ranks that a launcher has started, or alone."""
-    from difflogic.ranks import ALONE, join
+    from difflogic.ranks import together
 
-    ranks = join()
-    if ranks is None:
-        yield ALONE
-        return
-    end = _take_descriptors() if ranks.leads else None
-    _say(end, BEGIN)
+    end = None
     try:
-        yield ranks
-    except BaseException as error:
-        if not ranks.leads:
-            note(f"error: rank {ranks.rank}: {error or type(error).__name__}")
-            ranks.abort()
-        if ranks.torn and not isinstance(error, KeyboardInterrupt):  # last words
-            note(f"error: {error or type(error).__name__}")
-        ranks.leave()
+        with together() as ranks:
+            if ranks.size > 1 and ranks.leads:
+                end = _take_descriptors()
+            _say(end, BEGIN)
+            try:
+                yield ranks
+            except BaseException as error:
+                # Last words, where what comes next ends this process at once.
+                if not ranks.leads:
+                    note(f"error: rank {ranks.rank}: {error or type(error).__name__}")
+                elif ranks.torn and not isinstance(error, KeyboardInterrupt):
+                    note(f"error: {error or type(error).__name__}")
+                raise
+    finally:
         _say(end, END)
-        raise
-    ranks.leave()
-    _say(end, END)
 
 
 def _take_descriptors() -> int | None:

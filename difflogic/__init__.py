@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from difflogic.library.sweeping import sweep as sweep
     from difflogic.library.training import train as train
     from difflogic.model import Model as Model
+    from difflogic.ranks import together as together
     from difflogic.tasks import Task as Task
+    from difflogic.training.following import follow as follow
     from difflogic.training.trainer import Trainer as Trainer
 
 PROJECT = "dct"
@@ -79,6 +81,8 @@ _HOMES = {
     "load_config": "difflogic.config",
     "Model": "difflogic.model",
     "Trainer": "difflogic.training.trainer",
+    "follow": "difflogic.training.following",
+    "together": "difflogic.ranks",
     "Task": "difflogic.tasks",
     "held_out": "difflogic.evaluation",
 }

@@ -275,8 +275,9 @@ def run(
             gates=gates,
             peak_one_core=max(one for one, _ in peaks),
             peak_all_workers=max(every for _, every in peaks),
-            bytes_per_worker=trainer.engine.bytes_per_worker,
-            bytes_shared=trainer.engine.bytes_shared,
+            # As a plan counts them, with those of searches.
+            bytes_per_worker=trainer.plan.bytes_per_worker,
+            bytes_shared=trainer.plan.bytes_shared,
             peak_memory=peak_memory(),
             clock=clock_rate(),
             vector=registers().width // np.dtype(np.float32).itemsize,

@@ -10,7 +10,7 @@ import typer
 
 from cli.commands import config as config_command
 from cli.errors import note
-from cli.options.parsing import MOST_WORKERS, named_path
+from cli.options.parsing import MOST_WORKERS, named_path, whole_number
 from cli.terminal import output
 from cli.terminal.warming import compile_for
 from cli.watching import watched
@@ -18,6 +18,7 @@ from cli.watching import watched
 if TYPE_CHECKING:
     from difflogic.library.planning import Planned
     from difflogic.scaling.curves import Curves
+    from difflogic.scaling.network import Network
 
 
 def plan(
@@ -55,6 +56,16 @@ def plan(
             help="Replay a step on so many workers, such as 1-128, for each strategy.",
         ),
     ] = None,
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole_number(2, 4096),
+            metavar="N",
+            help="Tell whether so many machines pay: messages, bytes, and the latency of a network "
+            "that is short enough.",
+            show_default=False,
+        ),
+    ] = None,
     svg: Annotated[
         Path | None,
         typer.Option(
@@ -85,8 +96,9 @@ def plan(
         compile_for(settings)
     with watched() as progress:
         found = make_plan(
-            settings, machine=where, measure=measure, simulate=workers_between, progress=progress
-        )
+            settings, machine=where, measure=measure, simulate=workers_between, ranks=ranks,
+            progress=progress,
+        )  # fmt: skip
     if as_json:
         output.show_json(found.as_dict())
     else:
@@ -194,4 +206,33 @@ def lines(found: Planned) -> list[tuple[str, str]]:
         ),
         ("serial share", f"{100 * share:.0f} % of a step on one worker"),
     ]
+    if found.network is not None:
+        rows += network_lines(found.network)
     return rows
+
+
+def network_lines(found: Network) -> list[tuple[str, str]]:
+    """Return the arithmetic of further machines."""
+    from difflogic.quantities import show_bytes
+    from difflogic.scaling.network import BANDWIDTH
+
+    def ms(seconds: float) -> str:
+        return f"{1000 * seconds:.3g} ms"
+
+    saved = (
+        f"{ms(found.alone)} by one, {ms(found.together)} by {found.ranks}, if nothing were handed "
+        f"over: {ms(found.saved)} saved"
+    )
+    handed = (
+        f"{found.messages} one after the other per step, {found.large} of them with sums of "
+        f"{show_bytes(found.bytes_each)}: {ms(found.transfer)} at {8 * BANDWIDTH / 1e9:.0f} Gbit/s"
+    )
+    pays = "never: handing over takes longer than it saves"
+    if found.saved <= 0:
+        pays = "never: the batch has too few samples to share"
+    elif found.latency is not None:
+        pays = (
+            f"where a message arrives within {ms(found.latency)}: ({ms(found.saved)} - "
+            f"{ms(found.transfer)}) / {found.messages}"
+        )
+    return [("machines", saved), ("messages", handed), ("pays", pays)]

@@ -15,7 +15,10 @@ from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatc
 from difflogic.scaling.costs import REPEAT, StepCosts, measure_costs
 from difflogic.scaling.curves import Curves, counts_between
 from difflogic.scaling.curves import simulate as replay_curves
+from difflogic.scaling.network import Network, network
 from difflogic.scaling.replay import replay
+
+MOST_RANKS = 4096
 
 COMPARED = 10
 """Steps that a simulation is held against."""
@@ -32,6 +35,8 @@ class Planned:
     """None if nothing was measured."""
     curves: Curves | None = None
     """Speed-up over workers by simulation; None if none was asked for."""
+    network: Network | None = None
+    """What further machines bring, and cost; None if that was not asked for."""
 
     @property
     def expected(self) -> float | None:
@@ -55,6 +60,7 @@ class Planned:
             "expected_step_seconds": self.expected,
             "expected_step_seconds_alone": self.expected_alone,
             "simulated": None if self.curves is None else self.curves.as_dict(),
+            "network": None if self.network is None else self.network.as_dict(),
         }
 
 
@@ -65,6 +71,7 @@ def plan(
     machine: Machine | str | None = None,
     measure: bool = True,
     simulate: tuple[int, int] | None = None,
+    ranks: int | None = None,
     progress: Watch = unwatched,
     should_stop: ShouldStop = never,
 ) -> Planned:
@@ -73,14 +80,18 @@ def plan(
     `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. Unless `measure` is off some
     training steps are measured here, on one worker, from which the time of a step follows.
     `simulate` replays a step on numbers of workers between two, for each strategy, and measures it
-    on one and two to compare. Raises ConfigError for what cannot be planned.
+    on one and two to compare. `ranks` tells from which latency of the network on so many machines
+    pay. Raises ConfigError for what cannot be planned.
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Machine.parse(machine) if isinstance(machine, str) else machine
     found = ParallelPlan.for_model(settings, where)
     costs = curves = None
-    if simulate is not None and not measure:
-        raise ConfigError("a simulation needs measured costs: leave --no-measure out")
+    for what, asked in (("a simulation needs", simulate), ("ranks need", ranks)):
+        if asked is not None and not measure:
+            raise ConfigError(f"{what} measured costs: leave --no-measure out")
+    if ranks is not None and not 2 <= ranks <= MOST_RANKS:
+        raise ConfigError(f"{ranks} ranks: give 2 to {MOST_RANKS}")
     if simulate is not None and not 1 <= simulate[0] <= simulate[1] <= MOST_CORES:
         raise ConfigError(f"a simulation is for 1 to {MOST_CORES} workers, ascending")
     if measure:
@@ -90,4 +101,7 @@ def plan(
         count = Watched(progress, should_stop).counting("steps compared:", COMPARED)
         counts = counts_between(*simulate)
         curves = replay_curves(settings, found, costs, counts, COMPARED, count)
-    return Planned(settings, found, explain(settings, found), costs, curves)
+    reckoned = None
+    if ranks is not None and costs is not None:
+        reckoned = network(settings, costs, ranks, where)
+    return Planned(settings, found, explain(settings, found), costs, curves, reckoned)

@@ -6,8 +6,17 @@ the order of the samples, so that the bits are those of one process. Searches th
 judges a part of the candidates, and all then know of all.
 """
 
-from difflogic.ranks.mpi import MISSING, join, require, started
+from difflogic.ranks.mpi import MISSING, join, require, started, together
 from difflogic.ranks.protocol import ALONE, Ranks
 from difflogic.ranks.threads import in_threads
 
-__all__ = ["ALONE", "MISSING", "Ranks", "in_threads", "join", "require", "started"]
+__all__ = [
+    "ALONE",
+    "MISSING",
+    "Ranks",
+    "in_threads",
+    "join",
+    "require",
+    "started",
+    "together",
+]

@@ -9,6 +9,8 @@ import importlib
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from difflogic.errors import ConfigError
@@ -77,6 +79,26 @@ class MpiRanks(LinkedRanks):
     def abort(self) -> None:
         """End all ranks at once."""
         self._world.Abort(1)
+
+
+@contextmanager
+def together() -> Iterator[Ranks]:
+    """Enter the ranks that a launcher started this process as one of, or none but itself.
+
+    Where one leaves by an exception, those that wait for it are ended. Raises ConfigError.
+    """
+    ranks = join()
+    if ranks is None:
+        yield ALONE
+        return
+    try:
+        yield ranks
+    except BaseException:
+        if not ranks.leads:
+            ranks.abort()
+        ranks.leave()
+        raise
+    ranks.leave()
 
 
 def _wait(request: Any) -> None:

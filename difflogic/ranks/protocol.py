@@ -31,6 +31,8 @@ class Ranks:
     size = 1
     here = 1
     """Ranks on this machine, with this one."""
+    torn = False
+    """Whether others wait for this one to go on, and would do so for ever."""
     tireless = False
     """Whether to share even what is done sooner without; `gather` tells the others."""
 
@@ -104,9 +106,6 @@ ALONE = Ranks()
 
 class LinkedRanks(Ranks):
     """Ranks that bytes can be handed to. What they say to each other is the same for any link."""
-
-    torn = False
-    """Whether the others wait for this one to go on, and would do so for ever."""
 
     @abstractmethod
     def give(self, data: Bytes, rank: int) -> None:

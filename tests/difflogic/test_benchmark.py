@@ -14,6 +14,7 @@ import pytest
 from difflogic import benchmark
 from difflogic.benchmark import Agreement, Path, Report, ratio
 from difflogic.config import Config, load_config
+from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.traffic import Traffic
 from difflogic.model import Model
 from difflogic.training.phases import PHASES, PhaseTimer
@@ -65,8 +66,9 @@ class TestRun:
         assert report.share_of_peak == pytest.approx(report.limit / report.path.total.median)
         assert report.gate_rate == pytest.approx(report.gate_lanes / report.path.total.median)
         assert report.path.workers == 2
-        assert report.bytes_per_worker > 0
-        assert report.bytes_shared > 0
+        planned = ParallelPlan.for_model(report.config)
+        assert report.bytes_per_worker == planned.bytes_per_worker
+        assert report.bytes_shared == planned.bytes_shared
         assert report.noise >= 0
         assert report.config == config
 

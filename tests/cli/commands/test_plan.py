@@ -42,6 +42,17 @@ def test_a_measured_plan_tells_the_time_of_a_step():
     assert set(data["reasons"]) >= {"lanes", "memory"}
 
 
+def test_a_plan_tells_whether_machines_pay():
+    found = run(*OVERRIDES, "--small", "--ranks", "2", "--set", "training.batch=4")
+    assert found.exit_code == 0, found.output
+    lines = {line.split("  ")[0]: line for line in found.stdout.splitlines()}
+    assert "saved" in lines["machines"]
+    assert "3 one after the other per step, 2 of them with sums of 704 B" in lines["messages"]
+    assert lines["pays"]
+    found = run(*OVERRIDES, "--small", "--ranks", "2", "--json")
+    assert json.loads(found.stdout)["network"]["messages"] == 3
+
+
 def test_more_workers_than_tasks_are_warned_of():
     found = run("game-of-life", "--no-measure", "--workers", "8", "--machine", "cores=8")
     assert found.exit_code == 0
@@ -56,6 +67,8 @@ def test_more_workers_than_tasks_are_warned_of():
         (["--machine", "core=3"], 'machine "core=3": no "core": did you mean "cores"?'),
         (["--set", "parallel.memory_budget=1MB"], '[parallel] memory_budget "1MB": the buffers'),
         (["--set", "parallel.memory_budget=much"], '[parallel] memory_budget must be "auto" or a'),
+        (["--ranks", "2", "--no-measure"], "leave --no-measure out"),
+        (["--ranks", "1"], '"1" is no whole number from 2'),
         (["--workers", "0"], '"0" is neither "auto" nor a whole number'),
         (["nothing"], "nothing"),
     ],
