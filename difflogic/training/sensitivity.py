@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.hard_gradients import HardGradients
+from difflogic.engine.layout import samples_per_group
 from difflogic.engine.plan import SEARCH_CELLS
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
@@ -53,7 +54,10 @@ class GradientSensitivity:
         self._scene, self._steps, self._ranks = scene, steps, ranks
         self._held = plan.held is not None
         self._batch = min(plan.starts, max(1, SEARCH_CELLS // scene.grid.cells))
-        self._wave = min(self._batch, in_flight or self._batch)
+        # An engine rolls out as many as it has room for: a rank's is for its own.
+        group = samples_per_group(scene.grid)
+        most = group * -(-self._batch // (group * ranks.size))
+        self._wave = min(self._batch, in_flight or self._batch, most)
         self._engine = Engine(netlist, scene.grid, steps, self._wave, dtype, sharing)
         self._hard = HardGradients(netlist, scene.grid, steps, self._wave)
 
