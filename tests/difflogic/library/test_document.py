@@ -27,7 +27,7 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "gates, equal\n" in out
     assert "False 3\n" in out
-    assert "1 of 1\nthe same bytes\n" in out
+    assert "1 in all, 3 epochs\nthe same bytes\n" in out
     assert "True True\n" in out  # the losses and gradients of two ways to compute them
     assert "stopped after " in out
     for name in (
