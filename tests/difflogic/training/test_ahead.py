@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -39,7 +40,7 @@ def test_closing_ends_it_at_once(helper):
 
 
 def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
-    monkeypatch.setattr(sys, "executable", "/bin/true")
+    monkeypatch.setattr(sys, "executable", shutil.which("true"))
     helper = ahead.Ahead("float32")
     assert not helper.wait("search")
     helper.close()
