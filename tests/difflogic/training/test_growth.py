@@ -7,6 +7,7 @@ import pytest
 
 from difflogic.errors import ConfigError
 from difflogic.evaluation.assurance import assure
+from difflogic.streams import stream
 from difflogic.training.best import BestCircuit
 from difflogic.training.finishing import Finished
 from difflogic.training.trainer import Trainer
@@ -31,11 +32,15 @@ def steps(trainer, epochs):
 
 
 def test_the_target_is_grown_first_and_then_stays(monkeypatch):
-    drawn = []
-    draw = "difflogic.training.trainer.draw_pool"
-    monkeypatch.setattr(draw, lambda task, config, epoch, since, runs: drawn.append(epoch) or [])
+    drawn = set()
+
+    def recorded(seed, purpose, epoch, number):
+        drawn.add(epoch)
+        return stream(seed, purpose, epoch, number)
+
+    monkeypatch.setattr("difflogic.training.pool.stream", recorded)
     trained(growing(*STAGED), 100)
-    assert drawn == list(range(90, 100))
+    assert drawn == set(range(90, 100))
     monkeypatch.undo()
     trainer, results = trained(growing(*STAGED))
     found = [result.finished for result in results if result.finished]
