@@ -194,7 +194,7 @@ class TestInterruption:
     def test_while_compiling_it_stops_at_once(
         self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def warm_up(self: Any) -> float:
+        def warm_up(self: Any, meanwhile: bool = False) -> float:
             raise KeyboardInterrupt
 
         monkeypatch.setattr(staged, "warm_up", warm_up)
