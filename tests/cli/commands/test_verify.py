@@ -216,7 +216,7 @@ def test_a_cold_start_is_announced_for_both_precisions(
     dct: Dct, tiny: list[str], staged: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verification, "equivalence", lambda config: iter(FOUND))
-    monkeypatch.setattr(staged, "warm_up", lambda self: 1.0)
+    monkeypatch.setattr(staged, "warm_up", lambda self, meanwhile=False: 1.0)
     staged.cold = True
     result = dct("verify", "equivalence", *(f"--set={x}" for x in tiny))
     for precision in ("float32", "float64"):
