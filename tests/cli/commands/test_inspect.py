@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from difflogic.gates import Op
 from difflogic.jit import JIT
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.inspection.decision import Clauses
 from difflogic.logic.proof import equivalence
 from difflogic.model import Model
 from tests.difflogic.logic.circuits import automaton, circuit_of
@@ -291,19 +291,25 @@ def test_a_closed_pipe_is_no_traceback(life: str) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_an_interrupt_ends_a_search(tmp_path: Path) -> None:
+def test_an_interrupt_ends_a_search(
+    dct: Dct, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All states of a torus are fixed here: there is no end to what is found."""
     keep = automaton(from_function(lambda board: int(board[1, 1])), steps=10**6)
+    asked = iter(range(10**9))
+    solve = Clauses.solve
+
+    def interrupted(self: Clauses, *arguments: Any) -> bool | None:
+        if next(asked) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        return solve(self, *arguments)
+
+    monkeypatch.setattr(Clauses, "solve", interrupted)
     path = save(keep, tmp_path / "keep.json")
-    command = [sys.executable, "-m", "cli", "inspect", path, "--unsimplified", "--time-limit", "60"]
-    process = subprocess.Popen(
-        command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert (stdout, stderr) == ("", "interrupted\n")
+    result = dct("inspect", path, "--unsimplified", "--time-limit", "60")
+    assert next(asked) in range(6, 8)
+    assert result.exit_code == 130
+    assert (result.stdout, result.stderr) == ("", "interrupted\n")
 
 
 def test_json_is_one_object(dct: Dct, pair: str) -> None:
