@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.errors import ModelFileError
-from difflogic.files import open_plain
+from difflogic.files import open_plain, reason
 
 MAX_FILE_BYTES = 2**28
 """Above what the largest accepted circuit takes, in float64."""
@@ -77,8 +77,7 @@ class NpzReader:
         except IsADirectoryError:
             raise self.error("is a directory: name the model.npz in it") from None
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-            reason = getattr(error, "strerror", None) or str(error)
-            raise self.error(f"cannot be read: {reason.lower()}") from None
+            raise self.error(f"cannot be read: {reason(error)}") from None
         try:
             if os.fstat(self._file.fileno()).st_size > largest:
                 raise self.error(f"is no {kind} file: it is larger than any {kind}")

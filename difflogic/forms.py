@@ -53,16 +53,17 @@ class FourNumbers:
         offset = self.offset[places].astype(logits.dtype)
         return (logits[places] - offset[:, None]) / scale[:, None]
 
-    def conform(self, logits: Array) -> None:
+    def conform(self, logits: Array) -> int:
         """Make `logits` (16, gates) those of gates of this form, in place.
 
         Other gates than of this form become sure of the op that is their most probable one: the
-        hard circuit stays as it is.
+        hard circuit stays as it is. Returns how many these are.
         """
         ops, near = logits.argmax(axis=0), self.logits(self.numbers(logits))
         far = np.abs(near - logits).max(axis=0) > TOLERANCE * (1 + np.abs(logits).max(axis=0))
         others = np.flatnonzero(far | (near.argmax(axis=0) != ops))
         logits[:, others] = self.logits(self.sure[:, ops[others]].astype(logits.dtype))
+        return len(others)
 
     def gradient(self, by_logits: Array) -> Array:
         """Return the derivative by the numbers (4, gates), given that by the logits (16, gates)."""

@@ -59,6 +59,15 @@ def named_path(text: str) -> Path:
     return Path(text)
 
 
+def named_model(text: str) -> str:
+    """Parse an option that names a run or a model: "", as of an unset variable, is neither."""
+    import typer
+
+    if not text:
+        raise typer.BadParameter('"" names no run, and no model\'s file (for the newest run: last)')
+    return text
+
+
 def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]:
     """Return rows and columns of a size such as 512x1024, each at most `most`.
 

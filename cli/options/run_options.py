@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from cli.commands import config as config_command
-from cli.options.parsing import named_path, whole_number
+from cli.options.parsing import named_model, named_path, whole_number
 from cli.options.sources import ALLOW_CODE
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class RunOptions:
         str | None,
         typer.Option(
             "--from",
+            parser=named_model,
             metavar="RUN|MODEL",
             help='Start from what a run has learned, be it "last", or from a model\'s file; its '
             "circuit has to be of the configuration's sizes.",

@@ -121,12 +121,14 @@ def _next_command(summary: Mapping[str, Any], directory: str, leave: str) -> str
         return f"dct train --resume {path}{leave}   (goes on where it stopped)"
     if summary["scores"]["held_out"]["exact"]:
         return f"dct eval {path}{leave}   (every test of the circuit; dct inspect shows it)"
+    # What it started from is in its directory: without that the same would be another experiment.
+    source = f" --from {shlex.quote(f'{directory}/start.npz')}" if summary.get("start") else ""
     full = _full_experiment(summary)
     if full is not None:
-        return f"dct train {full}   (the full experiment, for as long as it takes to learn)"
+        return f"dct train {full}{source}   (the full experiment, for as long as it takes to learn)"
     seed = summary["seed"] + 1
     config = shlex.quote(f"{directory}/config.toml")
-    return f"dct train {config} --seed {seed}   (one seed is not a result)"
+    return f"dct train {config} --seed {seed}{source}   (one seed is not a result)"
 
 
 def _full_experiment(summary: Mapping[str, Any]) -> str | None:
@@ -136,5 +138,7 @@ def _full_experiment(summary: Mapping[str, Any]) -> str | None:
     name = summary["experiment"].removesuffix("-small")
     if name not in shipped_configs():
         return None
+    if summary.get("start") and name != summary["experiment"]:
+        return None  # its circuit is larger than that of the model that the run started from
     short = summary["epochs_requested"] < TRIAL_SHARE * load_config(name).training.epochs
     return name if short or name != summary["experiment"] else None

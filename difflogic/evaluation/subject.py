@@ -87,6 +87,11 @@ def any_task(task: Task) -> None:
 def require_lasting_target(task: Task) -> None:
     """Refuse tasks whose target does not stay: what comes later, or elsewhere, has none."""
     if not task.stays:
+        if task.holds:
+            raise InapplicableError(
+                "it needs a target that stays from every start and however cells update, and that "
+                f"of {task.name} stays from its own start, where all update in each step"
+            )
         raise InapplicableError(f"it needs a target that stays, and that of {task.name} does not")
 
 

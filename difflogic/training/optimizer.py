@@ -69,7 +69,8 @@ class AdamW:
         self.logits = logits
         self.steps = 0
         self._form = FORMS[config.form](config.initial_logit)
-        self.conform()
+        self.made_sure = self.conform()
+        """Gates that were of another form at first."""
         learned = logits if self._form is None else self._form.numbers(logits)
         self.first = np.zeros_like(learned)
         self.second = np.zeros_like(learned)
@@ -77,10 +78,12 @@ class AdamW:
         self._basis = COEFFICIENTS.astype(logits.dtype)
         self._space = np.empty((k.ROOM, k.COLUMNS), logits.dtype)
 
-    def conform(self) -> None:
-        """Bring logits that came from elsewhere to the form of gates that is learned."""
-        if self._form is not None:
-            self._form.conform(self.logits)
+    def conform(self) -> int:
+        """Bring logits that came from elsewhere to the form of gates that is learned.
+
+        Returns the number of gates that were of another form.
+        """
+        return 0 if self._form is None else self._form.conform(self.logits)
 
     def state(self) -> dict[str, Array]:
         """Return copies of the moments, and the number of steps."""

@@ -116,6 +116,7 @@ class Session:
                 config = as_begun(for_this_stretch(self.config, self._asked), self._before)
                 self._trainer = stack.enter_context(self._make_trainer(config))
                 self._go_back()
+                self._say_what_is_lost()
             self._stack = stack.pop_all()
         return self
 
@@ -337,6 +338,16 @@ class Session:
         self.history = found.history
         self._checkpoint_epoch = found.checkpoint.epoch
         self.resumed = found.checkpoint.resumed + 1
+
+    def _say_what_is_lost(self) -> None:
+        """Say so if a new run does not take over all of the model that it starts from."""
+        sure, gates = self.trainer.made_sure
+        if sure and self._new and self._start is not None:
+            self._say(
+                f"{self._start.name}: {sure} of {gates} gates are of another form than "
+                "training.form, with training.initial_logit: they begin as sure of their most "
+                "probable op, and what else was learned of them is lost"
+            )
 
     def abandon(self) -> None:
         """Remove a new run of which nothing came, for who ends this process while it is entered."""

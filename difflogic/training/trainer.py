@@ -171,6 +171,11 @@ class Trainer:
         return replace(start, logits=np.ascontiguousarray(logits.T))
 
     @property
+    def made_sure(self) -> tuple[int, int]:
+        """Gates that began as sure of their op, being of another form than is learned; of all."""
+        return self._optimizer.made_sure, self._logits.shape[1]
+
+    @property
     def exact_epoch(self) -> int | None:
         """Epoch after which a circuit was first verified to be exact; None if none was yet."""
         return self._best.exact_epoch

@@ -83,6 +83,12 @@ class TestExitCode:
         assert result.exit_code == 2
         assert 'test "fault" does not apply to game-of-life-small' in result.stderr
 
+    def test_a_picture_that_is_to_stay(self, dct: Dct, tmp_path: Path) -> None:
+        Model.create(load_config("letter-g-hold")).save(tmp_path / "hold.npz")
+        result = dct("eval", "hold.npz", "--test", "fault")
+        assert result.exit_code == 2
+        assert "stays from its own start" in " ".join(result.stderr.split())
+
 
 class TestPath:
     def test_a_runs_directory(self, dct: Dct, right: str, tmp_path: Path) -> None:

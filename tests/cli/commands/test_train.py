@@ -588,6 +588,7 @@ class TestFrom:
         [
             (["--set", "perception.kernels=3"], "perception.kernels: 2 in the model, 3 asked for"),
             (["--resume", "last"], "leave --from out"),
+            (["--from", ""], "names no run"),
         ],
     )
     def test_what_cannot_be(
@@ -596,6 +597,31 @@ class TestFrom:
         result = train_tiny("--from", str(source), *arguments)
         assert result.exit_code == 2
         assert message in " ".join(result.stderr.split())
+
+    def test_gates_of_another_form(
+        self, dct: Dct, train_tiny: Dct, source: Path, tmp_path: Path
+    ) -> None:
+        def told(*arguments: str) -> str:
+            result = train_tiny("--epochs", "1", "--quiet", "--from", str(source), *arguments)
+            assert result.exit_code == 0
+            return " ".join(result.stderr.split())
+
+        lost = "they begin as sure of their most probable op"
+        assert lost not in told()
+        run = str(tmp_path / "run")
+        assert lost in told("--set", "training.form=polynomial", "--dir", run)
+        resumed = dct("train", "--resume", run, "--epochs", "2", "--quiet")
+        assert resumed.exit_code == 0
+        assert lost not in " ".join(resumed.stderr.split())
+
+    def test_a_linked_copy(self, dct: Dct, train_tiny: Dct, source: Path, tmp_path: Path) -> None:
+        run = tmp_path / "run"
+        train_tiny("--from", str(source), "--epochs", "1", "--quiet", "--dir", str(run))
+        (run / "start.npz").unlink()
+        (run / "start.npz").symlink_to(source / "model.npz")
+        result = dct("train", "--resume", str(run), "--epochs", "2", "--quiet")
+        assert result.exit_code == 2
+        assert "it is a link, and none is followed there" in " ".join(result.stderr.split())
 
     @pytest.mark.parametrize("content", [None, b"", b"PK\3\4 and no more", b"{}"])
     def test_no_model(self, train_tiny: Dct, tmp_path: Path, content: bytes | None) -> None:

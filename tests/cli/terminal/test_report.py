@@ -107,6 +107,15 @@ def test_where_the_run_is() -> None:
         ({"experiment": "of-my-own", "epochs_requested": 5}, "dct train runs/x/config.toml "),
         ({"held_out": {"exact": True}}, "dct eval runs/x "),
         ({"interrupted": True}, "dct train --resume runs/x "),
+        ({"epochs_requested": 50, "start": {}}, "dct train checkerboard "),
+        (
+            {"epochs_requested": 50, "start": {"seed": 1}},
+            "dct train checkerboard --from runs/x/start.npz ",
+        ),
+        (
+            {"experiment": "checkerboard-small", "start": {"seed": 1}},
+            "dct train runs/x/config.toml --seed 24 --from runs/x/start.npz ",
+        ),
     ],
 )
 def test_the_next_command(changes: dict[str, Any], command: str) -> None:
