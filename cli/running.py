@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from difflogic.ranks import Ranks
     from difflogic.training.finishing import Searching
     from difflogic.training.session import Session
-    from difflogic.training.trainer import StepResult
+    from difflogic.training.step_result import StepResult
 
 
 @dataclass(frozen=True)
@@ -248,11 +248,16 @@ class Shown:
         )
         self._display = display.choose(title, self._quiet)
         self._stack.callback(lambda: self._display.close(self._progress))
-        trainer.hear_search = self._search
+        trainer.hear_search, trainer.hear_compiling = self._search, self._compiling
 
     def _search(self, searching: Searching) -> None:
         """Show how far a search is, if it is time to."""
-        self._progress.searching = searching
+        self._progress.searching, self._progress.compiling = searching, False
+        self._display.update(self._progress)
+
+    def _compiling(self) -> None:
+        """Show that a search waits for its kernels."""
+        self._progress.compiling = True
         self._display.update(self._progress)
 
     def add(self, result: StepResult) -> None:

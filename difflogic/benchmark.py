@@ -28,7 +28,8 @@ from difflogic.model import Model
 from difflogic.simulation.peak import clock_rate
 from difflogic.training.phases import PHASES, PhaseTimer
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.trainer import StepResult, Trainer
+from difflogic.training.step_result import StepResult
+from difflogic.training.trainer import Trainer
 
 Comparison = Literal["sequential", "oracle"]
 

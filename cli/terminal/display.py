@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from difflogic.training.finishing import Finished, Searching
     from difflogic.training.metrics import MetricsRow
-    from difflogic.training.trainer import StepResult
+    from difflogic.training.step_result import StepResult
 
 FRAME_SECONDS = 1 / 8
 """Shortest time between two frames of the live display: faster cannot be read."""
@@ -33,6 +33,8 @@ FRAME_SHARE = 0.01
 LINES = 10
 LINE_SECONDS = 30.0
 """Without a terminal: so many lines over the run, and none later than this after the last."""
+
+COMPILING = "compiling the search"
 
 LEFT = 36
 """Characters that the numbers take, left of the picture."""
@@ -63,6 +65,8 @@ class Progress:
     """What the last check of the circuit found."""
     searching: Searching | None = None
     """How far the search is that goes on now."""
+    compiling: bool = False
+    """Whether the next search waits for its kernels to be compiled."""
     decided: float | None = None
     """Share of gates, 0 to 1, that are decided."""
     hard_state: npt.NDArray[np.uint8] | None = None
@@ -81,7 +85,7 @@ class Progress:
     def add(self, result: StepResult) -> None:
         """Take over what a step found."""
         self._take(result)
-        self.searching = None
+        self.searching, self.compiling = None, False
         if result.hard_state is not None:
             self.hard_state = result.hard_state
         if result.finished is not None:
@@ -136,8 +140,16 @@ class Lines(Display):
         self._part = -1
         self._time = time.perf_counter()
         self._shown = 0
+        self._told = False
 
     def update(self, progress: Progress) -> None:
+        if progress.compiling:
+            if not self._told:
+                from cli.errors import note
+
+                note(f"epoch {progress.epoch + 1}: {COMPILING} …")
+            self._told = True
+            return
         now = time.perf_counter()
         part = LINES * progress.epoch // progress.epochs
         if part > self._part or now - self._time >= LINE_SECONDS:
@@ -301,6 +313,7 @@ def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
         ("decided", percent(progress.decided), " of the gates"),
         *([("finishing", "", f" {finishing(progress.finished)}")] if progress.finished else []),
         *([_searching(progress.searching)] if progress.searching else []),
+        *([("compiling", "", " the search")] if progress.compiling else []),
     ]
 
 

@@ -13,7 +13,7 @@ from difflogic.files import for_shell
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.training.run_directory import CONFIG, find_run
 from difflogic.training.session import Session
-from difflogic.training.trainer import StepResult
+from difflogic.training.step_result import StepResult
 from difflogic.watching import Feed, WatchServer
 from difflogic.watching.following import Follower
 

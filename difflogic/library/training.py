@@ -23,7 +23,7 @@ from difflogic.training.run_directory import (
 )
 from difflogic.training.session import Session
 from difflogic.training.start_model import StartModel
-from difflogic.training.trainer import StepResult
+from difflogic.training.step_result import StepResult
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from difflogic.files import read_inside, write_inside
 
 if TYPE_CHECKING:
     from difflogic.tasks.own import Code
-    from difflogic.training.trainer import StepResult
+    from difflogic.training.step_result import StepResult
 
 RUN_FILES = ("config.toml", "metrics.csv", "model.npz", "summary.json")
 """What a run leaves behind, checkpoints aside."""

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -29,6 +29,15 @@ CLOSING = 10
 """Seconds for what it is keeping at its end; else it is killed, and leaves a file of no use."""
 
 
+SLICE = 0.1
+"""Seconds between two looks at whether who waits is to stop."""
+
+
+def never() -> bool:
+    """Do not stop."""
+    return False
+
+
 class Ahead:
     """The process, from its start to `close`, or to the end of this process."""
 
@@ -43,6 +52,8 @@ class Ahead:
             f"compile_ahead({precision!r})"
         )
         self._told: set[str] = set()
+        self._ended = False
+        self._news = threading.Condition()
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, encoding="ascii", errors="replace",
@@ -50,16 +61,30 @@ class Ahead:
         self._limit = threading.Timer(SECONDS, self._process.kill)
         self._limit.daemon = True
         self._limit.start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
-    def wait(self, stage: Stage) -> bool:
-        """Wait until a stage is compiled, or until it will not be; return whether it is."""
+    def _read(self) -> None:
         assert self._process.stdout is not None
-        while stage not in self._told:
-            line = self._process.stdout.readline()
-            if not line:
-                return False
-            self._told.add(line.strip())
-        return True
+        for line in self._process.stdout:
+            with self._news:
+                self._told.add(line.strip())
+                self._news.notify_all()
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+
+    def wait(self, stage: Stage, should_stop: Callable[[], bool] = never) -> bool | None:
+        """Wait until a stage is compiled, or until it will not be; return whether it is.
+
+        None where `should_stop`, which is asked again and again, said yes before.
+        """
+        with self._news:
+            while stage not in self._told and not self._ended:
+                if should_stop():
+                    return None
+                self._news.wait(SLICE)
+            return stage in self._told
 
     def close(self) -> None:
         """End the process."""
@@ -70,6 +95,7 @@ class Ahead:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(CLOSING)
         self._process.kill()
+        self._reader.join()
         self._process.__exit__(None, None, None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -61,12 +62,18 @@ class Compilation:
             self.stop()
             raise
 
-    def complete(self, netlist: Netlist) -> float:
-        """Load what another process still compiles, when it is done; return the seconds waited."""
+    def complete(
+        self, netlist: Netlist, should_stop: Callable[[], bool] = ahead.never
+    ) -> float | None:
+        """Load what another process still compiles, when it is done; return the seconds waited.
+
+        None where `should_stop`, which is asked while it waits, said yes: nothing is loaded then.
+        """
         if self._ahead is None:
             return 0.0
         start = time.perf_counter()
-        self._ahead.wait("search")
+        if self._ahead.wait("search", should_stop) is None:
+            return None
         self.stop()
         self._compile_search(netlist)
         return time.perf_counter() - start

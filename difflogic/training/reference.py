@@ -24,7 +24,7 @@ from difflogic.training.levers import Hardening, age, attempt_at, first_epoch, r
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import OracleRuns, PoolSample, draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
-from difflogic.training.trainer import StepResult
+from difflogic.training.step_result import StepResult
 
 Array = npt.NDArray[Any]
 

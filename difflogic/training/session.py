@@ -29,8 +29,9 @@ from difflogic.training.resume_point import find_resume_point
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.share import Share
 from difflogic.training.start_model import StartModel, fitted, missing
+from difflogic.training.step_result import StepResult
 from difflogic.training.summary import summarize
-from difflogic.training.trainer import StepResult, Trainer
+from difflogic.training.trainer import Trainer
 
 SAVING_SHARE = 0.05
 """Largest share of the time that saving by the clock may take: large runs save less often."""
@@ -167,6 +168,9 @@ class Session:
         trainer, timer = self.trainer, self.trainer.phases
         clock = _Clock(trainer.config)
         while not trainer.done and not should_stop():
+            # Outside of the step, which the other ranks begin, too.
+            if not trainer.get_ready(should_stop):
+                break
             try:
                 with self._ranks.step():
                     result = trainer.step()

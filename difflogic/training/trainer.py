@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from difflogic.model import Model
 from difflogic.pauses import pause
 from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
-from difflogic.training import start_model
+from difflogic.training import ahead, start_model
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import NONE, BestCircuit, Gain
 from difflogic.training.compiling import Compilation
@@ -34,29 +34,10 @@ from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, HardRuns, draw_pool_sample
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.share import Share
+from difflogic.training.step_result import StepResult
 from difflogic.training.turns import TurnSum, bytes_of_sums, views_of
 
 Array = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class StepResult:
-    """What one epoch (one optimizer step) measured, before its update."""
-
-    epoch: int
-    """Count of finished epochs, from 1."""
-    soft_loss: float
-    """Sum of squared errors over batch, cells and loss channels."""
-    hard_loss: float | None
-    """The same with every gate replaced by its most probable op; None if not evaluated."""
-    accuracy: float | None
-    """Share of right cells of the hard circuit, 0 to 1."""
-    hard_state: npt.NDArray[np.uint8] | None
-    """Last hard state of the first sample, (channels, height, width); None if not evaluated."""
-    decided: float | None = None
-    """Share of gates, 0 to 1, one op of which has a probability above `gates.DECIDED`."""
-    finished: Finished | None = None
-    """What a check of the circuit after this epoch found; None if there was none."""
 
 
 class Trainer:
@@ -102,6 +83,8 @@ class Trainer:
         self._compilation = Compilation(config, self.plan, ranks.leads)
         self.hear_search: Hear = unheard
         """Is told how far a search for an exact circuit has come, often; may be replaced."""
+        self.hear_compiling: Callable[[], object] = ahead.never
+        """Is called often while a step waits for what its search calls; may be replaced."""
 
     def __enter__(self) -> Trainer:
         self._threads = ExitStack()
@@ -245,6 +228,25 @@ class Trainer:
         self.phases.compile_seconds += seconds
         return seconds
 
+    def get_ready(self, should_stop: Callable[[], bool]) -> bool:
+        """Wait for what the next step has to have compiled; return False if it is to stop first.
+
+        Before the step, of which nothing may be lost. `should_stop` is asked only while it waits.
+        """
+        # Whether a pool will have begun is not known yet: waiting too soon costs seconds, no bits.
+        return not self._best.is_due(self.epoch + 1, self.epoch) or self._wait_for_search(
+            should_stop
+        )
+
+    def _wait_for_search(self, should_stop: Callable[[], bool] = ahead.never) -> bool:
+        def asked() -> bool:
+            self.hear_compiling()
+            return should_stop()
+
+        seconds = self._compilation.complete(self.engine.netlist, asked)
+        self.phases.compile_seconds += seconds or 0.0
+        return seconds is not None
+
     def step(self) -> StepResult:
         """Train for one epoch. Raises TrainingError if the loss or a gradient is not finite."""
         phase = self.phases
@@ -264,7 +266,7 @@ class Trainer:
         self.epoch += 1
         finished = None
         if self._best.is_due(self.epoch, self._attempt.pool_from):
-            phase.compile_seconds += self._compilation.complete(self.engine.netlist)
+            self._wait_for_search()
             with phase("finish"):
                 finished = self._finish()
         return StepResult(self.epoch, soft_loss, *scores, self._soft.decided, finished)

@@ -45,6 +45,20 @@ def test_progress_keeps_what_the_last_check_found() -> None:
     assert "finishing exact, 6 → 3 gates" in display.line(progress)
 
 
+def test_a_search_that_waits_for_its_kernels_is_shown(capsys: Any) -> None:
+    progress = Progress(10)
+    progress.add(result(4))
+    assert "compiling" not in display.compose("run", progress, 80, 24).plain
+    progress.compiling = True
+    assert "compiling           the search" in display.compose("run", progress, 80, 24).plain
+    lines = Lines()
+    lines.update(progress)
+    lines.update(progress)
+    assert capsys.readouterr().err == "epoch 5: compiling the search …\n"
+    progress.add(result(5))
+    assert not progress.compiling
+
+
 def test_progress_keeps_the_best_and_the_last_hard_evaluation() -> None:
     progress = Progress(10)
     progress.add(result(1, hard_loss=5.0, accuracy=0.5))

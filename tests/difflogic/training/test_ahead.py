@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from difflogic.jit import JIT
+from difflogic.library.training import train
 from difflogic.training import ahead, compiling
+from difflogic.training.run_directory import RunDirectory
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.test_trainer import tiny
 
@@ -86,9 +88,9 @@ class Recorded:
     def __init__(self):
         self.asked = []
 
-    def wait(self, stage):
+    def wait(self, stage, should_stop=ahead.never):
         self.asked.append(stage)
-        return True
+        return None if should_stop() else True
 
     def close(self):
         self.asked.append("close")
@@ -115,6 +117,46 @@ def test_the_first_search_waits_for_its_kernels(recorded):
         assert trained.step().finished is not None
         assert recorded.asked == ["steps", "search", "close"]
         assert not trained.compiles
+
+
+def test_a_run_is_stopped_while_its_search_waits(recorded, tmp_path):
+    asked = []
+
+    def begin(session):
+        session.trainer.warm_up(meanwhile=True)
+        session.trainer.hear_compiling = lambda: asked.append(session.trainer.epoch)
+
+    settings = tiny(*SEARCHING, "training.epochs=4")
+    stopped = train(
+        settings, directory=tmp_path / "run", begin=begin, should_stop=lambda: bool(asked)
+    )
+    assert asked == [1]
+    assert recorded.asked == ["steps", "search", "close"]
+    assert not stopped.finished
+    assert stopped.summary["epochs"] == 1
+    # The search is as if it had never been waited for.
+    train(settings, directory=tmp_path / "run")
+    train(settings, directory=tmp_path / "whole")
+    models = [(tmp_path / name / "model.npz").read_bytes() for name in ("run", "whole")]
+    assert models[0] == models[1]
+    searches = [
+        [row.search for row in RunDirectory(tmp_path / name).read_metrics(4)]
+        for name in ("run", "whole")
+    ]
+    assert searches[0] == searches[1]
+    assert searches[0][1] is not None
+
+
+def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
+    program = tmp_path / "silent"
+    program.write_text("#!/bin/sh\nread line\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    helper = ahead.Ahead("float32")
+    looks = iter([False, False, True])
+    assert helper.wait("search", lambda: next(looks)) is None
+    helper.close()
+    assert helper.wait("search") is False
 
 
 def test_a_run_that_ends_before_ends_the_process(recorded):
