@@ -6,14 +6,20 @@ mpiexec.gforker, of MPICH's wheel, only forks: no port is opened, and no other m
 from __future__ import annotations
 
 import os
+import re
+import select
+import shlex
+import signal
 import site
 import subprocess
 import sys
 import sysconfig
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import typer
 
@@ -25,8 +31,9 @@ if TYPE_CHECKING:
     from difflogic.ranks import Ranks
 
 DESCRIPTORS = "DCT_RANKS_DESCRIPTORS"
-"""Names those of rank 0: one on which it says that all have begun, and come to their end together,
-and the command's own stdout and stderr, as the launcher's copies are no terminal."""
+"""Names those of the ranks: one that ends when the command that started them does; and of rank 0
+one on which it says that all have begun, and come to their end together, and the command's own
+stdout and stderr, as the launcher's copies are no terminal."""
 
 BEGIN, END = b"+", b"."
 
@@ -36,17 +43,20 @@ STARTS = 3
 NO_NETWORK = {"UCX_TLS": "posix,self", "FI_PROVIDER": "shm"}
 """What keeps MPICH to the memory of this machine: else each rank listens on every address."""
 
-LOST = "error: a rank ended before its time, and with it all others"
-LOST_RUN = (
-    "error: a rank ended before its time, and with it the run: what it had saved goes on with "
-    "dct train --resume RUN, the directory of the run (dct runs lists them)"
-)
+GRACE = 10.0
+"""Seconds that a rank has to save and end where what started it is gone."""
+
+OTHERS = "all others"
+THE_RUN = "the run: what it had saved goes on with dct train --resume "
+
+_NOISE = re.compile(rb"\[\d+\]\d+:Return code = ")
+"""What mpiexec says of each rank that it ends."""
 
 
-def launch(ranks: int, lost: str = LOST) -> None:
-    """Run this command line again as so many ranks, and exit as they do.
+def launch(ranks: int, lost: str = OTHERS) -> None:
+    """Run this command line again as so many ranks, and exit as they do, or as a signal asks.
 
-    `lost` is said where one of them ended too early. Raises ConfigError.
+    `lost` is what ends with one of them that ends too early. Raises ConfigError.
     """
     mpiexec = launcher(ranks)
     for _ in range(STARTS):
@@ -54,10 +64,18 @@ def launch(ranks: int, lost: str = LOST) -> None:
         if said or stopped or code == USAGE:
             break
         note("MPI has not started")
-    whole = said.endswith(END)
+    whole = said.endswith(END) and code >= 0
     if not whole and not stopped:
-        note(lost)
-    raise typer.Exit(code if whole else stopped or FAILURE)
+        who = "a rank" if code >= 0 else mpiexec.name
+        note(f"error: {who} ended before its time, and with it {lost}")
+    raise typer.Exit(stopped or (code if whole else FAILURE))
+
+
+def of_run(directory: object) -> str:
+    """Return what is lost with a run, and how it goes on; the directory is None if not known."""
+    if directory is None:
+        return f"{THE_RUN}RUN, the directory of the run (dct runs lists them)"
+    return THE_RUN + shlex.quote(str(directory))
 
 
 def _command() -> list[str]:
@@ -65,9 +83,13 @@ def _command() -> list[str]:
 
 
 def _run(command: list[str]) -> tuple[int, int, bytes]:
-    """Run ranks; return their exit code, that of a stop if there was one, and what rank 0 said."""
+    """Run ranks; return their exit code, that of a stop if there was one, and what rank 0 said.
+
+    The exit code is negative where a signal has ended their launcher.
+    """
     reading, writing = os.pipe()
-    given = [writing, os.dup(1), os.dup(2)]
+    alive, living = os.pipe()  # nobody writes: the ranks see it end, however this process does
+    given = [alive, writing, os.dup(1), os.dup(2)]
     try:
         try:
             process = subprocess.Popen(
@@ -75,18 +97,40 @@ def _run(command: list[str]) -> tuple[int, int, bytes]:
                 env=_environment() | {DESCRIPTORS: " ".join(map(str, given))},
                 pass_fds=given,
                 stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
             )
         finally:
             for each in given:
                 os.close(each)
+        passing = threading.Thread(target=_pass_on, args=(process.stderr,), daemon=True)
+        passing.start()
         stopped = _wait(process)
-        os.set_blocking(reading, False)
-        said = b""
-        with suppress(BlockingIOError):  # a rank is still about to be killed
-            said = os.read(reading, 2)
+        os.close(living)
+        # A launcher that was killed leaves ranks that are about to save.
+        said = _heard(reading, 2 * GRACE if process.returncode < 0 else 0)
     finally:
         os.close(reading)
+    passing.join(1)  # a rank may be about to be killed
     return process.returncode, stopped, said
+
+
+def _heard(reading: int, seconds: float) -> bytes:
+    """Return what rank 0 has said, and says until no rank is left or so many seconds are over."""
+    said, until = b"", time.monotonic() + seconds
+    while select.select([reading], [], [], max(0.0, until - time.monotonic()))[0]:
+        more = os.read(reading, 2)
+        if not more:
+            break
+        said += more
+    return said
+
+
+def _pass_on(errors: IO[bytes]) -> None:
+    """Write what comes from the ranks through their launcher, without what that says itself."""
+    for line in errors:
+        if not _NOISE.match(line):
+            with suppress(OSError):
+                os.write(2, line)
 
 
 def launcher(ranks: int) -> Path:
@@ -130,13 +174,18 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
 @contextmanager
 def joined() -> Iterator[Ranks]:
     """While entered, be one of the ranks that a launcher has started, or alone."""
-    from difflogic.ranks import together
+    from difflogic.ranks import started, together
 
-    end = None
+    given, end = _descriptors() if started() > 1 else [], None
+    orphaned = threading.Event()
+    if given:
+        threading.Thread(target=_end_after, args=(given[0], orphaned), daemon=True).start()
     try:
         with together() as ranks:
-            if ranks.size > 1 and ranks.leads:
-                end = _take_descriptors()
+            if given and ranks.leads:
+                end = given[1]
+                os.dup2(given[2], 1)
+                os.dup2(given[3], 2)
             _say(end, BEGIN)
             try:
                 yield ranks
@@ -146,25 +195,50 @@ def joined() -> Iterator[Ranks]:
                     note(f"error: rank {ranks.rank}: {error or type(error).__name__}")
                 elif ranks.torn and not isinstance(error, KeyboardInterrupt):
                     note(f"error: {error or type(error).__name__}")
+                elif ranks.torn:
+                    note("interrupted")
+                    _silence()
                 raise
+            finally:
+                if orphaned.is_set():
+                    _silence()
     finally:
         _say(end, END)
 
 
-def _take_descriptors() -> int | None:
-    """Write where the command that started the ranks does; return where to say the end."""
+def _descriptors() -> list[int]:
+    """Return what `DESCRIPTORS` names; nothing if another launcher has started the ranks."""
     try:
-        end, out, err = map(int, os.environ.pop(DESCRIPTORS).split())
-        os.dup2(out, 1)
-        os.dup2(err, 2)
-    except (KeyError, ValueError, OSError):  # started by another launcher
-        return None
-    return end
+        given = list(map(int, os.environ.pop(DESCRIPTORS).split()))
+        for each in given:
+            os.fstat(each)
+    except (KeyError, ValueError, OSError):
+        return []
+    return given if len(given) == 4 else []
+
+
+def _end_after(alive: int, orphaned: threading.Event) -> None:
+    """End this rank as SIGTERM does once what started it is gone; if that takes long, at once."""
+    with suppress(OSError):
+        while os.read(alive, 1):
+            pass
+        orphaned.set()
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(GRACE)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _silence() -> None:
+    """Let MPI say nothing of its own where ranks end that were interrupted."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
 
 
 def _say(end: int | None, what: bytes) -> None:
     if end is not None:
-        os.write(end, what)
+        with suppress(OSError):  # nobody is left to hear it
+            os.write(end, what)
 
 
 def check(config: Config, ranks: int, oversubscribe: bool) -> None:

@@ -52,7 +52,7 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
     if asked > 1 and size == 1:
         # Here, where it is said once.
         ranks.check(resolved(experiment, options), asked, options.oversubscribe)
-        ranks.launch(asked, ranks.LOST_RUN)
+        ranks.launch(asked, ranks.of_run(options.resume or options.directory))
     with ranks.joined() as group:
         if group.leads:
             if options.ranks is not None and asked != size:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         started.append(process)
         return process
@@ -71,6 +73,18 @@ def ranks_of(run: Any) -> dict[int, int]:
                 if text.startswith(b"PMI_RANK=")
             }
     return found
+
+
+def parent(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def has_joined(process: int, run: Any) -> bool:
+    """Tell whether a rank 0 writes where its command does, which it does once it has the others."""
+    try:
+        return os.stat(f"/proc/{process}/fd/2").st_ino == os.fstat(run.stderr.fileno()).st_ino
+    except OSError:
+        return False
 
 
 def listening(process: int) -> set[str]:
@@ -130,7 +144,8 @@ def test_a_killed_rank_ends_the_run_which_goes_on_with_others(
     _, err = first.communicate()
     assert first.returncode == 1
     assert "a rank ended before its time" in err
-    assert "--resume" in err
+    assert "dct train --resume run\n" in err
+    assert "Return code" not in err
 
     second = begin("train", "--resume=run", "--ranks=3", "--oversubscribe")
     latest = max(int(path.stem[11:]) for path in (tmp_path / "run").glob("checkpoint-*.npz"))
@@ -149,6 +164,37 @@ def test_a_killed_rank_ends_the_run_which_goes_on_with_others(
     )  # fmt: skip
     model = (tmp_path / "run" / "model.npz").read_bytes()
     assert model == (tmp_path / "one" / "model.npz").read_bytes()
+
+
+@pytest.mark.parametrize("killed", ["dct", "mpiexec"])
+def test_ranks_save_and_end_when_what_started_them_is_killed(
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Any], killed: str
+) -> None:
+    run = begin(
+        "train", "checkerboard", *overrides([*tiny, *ENDLESS]), "--ranks=2", "--dir=run",
+        "--oversubscribe",
+    )  # fmt: skip
+    wait_for_epoch(tmp_path / "run", run, 2)
+    os.kill(run.pid if killed == "dct" else parent(ranks_of(run)[0]), signal.SIGKILL)
+    _, err = run.communicate()  # comes to its end when nobody is left who could write
+    assert run.returncode == (-signal.SIGKILL if killed == "dct" else 1)
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["interrupted"]
+    assert ("mpiexec.gforker ended before its time" in err) == (killed == "mpiexec")
+    assert "Abort" not in err
+
+
+def test_an_interrupted_comparison_ends_as_by_ctrl_c_and_mpi_says_nothing(
+    tiny: list[str], begin: Callable[..., Any]
+) -> None:
+    run = begin("verify", "equivalence", "--small", *overrides(tiny), "--ranks=1,2")
+    while run.poll() is None and not has_joined(ranks_of(run).get(0, 0), run):
+        time.sleep(0.01)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate()
+    assert run.returncode == 130, err
+    assert "interrupted" in err
+    assert "Abort" not in err
+    assert "Return code" not in err
 
 
 def test_ranks_are_measured_in_turn(tiny: list[str], begin: Callable[..., Any]) -> None:
@@ -240,6 +286,15 @@ def test_wrong_ranks_are_refused(dct: Callable[..., Any], command: list[str], me
     result = dct(*command)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_signal_decides_the_exit_code(monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    monkeypatch.setattr(ranks, "_run", lambda command: (code, 143, b"+."))
+    monkeypatch.setattr(ranks, "launcher", lambda ranks: Path("mpiexec"))
+    with pytest.raises(typer.Exit) as ended:
+        ranks.launch(2)
+    assert ended.value.exit_code == 143
 
 
 @pytest.mark.parametrize(("failures", "code"), [(2, 0), (3, 1)])
