@@ -171,14 +171,18 @@ class Session:
             # Outside of the step, which the other ranks begin, too.
             if not trainer.get_ready(should_stop):
                 break
+            stood = trainer.state() if trainer.may_search else None
             try:
                 with self._ranks.step():
                     result = trainer.step()
             except TrainingError as error:
                 raise self._with_history(error) from error
             except KeyboardInterrupt:
-                # A long step is left between two calls of kernels, and has changed nothing yet.
+                # A long step is left between two calls of kernels: it has changed nothing yet, or
+                # was searching already, and is taken back.
                 if should_stop():
+                    if stood is not None:
+                        trainer.restore(stood)
                     break
                 raise
             with timer("other"):

@@ -228,15 +228,17 @@ class Trainer:
         self.phases.compile_seconds += seconds
         return seconds
 
+    @property
+    def may_search(self) -> bool:
+        """Whether the next step may search: whether a pool will have begun is not known yet."""
+        return self._best.is_due(self.epoch + 1, self.epoch)
+
     def get_ready(self, should_stop: Callable[[], bool]) -> bool:
         """Wait for what the next step has to have compiled; return False if it is to stop first.
 
         Before the step, of which nothing may be lost. `should_stop` is asked only while it waits.
         """
-        # Whether a pool will have begun is not known yet: waiting too soon costs seconds, no bits.
-        return not self._best.is_due(self.epoch + 1, self.epoch) or self._wait_for_search(
-            should_stop
-        )
+        return not self.may_search or self._wait_for_search(should_stop)
 
     def _wait_for_search(self, should_stop: Callable[[], bool] = ahead.never) -> bool:
         def asked() -> bool:

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from difflogic.config import load_config
-from difflogic.engine import arrangement
+from difflogic.engine import arrangement, hard_gradients
 from difflogic.errors import RunDirectoryError, TrainingError
 from difflogic.model import Model
 from difflogic.pauses import listening
@@ -317,6 +317,23 @@ def test_a_step_that_is_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, 
     assert summary["interrupted"]
     execute(config(), tmp_path / "run")
     assert results(tmp_path / "run") == results(whole)
+
+
+def test_a_search_that_is_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch):
+    searching = config("finishing.every=2", "finishing.from_epoch=2", "finishing.candidates=50")
+    asked = []
+
+    def stop(pause):
+        asked.append(pause)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hard_gradients, "GATE_WORDS_PER_CALL", 1)
+    with listening(stop):
+        summary = execute(searching, tmp_path / "run", should_stop=lambda: bool(asked))
+    assert summary["epochs"] == 1
+    execute(searching, tmp_path / "run")
+    execute(searching, tmp_path / "whole")
+    assert results(tmp_path / "run") == results(tmp_path / "whole")
 
 
 def test_a_step_that_nobody_asked_to_stop_raises(tmp_path, monkeypatch):
