@@ -64,6 +64,8 @@ def launch(ranks: int, lost: str = OTHERS) -> None:
         if said or stopped or code == USAGE:
             break
         note("MPI has not started")
+    if stopped and not said:
+        note("interrupted")
     whole = said.endswith(END) and code >= 0
     if not whole and not stopped:
         who = "a rank" if code >= 0 else mpiexec.name
@@ -102,16 +104,19 @@ def _run(command: list[str]) -> tuple[int, int, bytes]:
         finally:
             for each in given:
                 os.close(each)
-        passing = threading.Thread(target=_pass_on, args=(process.stderr,), daemon=True)
-        passing.start()
-        stopped = _wait(process)
+        with Interruption(None, patience=None) as interruption:
+            passing = threading.Thread(
+                target=_pass_on, args=(process.stderr, interruption), daemon=True
+            )
+            passing.start()
+            _wait(process, interruption)
         os.close(living)
         # A launcher that was killed leaves ranks that are about to save.
         said = _heard(reading, 2 * GRACE if process.returncode < 0 else 0)
     finally:
         os.close(reading)
     passing.join(1)  # a rank may be about to be killed
-    return process.returncode, stopped, said
+    return process.returncode, interruption.exit_code, said
 
 
 def _heard(reading: int, seconds: float) -> bytes:
@@ -125,10 +130,13 @@ def _heard(reading: int, seconds: float) -> bytes:
     return said
 
 
-def _pass_on(errors: IO[bytes]) -> None:
-    """Write what comes from the ranks through their launcher, without what that says itself."""
+def _pass_on(errors: IO[bytes], interruption: Interruption) -> None:
+    """Write what comes from the ranks through their launcher, without what that says itself.
+
+    Nor what they say once interrupted: rank 0 tells, and the others only that it is gone.
+    """
     for line in errors:
-        if not _NOISE.match(line):
+        if not interruption.requested and not _NOISE.match(line):
             with suppress(OSError):
                 os.write(2, line)
 
@@ -158,17 +166,16 @@ def _environment() -> dict[str, str]:
     return kept | NO_NETWORK | ({"PYTHONPATH": path} if path else {})
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Wait for the launcher, and hand on to it what signal comes; return 128 plus its number."""
+def _wait(process: subprocess.Popen[bytes], interruption: Interruption) -> None:
+    """Wait for the launcher, and hand on to it what signal comes."""
     told = False
-    with Interruption(None, patience=None) as interruption:
-        while True:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.1)
-                return interruption.exit_code
-            if interruption.requested and not told:
-                told = True
-                process.send_signal(interruption.exit_code - 128)
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
+            return
+        if interruption.requested and not told:
+            told = True
+            process.send_signal(interruption.exit_code - 128)
 
 
 @contextmanager

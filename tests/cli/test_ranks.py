@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ import pytest
 import typer
 
 from cli import ranks
+from cli.interrupt import Interruption
 from difflogic import verification
 from difflogic.library.training import train
 from difflogic.tasks import own
@@ -286,6 +288,17 @@ def test_wrong_ranks_are_refused(dct: Callable[..., Any], command: list[str], me
     result = dct(*command)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_an_error_of_a_rank_is_shown_unless_an_interruption_is_why(
+    capfd: pytest.CaptureFixture[str], interrupted: bool
+) -> None:
+    interruption = Interruption(None)
+    interruption.requested = interrupted
+    said = b"error: rank 1: no memory\n[0]1:Return code = 1\n"
+    ranks._pass_on(io.BytesIO(said), interruption)
+    assert capfd.readouterr().err == ("" if interrupted else "error: rank 1: no memory\n")
 
 
 @pytest.mark.parametrize("code", [0, 1])
