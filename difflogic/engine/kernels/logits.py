@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
-from difflogic.jit import borrowing_kernel
+from difflogic.jit import borrowing_kernel, part
 
 COLUMNS = 256
 """Parameters handled at a time: their 16 rows stay in the first-level cache. `space` (5, COLUMNS)
@@ -73,6 +73,21 @@ def normalize_and_mix(weights, basis, coefficients, space):
                 coefficients[first + p, j] = space[1 + j, p] / total[p]
 
 
+@part
+def _mean_pull(probabilities, basis, gradients, start, count, space):
+    """Write ⟨p, M·s⟩ of `count` gates from `start` on to the first row of `space`, then s."""
+    mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
+    for p in range(count):
+        c0[p], c1[p] = gradients[start + p, 0], gradients[start + p, 1]
+        c2[p], c3[p] = gradients[start + p, 2], gradients[start + p, 3]
+        mean[p] = 0.0
+    for i in range(16):
+        weights = probabilities[i, start : start + count]
+        b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
+        for p in range(count):
+            mean[p] += weights[p] * (c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3)
+
+
 @borrowing_kernel
 def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
     """Turn dL/d(coefficients) into dL/dlogits, clip it, and take one AdamW step, in place.
@@ -89,16 +104,8 @@ def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
     mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
     for start in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - start)
-        for p in range(count):
-            c0[p], c1[p] = gradients[start + p, 0], gradients[start + p, 1]
-            c2[p], c3[p] = gradients[start + p, 2], gradients[start + p, 3]
-            mean[p] = 0.0
+        _mean_pull(probabilities, basis, gradients, start, count, space)
         # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩)
-        for i in range(16):
-            weights = probabilities[i, start : start + count]
-            b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
-            for p in range(count):
-                mean[p] += weights[p] * (c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3)
         for i in range(16):
             weights = probabilities[i, start : start + count]
             z = logits[i, start : start + count]
@@ -132,16 +139,8 @@ def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, r
     for start in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - start)
         space[5:9] = 0.0
-        for p in range(count):
-            c0[p], c1[p] = gradients[start + p, 0], gradients[start + p, 1]
-            c2[p], c3[p] = gradients[start + p, 2], gradients[start + p, 3]
-            mean[p] = 0.0
+        _mean_pull(probabilities, basis, gradients, start, count, space)
         # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩), and by the numbers Bᵀ times that.
-        for i in range(16):
-            weights = probabilities[i, start : start + count]
-            b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
-            for p in range(count):
-                mean[p] += weights[p] * (c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3)
         for i in range(16):
             weights = probabilities[i, start : start + count]
             b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
