@@ -94,7 +94,8 @@ class AdamW:
         }
 
     def forget(self) -> None:
-        """Go back to before the first step; the logits are the caller's."""
+        """Go back to before the first step, from logits that came from elsewhere."""
+        self.conform()
         self.steps = 0
         self.first[:] = 0.0
         self.second[:] = 0.0

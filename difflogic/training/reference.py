@@ -35,16 +35,11 @@ class ReferenceTrainer:
     def __init__(self, config: Config, model: Model | None = None) -> None:
         """Start from `model`, or from an untrained one wired from the configuration's seed."""
         self.config = config
-        start = model or Model.create(config)
-        self.model = self._first_model = replace(start, logits=start.logits.astype(np.float64))
+        self._form = FORMS[config.training.form](config.training.initial_logit)
+        self.model = self._first_model = self._conformed(model or Model.create(config))
         self.epoch = 0
         self.phases = PhaseTimer()
         self.gradients = np.zeros_like(self.model.logits)
-        self._form = FORMS[config.training.form](config.training.initial_logit)
-        if self._form is not None:
-            logits: npt.NDArray[np.float64] = self.model.logits.T.astype(np.float64)
-            self._form.conform(logits)
-            self.model = replace(self.model, logits=np.ascontiguousarray(logits.T))
         self._first: Array = np.zeros_like(self._learned())
         self._second: Array = np.zeros_like(self._learned())
         self._task = make_task(config)
@@ -112,11 +107,18 @@ class ReferenceTrainer:
     def _start_over_if_due(self) -> None:
         training = self.config.training
         if self.epoch and age(training, self.epoch) == 0:
-            start = self._first_model
+            self.model = self._first_model
             if training.start_from is None:
-                start = Model.create(self.config, attempt_at(training, self.epoch))
-            self.model = replace(start, logits=start.logits.astype(np.float64))
+                attempt = attempt_at(training, self.epoch)
+                self.model = self._conformed(Model.create(self.config, attempt))
             self._first[:] = self._second[:] = 0.0
+
+    def _conformed(self, model: Model) -> Model:
+        """Return a model in float64, its gates of the form that is learned."""
+        logits: npt.NDArray[np.float64] = model.logits.T.astype(np.float64)
+        if self._form is not None:
+            self._form.conform(logits)
+        return replace(model, logits=np.ascontiguousarray(logits.T))
 
     def _soften(self) -> Array:
         noise = self._hardening.noise(self.epoch)

@@ -317,12 +317,12 @@ class Trainer:
         found = self._best.look(
             attempt.finisher, self._logits, self.epoch, since, self.hear_search, attempt.growing
         )
-        if found.grown or self.config.finishing.adopt:
-            self._optimizer.conform()
         if found.grown:
             # From the circuit that was found, which the moments of the one before say nothing of.
             self._go_to_attempt(attempt.number, self.epoch)
             self._optimizer.forget()
+        elif self.config.finishing.adopt:
+            self._optimizer.conform()
         return found
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:

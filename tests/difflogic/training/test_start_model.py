@@ -124,6 +124,26 @@ def test_starting_over_goes_back_to_the_model(source):
     np.testing.assert_allclose(reference.model.logits, after, atol=1e-3)
 
 
+@pytest.mark.parametrize("form", ["truth-table", "polynomial"])
+def test_starting_over_begins_in_the_form_that_is_learned(source, form):
+    first = StartModel.read(source / "model.npz")
+    settings = first.named_in(config(*AGAIN, f"training.form={form}"))
+    model = fitted(first.model, settings, "source")
+    reference = ReferenceTrainer(settings, model)
+    with Trainer(settings, model) as trainer:
+        assert trainer.made_sure[0] > 0
+        begun = trainer.model.logits
+        np.testing.assert_allclose(reference.model.logits, begun, atol=1e-5)
+        for _ in range(3):
+            trainer.step()
+            reference.step()
+        assert (trainer.model.logits != begun).any()
+        for each in (trainer, reference):
+            each._start_over_if_due()
+        np.testing.assert_array_equal(trainer.model.logits, begun)
+        np.testing.assert_allclose(reference.model.logits, begun, atol=1e-5)
+
+
 def test_a_model_that_grows_already_begins_with_the_pool():
     with Trainer(growing(*STAGED)) as trainer:
         while not (found := trainer.step().finished) or not found.grown:
