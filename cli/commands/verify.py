@@ -111,6 +111,7 @@ def _findings(
     small: bool, config: str | None, overrides: list[str] | None, instructions: InstructionSets,
     world: Ranks, sizes: Sequence[int],
 ) -> list[Finding]:  # fmt: skip
+    from difflogic import verification
     from difflogic.config import load_config
 
     source = config_command.source(config, small, "--config")
@@ -120,8 +121,6 @@ def _findings(
         precise = [*given, f"training.precision={precision}"]
         compile_for(load_config(source, precise, allow_code=True))
     every = instructions is InstructionSets.all
-    from difflogic import verification
-
     return _compare(
         lambda: verification.equivalence(settings),
         lambda: verification.ranks_change_nothing(settings, sizes, world) if sizes else (),

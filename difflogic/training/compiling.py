@@ -19,7 +19,10 @@ class Compilation:
     """Compiles or loads a run's kernels, with the help of another process where that pays."""
 
     def __init__(self, config: Config, plan: ParallelPlan, leads: bool) -> None:
-        """Of several ranks only the one that `leads` searches, and is helped."""
+        """Of several ranks only the one that `leads` is helped, and compiles what searches call.
+
+        The others load that from the disk when the first search begins, which it waits for.
+        """
         finishing = config.finishing
         self._training, self._plan, self._leads = config.training, plan, leads
         self._searches = leads and finishing.every > 0 and finishing.candidates > 0

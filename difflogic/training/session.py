@@ -115,7 +115,8 @@ class Session:
             self._settle()
             if self.summary is None:
                 config = as_begun(for_this_stretch(self.config, self._asked), self._before)
-                self._trainer = stack.enter_context(self._make_trainer(config))
+                trainer = training.Trainer(config, self._model, self._ranks)
+                self._trainer = stack.enter_context(trainer)
                 self._go_back()
                 self._say_what_is_lost()
             self._stack = stack.pop_all()
@@ -123,11 +124,6 @@ class Session:
 
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)
-
-    def _make_trainer(self, config: Config) -> Trainer:
-        if self._ranks.size == 1:
-            return training.Trainer(config, self._model)
-        return training.Trainer(config, self._model, self._ranks)
 
     @property
     def trainer(self) -> Trainer:

@@ -15,7 +15,7 @@ from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import Session, execute
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.kill import killed_at, results
-from tests.difflogic.training.tiny import tiny
+from tests.difflogic.training.tiny import stop_after, tiny
 
 EPOCHS = 12
 FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
@@ -23,12 +23,6 @@ FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
 
 def config(*overrides, epochs=EPOCHS):
     return tiny(f"training.epochs={epochs}", *overrides)
-
-
-def stop_after(epochs):
-    """Return what asks a session to stop after so many epochs of its own."""
-    asked = iter(range(epochs + 1))
-    return lambda: next(asked) == epochs
 
 
 @pytest.fixture(scope="module")

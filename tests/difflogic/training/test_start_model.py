@@ -22,7 +22,7 @@ from difflogic.training.start_model import StartModel, fitted
 from difflogic.training.trainer import Trainer
 from tests.difflogic.evaluation.naive import random_model
 from tests.difflogic.training.test_growth import STAGED
-from tests.difflogic.training.tiny import growing, tiny
+from tests.difflogic.training.tiny import growing, stop_after, tiny
 
 EPOCHS = 8
 AGAIN = ("training.restart_every=3", "finishing.every=3", "training.weight_decay=0.0")
@@ -30,11 +30,6 @@ AGAIN = ("training.restart_every=3", "finishing.every=3", "training.weight_decay
 
 def config(*overrides):
     return tiny(f"training.epochs={EPOCHS}", *overrides)
-
-
-def stop_after(epochs):
-    asked = iter(range(epochs + 1))
-    return lambda: next(asked) == epochs
 
 
 @pytest.fixture(scope="module")

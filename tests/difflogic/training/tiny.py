@@ -28,3 +28,9 @@ def growing(*overrides):
     With seeds 0 and 5 it does at epoch 50; with 8000 candidates and seed 8 at epoch 10.
     """
     return load_config("lizard", [*GROWING, *overrides], recipe="reference")
+
+
+def stop_after(epochs):
+    """Return what asks a run to stop after so many epochs of its own."""
+    asked = iter(range(epochs + 1))
+    return lambda: next(asked) == epochs
