@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
-from difflogic.gates import Op, bitwise
+from difflogic.gates import Op
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.deadline import GATES_AT_ONCE, NEVER, Deadline
@@ -32,6 +31,30 @@ class Kind(IntEnum):
 
     AND = 0
     XOR = 1
+
+
+_AND_OPS = {
+    # (x inverted, y inverted) → op, and the op of the inverted gate
+    (0, 0): (Op.AND, Op.NAND),
+    (0, 1): (Op.A_AND_NOT_B, Op.NOT_A_OR_B),
+    (1, 0): (Op.NOT_A_AND_B, Op.A_OR_NOT_B),
+    (1, 1): (Op.NOR, Op.OR),
+}
+_FLIPS = {
+    int(op): (*flips, inverted)
+    for flips, ops in _AND_OPS.items()
+    for inverted, op in enumerate(ops)
+}
+"""Of an op that is an AND: whether to invert its first input, its second one, and the gate."""
+_WIRES = {
+    int(Op.FALSE): (0, 0),
+    int(Op.TRUE): (0, 1),
+    int(Op.A): (1, 0),
+    int(Op.NOT_A): (1, 1),
+    int(Op.B): (2, 0),
+    int(Op.NOT_B): (2, 1),
+}
+"""Of an op that needs no gate: constant 0, the first or the second input, and if it is inverted."""
 
 
 class Literals(ABC):
@@ -51,7 +74,15 @@ class Literals(ABC):
 
     def apply(self, op: int, x: int, y: int) -> int:
         """Return the literal of one of the 16 ops."""
-        return bitwise(op, _Wire(self, x), _Wire(self, y)).literal
+        flips = _FLIPS.get(op)
+        if flips is not None:
+            flip_x, flip_y, flip = flips
+            return self.and_(x ^ flip_x, y ^ flip_y) ^ flip
+        wire = _WIRES.get(op)
+        if wire is None:
+            return self.xor_(x, y) ^ (op == Op.XNOR)
+        place, flip = wire
+        return (FALSE, x, y)[place] ^ flip
 
     def evaluate(
         self, circuit: LogicCircuit, inputs: Sequence[int], deadline: Deadline = NEVER
@@ -74,26 +105,6 @@ class Literals(ABC):
         """Add a circuit that reads the literals `inputs`; return the literals of its outputs."""
         rows = self.evaluate(circuit, inputs, deadline)
         return [rows[row] for row in circuit.outputs.tolist()]
-
-
-@dataclass(frozen=True, slots=True)
-class _Wire:
-    """A literal with the operators that ops are spelled in."""
-
-    circuit: Literals
-    literal: int
-
-    def __and__(self, other: _Wire) -> _Wire:
-        return _Wire(self.circuit, self.circuit.and_(self.literal, other.literal))
-
-    def __or__(self, other: _Wire) -> _Wire:
-        return _Wire(self.circuit, self.circuit.or_(self.literal, other.literal))
-
-    def __xor__(self, other: _Wire) -> _Wire:
-        return _Wire(self.circuit, self.circuit.xor_(self.literal, other.literal))
-
-    def __invert__(self) -> _Wire:
-        return _Wire(self.circuit, self.literal ^ 1)
 
 
 class Xag(Literals):
@@ -178,15 +189,6 @@ def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> tuple[Xag, list
     """Return a circuit as a Xag, and the literals of its outputs."""
     xag = Xag(circuit.inputs, hashing)
     return xag, xag.next_state(circuit, [xag.input(row) for row in range(circuit.inputs)])
-
-
-_AND_OPS = {
-    # (x inverted, y inverted) → op, and the op of the inverted gate
-    (0, 0): (Op.AND, Op.NAND),
-    (0, 1): (Op.A_AND_NOT_B, Op.NOT_A_OR_B),
-    (1, 0): (Op.NOT_A_AND_B, Op.A_OR_NOT_B),
-    (1, 1): (Op.NOR, Op.OR),
-}
 
 
 def to_circuit(

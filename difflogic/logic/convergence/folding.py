@@ -16,7 +16,7 @@ def live_part(automaton: Automaton) -> Automaton:
 
 def live_circuit(circuit: LogicCircuit, visible: tuple[int, ...]) -> LogicCircuit:
     """Return the part of a circuit that the future of `visible` (labels) depends on."""
-    return _rebuilt(circuit, np.flatnonzero(live_channels(circuit, visible)).tolist())
+    return folded_part(circuit, np.flatnonzero(live_channels(circuit, visible)).tolist())
 
 
 def fold(circuit: LogicCircuit) -> LogicCircuit:
@@ -24,18 +24,23 @@ def fold(circuit: LogicCircuit) -> LogicCircuit:
 
     Where there is nothing to fold, the circuit stays as it is, gate by gate.
     """
-    folded = _rebuilt(circuit, list(range(circuit.channels)))
+    folded = folded_part(circuit, list(range(circuit.channels)))
     return folded if folded.gates < circuit.gates else circuit
 
 
-def _rebuilt(circuit: LogicCircuit, channels: list[int]) -> LogicCircuit:
-    """Return the part of a circuit that computes these channels, folded."""
-    xag = Xag(circuit.inputs)
-    literals = [xag.input(row) for row in range(circuit.inputs)] + [FALSE] * circuit.gates
+def folded_part(circuit: LogicCircuit, channels: list[int]) -> LogicCircuit:
+    """Return the part of a circuit that computes these channels, folded.
+
+    Raises ValueError if they depend on others.
+    """
+    inputs = circuit.inputs
+    xag = Xag(inputs)
+    literals = [xag.input(row) for row in range(inputs)] + [FALSE] * circuit.gates
     # Of a circuit as trained, hardly a gate in a hundred is needed.
-    for gate in np.flatnonzero(circuit.needed(channels)[circuit.inputs :]).tolist():
-        a, b = literals[circuit.a[gate]], literals[circuit.b[gate]]
-        literals[circuit.inputs + gate] = xag.apply(int(circuit.op[gate]), a, b)
+    needed = np.flatnonzero(circuit.needed(channels)[inputs:])
+    gates = (each[needed].tolist() for each in (circuit.op, circuit.a, circuit.b))
+    for gate, op, a, b in zip(needed.tolist(), *gates, strict=True):
+        literals[inputs + gate] = xag.apply(op, literals[a], literals[b])
     labels = tuple(circuit.labels[channel] for channel in channels)
     outputs = [literals[circuit.outputs[channel]] for channel in channels]
     return to_circuit(xag, outputs, labels, channels)

@@ -16,7 +16,10 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.suspects import FIRST, Suspects
 from difflogic.gates import OPS, Op, one_hot
+from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.convergence import deciding
+from difflogic.logic.convergence.folding import live_circuit
+from difflogic.model import Model
 from difflogic.netlist import Netlist
 from difflogic.streams import Purpose
 from difflogic.training import finishing
@@ -178,3 +181,35 @@ def test_suspects_have_numbers_of_their_own() -> None:
     assert (targets == 1).all()
     suspects.clear()
     assert suspects.add(found) == range(FIRST, FIRST + 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_judged_is_the_live_part_of_the_whole(seed: int) -> None:
+    config = config_of(6)
+    rng = np.random.default_rng(seed)
+    netlist = Model.create(config, attempt=seed).netlist
+    # Mostly wires, as when trained; then hardly anything is live.
+    ops = rng.integers(0, OPS, netlist.parameters, np.uint8)
+    ops[rng.random(netlist.parameters) < 0.5] = Op.A
+    whole = LogicCircuit(
+        ops[netlist.param], netlist.a, netlist.b, netlist.outputs, tuple(range(netlist.channels))
+    )
+    visible = tuple(config.task.loss_channels)
+    asked = Judge(netlist, Plan.of(config, 8, STREAMS))(ops).finding.question.circuit
+    expected = live_circuit(whole, visible)
+    assert asked.labels == expected.labels
+    for name in ("op", "a", "b", "outputs"):
+        np.testing.assert_array_equal(getattr(asked, name), getattr(expected, name))
+
+
+def test_a_circuit_is_run_on_sets_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    netlist, ops = netlist_of("checkerboard-seed-1")
+    asked = []
+    by_sets = judging.by_sets
+    monkeypatch.setattr(judging, "by_sets", lambda what: asked.append(what) or by_sets(what))
+    judge = Judge(netlist, Plan.of(config_of(netlist.channels), 8, STREAMS))
+    assert judge.certified_step(ops) == judge(ops).finding.from_step
+    assert len(asked) == 1
+    ops[-1] ^= 1
+    judge(ops)
+    assert len(asked) == 2
