@@ -109,6 +109,12 @@ class PoolConfig(Section):
         description="each starts from the state after a random number of steps, from the last one "
         "of training to so many more",
     )
+    restart_every: Epoch = Field(
+        default=0,
+        description="epochs of a pool that waited for growth after which learning starts over; "
+        "[training] restart_every then counts only until the target is grown; 0 is to count all "
+        "epochs there",
+    )
     tolerance: Share = Field(
         default=0.05,
         description="share of the cells' compared bits that may be wrong in such a state; from the "

@@ -149,6 +149,11 @@ def _task_problems(config: Config) -> list[str]:
             "[pool] after_growth: without searches no circuit is found to begin with: set it to "
             "false, or [finishing] every above 0"
         )
+    if config.pool.restart_every and not config.pool.after_growth:
+        problems.append(
+            "[pool] restart_every: counts the epochs of a pool that waits for growth: set [pool] "
+            "after_growth = true, or this to 0"
+        )
     if config.training.later_steps and own.is_loaded(task) and task_class(task).moves_on():
         problems.append(
             "[training] later_steps: the targets of this task do not stay as they are: leave it "

@@ -11,6 +11,7 @@ from difflogic.evaluation.gates import PASSING
 from difflogic.gates import DECIDED, SYMBOLS, Op, softmax
 from difflogic.model import Model
 from difflogic.plotting.style import COLORS, FAINT, LINES, MARKS, figure, logarithmic, unused
+from difflogic.training.levers import regular_restarts
 from difflogic.training.metrics import History
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def draw(
     published = model.config.published.learned_by
     _draw_losses(losses, history, exact_epoch, published)
     _draw_accuracy(accuracy, history)
-    _draw_decided(decided, history, model.config.training.restart_every)
+    _draw_decided(decided, history, regular_restarts(model.config))
     _draw_searches(searches, history, exact_epoch)
     _draw_phases(phases, history)
     _draw_probabilities(sure, model)

@@ -13,6 +13,7 @@ from difflogic.logic.inspection.equations import equations
 from difflogic.reports import charts, curves
 from difflogic.reports.repeating import command
 from difflogic.reports.source import Source
+from difflogic.training.levers import regular_restarts
 
 EQUATIONS_SHOWN = 24
 MOST_EQUATION_CHARACTERS = 60_000
@@ -69,7 +70,7 @@ def training(source: Source) -> dict[str, Any] | None:
         "command": line,
         "command_words": words,
         "config": config.to_toml(),
-        "curves": curves.figures(source.history, exact, published, config.training.restart_every),
+        "curves": curves.figures(source.history, exact, published, regular_restarts(config)),
         "facts": facts(
             epochs=_whole(_number(summary, "epochs")),
             verified_exact_after_epoch=_whole(exact),

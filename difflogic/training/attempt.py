@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.engine.hard import HardSimulator
@@ -17,9 +21,30 @@ from difflogic.model import Model
 from difflogic.ranks import ALONE, Ranks
 from difflogic.streams import Purpose
 from difflogic.tasks import make_task
+from difflogic.training.best import NONE
 from difflogic.training.finishing import ROUND, Finisher
-from difflogic.training.levers import first_epoch
+from difflogic.training.levers import attempt_before, first_epoch
 from difflogic.training.sensitivity import GradientSensitivity
+
+
+class Stage(NamedTuple):
+    """Where a run stands among its attempts."""
+
+    attempt: int = 0
+    first_epoch: int = 0
+    """The epoch, from 0, at which it began."""
+    grown: int | None = None
+    """The epoch at which its target was grown, if [pool] waited for that."""
+
+    @classmethod
+    def restored(cls, config: Config, state: Mapping[str, npt.NDArray[Any]]) -> Stage:
+        """Return what `Attempt.state` was taken of."""
+        attempt = attempt_before(config.training, int(state["epoch"]))
+        first = first_epoch(config.training, attempt)
+        if config.pool.restart_every:
+            attempt, first = state["attempt"].tolist()
+        grown = int(state.get("pool_from", NONE))
+        return cls(attempt, first, None if grown == NONE else grown)
 
 
 class Attempt:
@@ -29,21 +54,17 @@ class Attempt:
     """
 
     def __init__(
-        self, config: Config, number: int, start: Model, plan: ParallelPlan, ranks: Ranks = ALONE,
-        grown: int | None = None,
-    ) -> None:  # fmt: skip
-        """`start` is the model that training begins with; the `ranks` search together.
-
-        `grown` is the epoch at which the target was grown, if [pool] waited for that.
-        """
+        self, config: Config, stage: Stage, start: Model, plan: ParallelPlan, ranks: Ranks = ALONE
+    ) -> None:
+        """`start` is the model that training begins with; the `ranks` search together."""
         grid, netlist = grid_of(config), start.netlist
         precision, sharing = config.training.precision, plan.sharing
-        self.number, self.start = number, start
-        self.first_epoch = first_epoch(config.training, number)
-        self.pool_from: int | None = self.first_epoch
+        self._config, self.number, self.start = config, stage.attempt, start
+        self.first_epoch = stage.first_epoch
+        self.pool_from: int | None = stage.first_epoch
         """The epoch, from 0, from which [pool] is used; None if the target has yet to grow."""
         if config.pool.after_growth and not _grows(config, start):
-            self.pool_from = grown
+            self.pool_from = stage.grown
         self.engine = Engine(netlist, grid, plan.rollouts.steps, plan.wave, precision, sharing)
         self.single = HardSimulator(netlist, grid, 1)
         """Runs one sample, for [pool]."""
@@ -60,6 +81,26 @@ class Attempt:
             self.finisher = Finisher(netlist, checks, config.finishing, sensitivity, workers, ranks)
             self._threads += [sensitivity, workers]
         self._stack = ExitStack()
+
+    def ends_before(self, epoch: int) -> bool:
+        """Whether learning starts over before an epoch, counted from 0.
+
+        Restarts cut off the long tail of runs that are stuck (Gomes, Selman and Kautz 1998).
+        """
+        limit, since = self._config.training.restart_every, self.first_epoch
+        if self._config.pool.restart_every and self.pool_from is not None:
+            limit, since = self._config.pool.restart_every, self.pool_from
+        return bool(limit) and epoch - since >= limit
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what `Stage.restored` needs beside the epoch, as far as that does not tell."""
+        state = {}
+        if self._config.pool.after_growth:
+            pool_from = NONE if self.pool_from is None else self.pool_from
+            state["pool_from"] = np.array(pool_from, np.int64)
+        if self._config.pool.restart_every:
+            state["attempt"] = np.array([self.number, self.first_epoch], np.int64)
+        return state
 
     @property
     def growing(self) -> bool:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from difflogic.config import Config
 from difflogic.streams import Purpose, stream
 from difflogic.training.finishing import Finished, Finisher, Hear, unheard
+from difflogic.training.levers import attempt_before
 
 Array = npt.NDArray[Any]
 
@@ -46,6 +47,7 @@ class BestCircuit:
         self._wrong = NONE
         self._epoch = NONE
         self._exact_epoch = NONE
+        self._attempt = 0
         self._growing = False
         """Whether the best was found while the target had yet to grow: any later one is better."""
         self._gain = np.full(5, NONE, np.int64)
@@ -59,6 +61,11 @@ class BestCircuit:
     def epoch(self) -> int | None:
         """Epoch after which the best circuit was found; None if none was yet."""
         return None if self._epoch == NONE else self._epoch
+
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt that the best circuit is of."""
+        return self._attempt
 
     @property
     def exact_epoch(self) -> int | None:
@@ -87,17 +94,18 @@ class BestCircuit:
 
     def look(
         self, finisher: Finisher, logits: Array, epoch: int, since: int, hear: Hear = unheard,
-        growing: bool = False,
+        growing: bool = False, attempt: int = 0,
     ) -> Finished:  # fmt: skip
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.
 
-        `finisher` is that of its wiring, which circuits of after epoch `since` have. Changes
+        `finisher` is that of its wiring, which circuits of after epoch `since` have, all of them
+        of an `attempt`. Changes
         `logits` in place if the search is to be adopted. `hear` is told how far it is. If the
         target is `growing`, as it has to before what else is asked for, a circuit that is right
         verifies nothing; it is adopted if the epoch is one at which every run looks.
         """
         found, finished = self._search(finisher, logits, epoch, 0, hear)
-        self._keep(found, finished, epoch, growing)
+        self._keep(found, finished, epoch, growing, attempt)
         last = epoch == self._config.training.epochs
         # Not at the end: a run that is extended goes on as if it had never stopped there.
         if self._finishing.adopt and not last and 2 * found.wrong <= found.wrong_before:
@@ -107,7 +115,7 @@ class BestCircuit:
             # An earlier circuit was better, so a search goes on from there, too. (Not from one
             # of another wiring.)
             again, better = self._search(finisher, self._logits, epoch, 1, hear)
-            self._keep(again, better, epoch, growing)
+            self._keep(again, better, epoch, growing, attempt)
             if self._epoch == epoch:
                 found, finished = again, better
         if growing:
@@ -141,7 +149,9 @@ class BestCircuit:
         prefer(finished, found.ops)
         return found, finished
 
-    def _keep(self, found: Finished, logits: Array, epoch: int, growing: bool) -> None:
+    def _keep(
+        self, found: Finished, logits: Array, epoch: int, growing: bool, attempt: int = 0
+    ) -> None:
         """Keep a circuit that is as good as the best so far; the first exact one stays."""
         if self._wrong == NONE or growing < self._growing:
             worse = False
@@ -153,6 +163,7 @@ class BestCircuit:
             return
         self._logits[:] = logits
         self._wrong, self._epoch, self._growing = found.wrong_fresh, epoch, growing
+        self._attempt = attempt
         if found.exact and not growing:
             self._exact_epoch = epoch
 
@@ -167,6 +178,8 @@ class BestCircuit:
             state["polished"] = self._gain.copy()
         if self._config.pool.after_growth:
             state["best_growing"] = np.array(self._growing)
+        if self._config.pool.restart_every:
+            state["best_attempt"] = np.array(self._attempt, np.int64)
         return state
 
     def restore(self, state: Mapping[str, Array]) -> None:
@@ -177,6 +190,9 @@ class BestCircuit:
             self._gain[:] = state["polished"]
         if self._config.pool.after_growth:
             self._growing = bool(state["best_growing"])
+        self._attempt = attempt_before(self._config.training, max(0, self._epoch))
+        if self._config.pool.restart_every:
+            self._attempt = int(state["best_attempt"])
 
 
 def prefer(logits: Array, ops: npt.NDArray[np.uint8]) -> None:

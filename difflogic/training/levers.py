@@ -19,6 +19,11 @@ from difflogic.streams import Purpose, stream
 Array = npt.NDArray[Any]
 
 
+def regular_restarts(config: Config) -> int:
+    """Return the epochs from one start of learning to the next; 0 if no number tells them all."""
+    return 0 if config.pool.restart_every else config.training.restart_every
+
+
 def attempt_at(training: TrainingConfig, epoch: int) -> int:
     """Return which attempt an epoch, counted from 0, belongs to.
 
@@ -52,13 +57,14 @@ def ramp(epoch: int, first: int, last: int) -> float:
     return max(0.0, (epoch - first) / (last - first)) if first < last else 0.0
 
 
-def rate_share(config: Config, epoch: int) -> float:
-    """Return the learning rate of an epoch as a share of the first: half a cosine, 1 to `share`.
+def rate_share(config: Config, age: int) -> float:
+    """Return the learning rate as a share of the first: half a cosine, from 1 to `share`.
 
+    It is that of an epoch so many epochs after learning began, or started over.
     Source: Loshchilov and Hutter 2017, "SGDR", equation 5, without restarts.
     """
     schedule = config.schedule
-    done = ramp(age(config.training, epoch), schedule.from_epoch, schedule.to_epoch)
+    done = ramp(age, schedule.from_epoch, schedule.to_epoch)
     return schedule.share + (1 - schedule.share) * 0.5 * (1 + np.cos(np.pi * done))
 
 
@@ -69,6 +75,8 @@ class Hardening:
         self._config = config.hardening
         self._training = config.training
         self._parameters = parameters
+        self.since = 0
+        """The epoch, from 0, at which learning began, or last started over."""
         self.at_full_strength = False
         """Whether it has grown to its end, whatever the epoch says."""
 
@@ -147,7 +155,7 @@ class Hardening:
         if self.at_full_strength:
             return 1.0
         lever = self._config
-        return ramp(age(self._training, epoch), lever.from_epoch, lever.to_epoch)
+        return ramp(epoch - self.since, lever.from_epoch, lever.to_epoch)
 
     def _rng(self, epoch: int, use: int) -> np.random.Generator:
         return stream(self._training.seed, Purpose.HARDENING, epoch, use)

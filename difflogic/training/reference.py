@@ -112,6 +112,7 @@ class ReferenceTrainer:
                 attempt = attempt_at(training, self.epoch)
                 self.model = self._conformed(Model.create(self.config, attempt))
             self._first[:] = self._second[:] = 0.0
+            self._hardening.since = self.epoch
 
     def _conformed(self, model: Model) -> Model:
         """Return a model in float64, its gates of the form that is learned."""
@@ -143,7 +144,7 @@ class ReferenceTrainer:
         second = self._second / (1 - training.beta2**steps)
         decay = training.weight_decay * learned
         change = first / (np.sqrt(second) + training.epsilon) + decay
-        rate = training.learning_rate * rate_share(self.config, self.epoch)
+        rate = training.learning_rate * rate_share(self.config, steps - 1)
         updated = learned - rate * change
         step = self._hardening.pressure(probabilities.T, rate, self.epoch)
         if step is not None:

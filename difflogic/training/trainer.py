@@ -19,16 +19,11 @@ from difflogic.pauses import pause
 from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
 from difflogic.training import ahead, start_model
-from difflogic.training.attempt import Attempt
-from difflogic.training.best import NONE, BestCircuit, Gain
+from difflogic.training.attempt import Attempt, Stage
+from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
 from difflogic.training.finishing import Finished, Hear, unheard
-from difflogic.training.levers import (
-    Hardening,
-    attempt_at,
-    attempt_before,
-    rate_share,
-)
+from difflogic.training.levers import Hardening, rate_share
 from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, HardRuns, draw_pool_sample
@@ -77,7 +72,7 @@ class Trainer:
         self._ran_hard: Array = np.empty(0, np.int64)
         """Gates that run as one op in this epoch."""
         self._best = BestCircuit(config, self._logits)
-        self._attempt = self._make_attempt(0)
+        self._attempt = self._make_attempt(Stage())
         self._threads: ExitStack | None = None
         self._tracer: Tracer | None = None
         self._compilation = Compilation(config, self.plan, ranks.leads)
@@ -97,20 +92,18 @@ class Trainer:
         if threads is not None:
             threads.__exit__(*raised)
 
-    def _go_to_attempt(self, number: int, grown: int | None = None) -> None:
-        """Take another wiring, and what runs its circuit; the logits stay as they are.
-
-        `grown` is the epoch at which its target was grown, if [pool] waited for that.
-        """
-        self._attempt = self._make_attempt(number, grown)
+    def _go_to(self, stage: Stage) -> None:
+        """Take another wiring, and what runs its circuit; the logits stay as they are."""
+        self._attempt = self._make_attempt(stage)
         self.engine.trace(self._tracer)
         if self._threads is not None:
             self._threads.close()
             self._threads.enter_context(self._attempt)
 
-    def _make_attempt(self, number: int, grown: int | None = None) -> Attempt:
-        start = self._model_of(number)
-        attempt = Attempt(self.config, number, start, self.plan, self.ranks, grown)
+    def _make_attempt(self, stage: Stage) -> Attempt:
+        start = self._model_of(stage.attempt)
+        attempt = Attempt(self.config, stage, start, self.plan, self.ranks)
+        self._hardening.since = stage.first_epoch
         self._hardening.at_full_strength = self.config.pool.after_growth and not attempt.growing
         return attempt
 
@@ -144,10 +137,9 @@ class Trainer:
     @property
     def result(self) -> Model:
         """The model that the run is to leave behind: the best checked one, else the present one."""
-        logits, epoch = self._best.logits, self._best.epoch
-        if logits is None or epoch is None:
+        logits, attempt = self._best.logits, self._best.attempt
+        if logits is None:
             return self.model
-        attempt = attempt_before(self.config.training, epoch)
         # Wired already, if it is the present one: a run is saved every few seconds.
         present = self._attempt
         start = present.start if attempt == present.number else self._model_of(attempt)
@@ -179,27 +171,21 @@ class Trainer:
 
         Names, shapes and types follow from the configuration alone.
         """
-        state = {
+        return {
             "epoch": np.array(self.epoch, np.int64),
             "logits": self._logits.copy(),
             **self._optimizer.state(),
             **self._best.state(),
+            **self._attempt.state(),
         }
-        if self.config.pool.after_growth:
-            pool_from = self._attempt.pool_from
-            state["pool_from"] = np.array(NONE if pool_from is None else pool_from, np.int64)
-        return state
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to where `state` was taken, bit for bit."""
         self.epoch = int(state["epoch"])
-        attempt = attempt_before(self.config.training, self.epoch)
-        present = self._attempt
-        since = int(state.get("pool_from", NONE))
-        grown = None if since == NONE else since
-        moved = self.config.pool.after_growth and grown != present.pool_from
-        if attempt != present.number or moved:
-            self._go_to_attempt(attempt, grown)
+        stage, present = Stage.restored(self.config, state), self._attempt
+        moved = self.config.pool.after_growth and stage.grown != present.pool_from
+        if stage[:2] != (present.number, present.first_epoch) or moved:
+            self._go_to(stage)
         self._logits[:] = state["logits"]
         self._optimizer.restore(state)
         self._best.restore(state)
@@ -315,11 +301,12 @@ class Trainer:
         self.ranks.share(self._logits)
         since = attempt.first_epoch if attempt.pool_from is None else attempt.pool_from
         found = self._best.look(
-            attempt.finisher, self._logits, self.epoch, since, self.hear_search, attempt.growing
-        )
+            attempt.finisher, self._logits, self.epoch, since, self.hear_search, attempt.growing,
+            attempt.number,
+        )  # fmt: skip
         if found.grown:
             # From the circuit that was found, which the moments of the one before say nothing of.
-            self._go_to_attempt(attempt.number, self.epoch)
+            self._go_to(Stage(attempt.number, attempt.first_epoch, self.epoch))
             self._optimizer.forget()
         elif self.config.finishing.adopt:
             self._optimizer.conform()
@@ -356,10 +343,9 @@ class Trainer:
                 turn.meet()
 
     def _start_over_if_due(self) -> None:
-        """Begin another attempt, with another wiring, every so many epochs."""
-        attempt = attempt_at(self.config.training, self.epoch)
-        if attempt != self._attempt.number:
-            self._go_to_attempt(attempt)
+        """Begin another attempt, with another wiring, once the present one is over."""
+        if self._attempt.ends_before(self.epoch):
+            self._go_to(Stage(self._attempt.number + 1, self.epoch))
             self._logits[:] = self._attempt.start.logits.T
             self._optimizer.forget()
 
@@ -375,7 +361,8 @@ class Trainer:
     def _update(self, gradients: Array) -> None:
         """Change the logits, given dL/d(coefficients)."""
         config, probabilities = self.config, self._soft.probabilities
-        rate = config.training.learning_rate * rate_share(config, self.epoch)
+        age = self.epoch - self._attempt.first_epoch
+        rate = config.training.learning_rate * rate_share(config, age)
         mixtures, scaled = self._hardening.mixtures(probabilities, gradients, self._ran_hard)
         self._optimizer.step(mixtures, scaled, rate)
         step = self._hardening.pressure(probabilities, rate, self.epoch)

@@ -154,3 +154,51 @@ def test_what_came_after_growth_is_better_than_what_was_right_before():
 def test_without_searches_it_would_wait_for_ever():
     with pytest.raises(ConfigError, match=r"\[pool\] after_growth: without searches"):
         growing("pool.batch=1", "pool.after_growth=true", "finishing.every=0")
+
+
+PATIENT = (*STAGED, "pool.restart_every=20", "finishing.every=30", "pool.tolerance=0")
+"""Grown at epoch 90, and given too few epochs of a pool to be checked there; never grown again."""
+
+
+def test_a_pool_has_epochs_of_its_own_until_learning_starts_over():
+    stages = []
+    with Trainer(growing(*PATIENT)) as trainer:
+        for _ in steps(trainer, 231):
+            attempt = trainer._attempt
+            stage = (attempt.number, attempt.first_epoch, attempt.pool_from)
+            if stage not in stages:
+                assert trainer._hardening.since == attempt.first_epoch
+                stages.append(stage)
+    # 120 epochs to grow, 20 from there on.
+    assert stages == [(0, 0, None), (0, 0, 90), (1, 110, None), (2, 230, None)]
+
+
+@pytest.mark.parametrize("until", [100, 110, 150])
+def test_a_resumed_run_knows_its_attempt(until):
+    config = growing(*PATIENT)
+    trainer, results = trained(config, 160)
+    with Trainer(config) as first:
+        list(steps(first, until))
+        state = first.state()
+    with Trainer(config) as second:
+        second.restore(state)
+        rest = list(steps(second, 160))
+        # And back, from another attempt.
+        second.restore(state)
+        assert [one.soft_loss for one in steps(second, 160)] == [one.soft_loss for one in rest]
+    assert [one.soft_loss for one in rest] == [one.soft_loss for one in results[until:]]
+    assert {name: array.dtype for name, array in state.items()} == {
+        name: array.dtype for name, array in trainer.state().items()
+    }
+    # The best circuit is of the first attempt, with its wiring.
+    for one in (trainer, second):
+        assert one._attempt.number == 1
+        assert one._best.epoch == 90
+        np.testing.assert_array_equal(one.result.netlist.a, one.first.netlist.a)
+        assert (one.model.netlist.a != one.first.netlist.a).any()
+    np.testing.assert_array_equal(second.result.logits, trainer.result.logits)
+
+
+def test_only_a_pool_that_waits_for_growth_is_counted():
+    with pytest.raises(ConfigError, match=r"\[pool\] restart_every: counts the epochs of a pool"):
+        growing("pool.batch=1", "pool.restart_every=20")

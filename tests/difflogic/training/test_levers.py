@@ -55,13 +55,43 @@ def test_the_rate_falls_along_half_a_cosine():
 
 def test_levers_start_over_with_learning():
     config = tiny(
-        "schedule.share=0.2", "schedule.to_epoch=10", "training.restart_every=7",
-        "finishing.every=5",
+        "training.restart_every=7", "finishing.every=5",
         "hardening.share=1.0", "hardening.from_epoch=0", "hardening.to_epoch=4",
     )  # fmt: skip
-    rates = [rate_share(config, epoch) for epoch in range(21)]
-    assert rates[7:14] == rates[:7] == rates[14:]
-    assert rates[6] < rates[0] == 1.0
+    lever = Hardening(config, 500)
+    _, probabilities, ops, soft = gate_mixtures(500)
+
+    def shares():
+        found = []
+        for epoch in range(lever.since, lever.since + 7):
+            coefficients = soft.copy()
+            found.append(len(lever.harden(coefficients, probabilities, ops, epoch)))
+        return found
+
+    first = shares()
+    assert first[0] == 0
+    assert first[4:] == [500] * 3
+    lever.since = 7
+    assert shares()[0] == 0
+    assert shares()[4:] == [500] * 3
+
+
+def test_the_optimizers_rate_starts_over_with_learning():
+    """With AdamW's moments and decay off, a step is the rate times the sign of the gradient."""
+    overrides = (
+        "training.beta1=0", "training.beta2=0", "training.weight_decay=0",
+        "training.precision=float64", "training.epsilon=1e-30", "training.restart_every=3",
+        "finishing.every=100", "schedule.share=0.1", "schedule.to_epoch=2",
+    )  # fmt: skip
+    config = tiny(*overrides)
+    with Trainer(config) as trainer:
+        rates = []
+        for epoch in range(7):
+            before = trainer.first.logits if epoch % 3 == 0 else trainer.model.logits
+            trainer.step()
+            rates.append(np.abs(trainer.model.logits - before).max())
+    expected = config.training.learning_rate * np.array([1, 0.55, 0.1, 1, 0.55, 0.1, 1])
+    assert rates == pytest.approx(expected)
 
 
 def test_learning_starts_over_from_the_first_logits_with_another_wiring():
