@@ -39,11 +39,17 @@ class Program:
     backward_rows: int
     gradient_rows: int
     zero_rows: npt.NDArray[np.int32]
-    """Gradient rows to clear before the walk back: what stars add to, and what nobody writes."""
+    """Gradient rows to clear before the walk back: what nobody writes, or not first."""
     inputs: int
     rows: int
     """Those of the netlist: its inputs and gates."""
     parameters: int
+
+    @property
+    def code(self) -> k.ProgramCode:
+        """What the kernels need of it."""
+        inputs = np.arange(self.inputs, dtype=np.int32)
+        return k.ProgramCode(self.forward, self.backward, self.zero_rows, inputs)
 
     @property
     def gates(self) -> int:
@@ -277,7 +283,7 @@ def _gradient_rows(
     """Place gradients: a row lives from its value's last reader, back to the value's writer.
 
     The first reader that the backward walk meets stores to the row, the others add to it: a bit
-    per read of each instruction says which. Stars always add, to inputs that are cleared before.
+    per read of each instruction says which.
     """
     rows = _Rows(netlist, order)
     written = np.zeros(netlist.rows, dtype=bool)
@@ -297,11 +303,6 @@ def _gradient_rows(
         written[row : row + width] = True
         return not first
 
-    for instruction in order:
-        if instruction.is_star:
-            for row in instruction.reads:
-                written[row : row + instruction.width] = True
-    zero_rows.extend(int(row) for row in np.flatnonzero(written[: netlist.inputs]))
     for index in range(len(order) - 1, -1, -1):
         instruction = order[index]
         block = slice(instruction.out, instruction.out + instruction.width)
@@ -310,8 +311,10 @@ def _gradient_rows(
         zero_rows.extend(out + int(offset) for offset in unread)
         reads = [0] * len(instruction.reads)
         bits = 0
-        # A gate's input b first, as its chain hands that gradient on (see kernels).
-        for position in reversed(range(len(reads))):
+        # A gate's input b first, as its chain hands that gradient on (see kernels); a star's leaves
+        # in their order.
+        positions = range(len(reads))
+        for position in positions if instruction.is_star else reversed(positions):
             row = instruction.reads[position]
             if position == 0 and _linked(order, index):
                 reads[position] = rows.at(row)
@@ -353,7 +356,7 @@ def _encode(
         if instruction.is_star:
             stars.append(
                 [*value.reads, value.out, instruction.width, *instruction.params,
-                 *gradient.reads, gradient.out]
+                 *gradient.reads, gradient.out, bits]
             )  # fmt: skip
             continue
         flags = (k.ADD_A if bits & 1 else 0) | (k.ADD_B if bits & 2 else 0)

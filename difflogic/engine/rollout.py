@@ -78,9 +78,7 @@ class Engine:
         self._losses = np.zeros((self._groups, self._samples))
         self._clock = np.zeros(2)
         self._control = _make(self.plan.control)
-        program = rollouts.program
-        code = k.ProgramCode(program.forward, program.backward, program.zero_rows)
-        self._problem = k.Problem(self.team, code, self.layout)
+        self._problem = k.Problem(self.team, rollouts.program.code, self.layout)
         # The first of the workers that share a tile has the buffers of all.
         parts = self.plan.parts
         self._split = split_program(self.netlist, parts) if self._splits else None

@@ -53,6 +53,8 @@ def walk_back(code: k.Code) -> Traffic:
     width, flags = code.runs[:, k.WIDTH], code.runs[:, k.FLAGS]
     adds = ((flags & k.ADD_A) != 0) * width + ((flags & k.ADD_B) != 0) * width
     runs = Traffic(3 * int(width.sum()) + int(adds.sum()), 2 * int(width.sum()))
-    stars = int(code.stars[:, k.STAR_WIDTH].sum())
-    # Leaves, centre and their gradients, which are added to, and that of the output.
-    return chains + runs + Traffic(11 * stars, 5 * stars)
+    width = code.stars[:, k.STAR_WIDTH]
+    added = int(sum(width @ (code.stars[:, k.STAR_ADDS] >> read & 1) for read in range(5)))
+    stars = int(width.sum())
+    # Leaves, centre, the gradient of the output, and those of the others where they are added to.
+    return chains + runs + Traffic(6 * stars + added, 5 * stars)

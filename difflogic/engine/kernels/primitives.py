@@ -8,6 +8,7 @@ from __future__ import annotations
 from difflogic.jit import JIT
 
 if JIT:
+    from difflogic.engine.kernels.llvm.moves import rows_added, rows_left, rows_seen
     from difflogic.engine.kernels.llvm.processor import (
         flush_denormals,
         fma_chains,
@@ -40,6 +41,7 @@ if JIT:
         lowest_one,
     )
 else:
+    from difflogic.engine.kernels.plain.moves import rows_added, rows_left, rows_seen
     from difflogic.engine.kernels.plain.processor import (
         flush_denormals,
         fma_chains,
@@ -89,6 +91,9 @@ __all__ = [
     "now",
     "pulls_backward",
     "restore_denormals",
+    "rows_added",
+    "rows_left",
+    "rows_seen",
     "runs_backward",
     "runs_forward",
     "slope_any",

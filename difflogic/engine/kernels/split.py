@@ -36,7 +36,13 @@ from difflogic.engine.kernels.teams import (
     begin,
     meet,
 )
-from difflogic.engine.kernels.tiles import channel_gradient, gather_row, keep_or_update, sight
+from difflogic.engine.kernels.tiles import (
+    gather,
+    keep_gradients,
+    leave,
+    new_state_gradients,
+    update,
+)
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
 from difflogic.jit import borrowing_kernel, inlined, part
 
@@ -74,14 +80,10 @@ def sum_part(code, tile, grad, sums, lanes):
         sums_backward((tile, code, grad, sums), 64)
 
 
-@part
-def gather_part(part, parts, state, layout, tile_index, values):
-    """Copy some rows of what a tile's cells see; the parts together copy all."""
-    lanes, channels = layout.tile_lanes[tile_index], state.shape[0]
-    for r in range(part, 9 * channels, parts):
-        target = values[r * lanes : (r + 1) * lanes]
-        seen = sight(layout, tile_index, r // channels)
-        gather_row(state[r % channels], layout, seen, target)
+@inlined
+def share_of(part, parts, rows):
+    """Return which of `rows` rows are one part's: the first, and the end."""
+    return part * rows // parts, (part + 1) * rows // parts
 
 
 @part
@@ -99,33 +101,31 @@ def tile_forward_part(
     cursor,
 ):  # fmt: skip
     """Do one part of what tile_forward does."""
-    parts, lanes = split.parts, layout.tile_lanes[tile_index]
-    gather_part(part, parts, state, layout, tile_index, values)
-    meet(control, place, parts, cursor)
+    channels = state.shape[0]
+    first, end = share_of(part, split.parts, channels)
+    gather(state, layout, tile_index, channels, first, end, values, first, channels)
+    meet(control, place, split.parts, cursor)
+    lanes = layout.tile_lanes[tile_index]
     evaluate_part(part, split, coefficients, values, lanes, control, place, cursor)
-    for c in range(part, state.shape[0], parts):
-        computed = values[split.outputs[c] * lanes : (split.outputs[c] + 1) * lanes]
-        keep_or_update(computed, layout, tile_index, mask, state[c], new_state[c])
+    update(values, split.outputs, first, end, layout, tile_index, mask, state, new_state)
 
 
 @part
 def tile_backward_part(
-    part, split, coefficients, layout, tile_index, step, sums, leader, control, place, cursor
-):
+    part, split, coefficients, layout, tile_index, step, sums, leader, inputs, control, place,
+    cursor,
+):  # fmt: skip
     """Do one part of what tile_backward does; `leader` has the buffers that all parts share."""
-    parts, channels = split.parts, step.state.shape[0]
-    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
+    parts, channels, lanes = split.parts, step.state.shape[0], layout.tile_lanes[tile_index]
     values, grad, kept = leader.values, leader.gradients, leader.kept
-    gather_part(part, parts, step.state, layout, tile_index, values)
-    for c in range(part, channels, parts):
-        if not step.last:
-            # The gradient tile's input rows are free until the last stage.
-            for n in range(9):
-                r = n * channels + c
-                target = grad[r * lanes : (r + 1) * lanes]
-                gather_row(step.upstream[r], layout, sight(layout, tile_index, 8 - n), target)
-        target = grad[split.outputs[c] * lanes : (split.outputs[c] + 1) * lanes]
-        channel_gradient(c, step, layout, tile_index, grad, kept, target)
+    first, end = share_of(part, parts, channels)
+    gather(step.state, layout, tile_index, channels, first, end, values, first, channels)
+    if not step.last:
+        # The gradient tile's input rows are free until the last stage.
+        gather(step.upstream, layout, tile_index, channels, first, end, grad, first, channels)
+    new_state_gradients(
+        first, end, step, layout, tile_index, first, channels, split.outputs, inputs, grad, kept
+    )
     meet(control, place, parts, cursor)
     evaluate_part(part, split, coefficients, values, lanes, control, place, cursor)
     last = split.target_bounds.shape[0] - 1
@@ -135,19 +135,12 @@ def tile_backward_part(
         meet(control, place, parts, cursor)
     first, end = split.target_bounds[last, part], split.target_bounds[last, part + 1]
     pull_part(split.targets[first:end], split.pulls, coefficients, values, grad, lanes)
-    count = min(lanes, layout.cells - start)
-    begins = layout.lead + start
+    # A part's rows are listed one by one, and leave one by one what it may add to.
     for index in range(first, end):
         r = split.targets[index, TARGET_ROW]
-        target = step.downstream[r, begins : begins + count]
-        found = grad[r * lanes : r * lanes + count]
-        for i in range(count):
-            target[i] = found[i]
-        if len(step.mask) != 0 and r // channels == 4:
-            c = r % channels
-            unchanged = kept[c * lanes : c * lanes + count]
-            for i in range(count):
-                target[i] += unchanged[i]
+        leave(grad, inputs, r, r + 1, layout, tile_index, step.downstream)
+        if r // channels == 4:
+            keep_gradients(r % channels, r % channels + 1, step, layout, tile_index, kept)
     first, end = split.sum_bounds[0, part], split.sum_bounds[0, part + 1]
     sum_part(split.sums[first:end], values, grad, sums, lanes)
     # Nobody begins another tile while others read this one's rows.
@@ -182,8 +175,8 @@ def follow(part, split, problem, batch, span, control, place, workspace, leader,
         for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
             if backward:
                 tile_backward_part(
-                    part, split, batch.coefficients, layout, tile, back, sums, leader, control,
-                    place, cursor,
+                    part, split, batch.coefficients, layout, tile, back, sums, leader,
+                    problem.program.inputs, control, place, cursor,
                 )  # fmt: skip
             else:
                 tile_forward_part(

@@ -11,8 +11,10 @@ from difflogic.jit.processor import Registers
 LANES = (16, 32, 64)
 """Lanes that a tile can have; the vector loops are unrolled for each."""
 MAX_LANES = max(LANES)
-SCRATCH = 28 * LANES[0]
-"""Numbers in a worker's scratch: the four sums of a star's seven gates, a vector each."""
+SCRATCH_SUMS = 28 * LANES[0]
+SCRATCH = SCRATCH_SUMS + MAX_LANES
+"""Numbers in a worker's scratch: the four sums of a star's seven gates, a vector each, and zeros,
+which stay."""
 
 RING = 2
 """Steps whose input gradients are kept. A tile that may read those of the step after has
@@ -23,8 +25,9 @@ A, B, OUT, WIDTH, PARAM, GRAD_A, GRAD_B, GRAD_OUT, FLAGS = range(9)
 FIELDS = 9
 LINK, LINKED, ADD_A, ADD_B = 1, 2, 4, 8
 STAR_LEAVES, STAR_CENTER, STAR_OUT, STAR_WIDTH, STAR_PARAMS = 0, 4, 5, 6, 7
-STAR_GRAD_LEAVES, STAR_GRAD_CENTER, STAR_GRAD_OUT = 14, 18, 19
-STAR_FIELDS = 20
+STAR_GRAD_LEAVES, STAR_GRAD_CENTER, STAR_GRAD_OUT, STAR_ADDS = 14, 18, 19, 20
+STAR_FIELDS = 21
+"""STAR_ADDS has a bit for each leaf, and one for the centre: whether to add to its gradient."""
 
 # Where a tile's gates are split: gradient rows that are summed up, and what is added to each.
 TARGET_ROW, TARGET_PULLS, TARGET_COUNT, TARGET_FILLED = range(4)
@@ -49,6 +52,7 @@ class ProgramCode(NamedTuple):
     forward: Code
     backward: Code
     zero_rows: np.ndarray  # int32: gradient rows to clear before the walk back
+    inputs: np.ndarray  # int32 (9·C,): the inputs' rows, 0 and up
 
 
 class SplitCode(NamedTuple):

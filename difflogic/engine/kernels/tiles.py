@@ -5,12 +5,19 @@ from __future__ import annotations
 from difflogic.engine.kernels.primitives import (
     gates_backward,
     gates_forward,
+    rows_added,
+    rows_left,
+    rows_seen,
     runs_backward,
     runs_forward,
     stars_backward,
     stars_forward,
 )
 from difflogic.jit import borrowing_kernel, inlined, part
+
+BLOCK = 8
+"""Channels whose gradients by all nine neighbours are gathered at a time: these rows of 64 lanes
+take 18 kB of the first-level cache."""
 
 
 @borrowing_kernel
@@ -47,50 +54,57 @@ def run_backward(code, coefficients, tile, grad, sums, scratch, lanes):
         stars_backward((tile, code.stars, coefficients, grad, sums, scratch), 64)
 
 
-@inlined
-def sight(layout, tile_index, neighbor):
-    """Return where a neighbour of a tile's first cell is, which lanes to mend, and their number."""
-    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
-    return (
-        layout.lead + start + layout.shifts[neighbor], layout.mend_start[tile_index, neighbor],
-        layout.mend_start[tile_index, neighbor + 1], min(lanes, layout.cells - start), lanes,
-    )  # fmt: skip
+@part
+def see(tile, source, layout, tile_index, neighbor, row, rows, to):
+    """Copy what a neighbour of each of a tile's cells has in `rows` rows, to the tile's from `to`.
 
-
-@inlined
-def gather_row(row, layout, seen, target):
-    """Copy what a neighbour of each of a tile's cells has in `row` (stride,), to the lanes.
-
-    `seen` says which neighbour of which tile, as found by `sight`.
+    Most lanes are one shifted copy; the rest are mended one by one.
     """
-    first, mend, mend_end, count, lanes = seen
-    # Slices, since numba cannot vectorise an index that it must check for a sign.
-    shifted = row[first : first + lanes]
-    for i in range(lanes):
-        target[i] = shifted[i]
-    for m in range(mend, mend_end):
-        target[layout.mend_lane[m]] = row[layout.mend_source[m]]
-    for i in range(count, lanes):
-        target[i] = 0.0
+    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
+    first = layout.lead + start + layout.shifts[neighbor]
+    mend = layout.mend_start[tile_index, neighbor]
+    mend_end = layout.mend_start[tile_index, neighbor + 1]
+    count = min(lanes, layout.cells - start)
+    arrays = (tile, source, layout.mend_lane, layout.mend_source)
+    if lanes == 16:
+        rows_seen(arrays, (first, mend, mend_end, count, row, rows, to), 16)
+    elif lanes == 32:
+        rows_seen(arrays, (first, mend, mend_end, count, row, rows, to), 32)
+    else:
+        rows_seen(arrays, (first, mend, mend_end, count, row, rows, to), 64)
 
 
 @part
-def gather(source, layout, tile_index, channels, rows):
-    """Copy the neighbours of a tile's cells to rows n·C + c, for neighbour n and channel c.
+def gather(source, layout, tile_index, channels, first, end, rows, to, apart):
+    """Copy what a tile's cells see of channels `first` to before `end` to some rows.
 
-    `source` is a state (C, stride), or the gradient that the cells' inputs left (9·C, stride);
-    the latter is walked from the other side: what neighbour 8 - n of a cell is to the
-    cell, the cell is to it. Most lanes are one shifted copy; the rest are mended one by one.
+    What neighbour n has goes to the rows from n·apart + to. `source` is a state (C, stride), or
+    the gradient that the cells' inputs left (9·C, stride); the latter is walked from the other
+    side: what neighbour 8 - n of a cell is to the cell, the cell is to it.
     """
     mirrored = source.shape[0] != channels
-    apart = channels if mirrored else 0
-    lanes = layout.tile_lanes[tile_index]
     for n in range(9):
         neighbor = 8 - n if mirrored else n
-        seen = sight(layout, tile_index, neighbor)
-        for c in range(channels):
-            target = rows[(n * channels + c) * lanes : (n * channels + c + 1) * lanes]
-            gather_row(source[n * apart + c], layout, seen, target)
+        row = n * channels + first if mirrored else first
+        see(rows, source, layout, tile_index, neighbor, row, end - first, n * apart + to)
+
+
+@part
+def leave(tile, numbers, first, end, layout, tile_index, target):
+    """Copy the rows of a tile that are listed from `first` to before `end` to those of a grid."""
+    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
+    place, count = layout.lead + start, layout.cells - start
+    if count < lanes:
+        for r in range(first, end):
+            left, row = target[r, place : place + count], tile[numbers[r] * lanes :]
+            for i in range(count):
+                left[i] = row[i]
+    elif lanes == 16:
+        rows_left((tile, target, numbers), (first, end, place), 16)
+    elif lanes == 32:
+        rows_left((tile, target, numbers), (first, end, place), 32)
+    else:
+        rows_left((tile, target, numbers), (first, end, place), 64)
 
 
 @inlined
@@ -99,62 +113,78 @@ def tile_forward(code, coefficients, layout, tile_index, state, mask, new_state,
 
     `mask` is (cells,), 1 where a cell takes its new state, or empty if all do.
     """
-    gather(state, layout, tile_index, state.shape[0], values)
-    lanes = layout.tile_lanes[tile_index]
-    run_forward(code, coefficients, values, lanes)
-    for c in range(state.shape[0]):
-        computed = values[code.outputs[c] * lanes : (code.outputs[c] + 1) * lanes]
-        keep_or_update(computed, layout, tile_index, mask, state[c], new_state[c])
+    channels = state.shape[0]
+    gather(state, layout, tile_index, channels, 0, channels, values, 0, channels)
+    run_forward(code, coefficients, values, layout.tile_lanes[tile_index])
+    update(values, code.outputs, 0, channels, layout, tile_index, mask, state, new_state)
 
 
-@inlined
-def keep_or_update(computed, layout, tile_index, mask, state, new_state):
-    """Write one channel of a tile's cells: what was computed, or the old value by the mask."""
+@part
+def update(values, outputs, first, end, layout, tile_index, mask, state, new_state):
+    """Write channels `first` to before `end` of a tile's cells: what was computed, or by the mask.
+
+    A cell that the mask leaves out keeps its old state.
+    """
+    if len(mask) == 0:
+        leave(values, outputs, first, end, layout, tile_index, new_state)
+        return
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     count = min(lanes, layout.cells - start)
-    first = layout.lead + start
-    old, new = state[first : first + count], new_state[first : first + count]
-    if len(mask) == 0:
-        for i in range(count):
-            new[i] = computed[i]
-    else:
-        updated = mask[start : start + count]
+    place = layout.lead + start
+    updated = mask[start : start + count]
+    for c in range(first, end):
+        computed = values[outputs[c] * lanes : outputs[c] * lanes + count]
+        old, new = state[c, place : place + count], new_state[c, place : place + count]
         for i in range(count):
             new[i] = computed[i] if updated[i] else old[i]
 
 
-@inlined
-def channel_gradient(c, step, layout, tile_index, grad, kept, target):
-    """Put dL/d(new state) of one channel of a tile's cells into the row `target`.
+@part
+def add_up(totals, parts, numbers, span, part, apart, adds, lanes):
+    """Sum up rows of `parts` for the totals of a span of channels, with rows_added."""
+    arrays, (first, end, count) = (totals, parts, numbers), span
+    if lanes == 16:
+        rows_added(arrays, (first, end, count, part, apart, adds), 16)
+    elif lanes == 32:
+        rows_added(arrays, (first, end, count, part, apart, adds), 32)
+    else:
+        rows_added(arrays, (first, end, count, part, apart, adds), 64)
 
-    What the step after left stands gathered in the input rows of `grad`. A masked cell's gradient
-    is left in `kept` instead.
+
+@part
+def new_state_gradients(
+    first, end, step, layout, tile_index, part, apart, outputs, inputs, grad, kept
+):
+    """Put dL/d(new state) of channels `first` to before `end` of a tile's cells into their rows.
+
+    What neighbour n of the cells handed back in the step after stands in the rows from
+    n·apart + part of the gradient tile. A masked cell's gradient is left in `kept` instead.
     """
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     count = min(lanes, layout.cells - start)
-    first = layout.lead + start
-    channels, mask = step.state.shape[0], step.mask
-    total = kept[c * lanes : (c + 1) * lanes]
-    total[:] = 0.0
+    place = layout.lead + start
+    mask = step.mask
+    masked = len(mask) != 0
+    totals = kept if masked else grad
+    numbers = inputs if masked else outputs
     if step.supervised:
-        given = step.loss_gradient[c, first : first + lanes]
-        for i in range(lanes):
-            total[i] = given[i] if i < count else 0.0
-    if not step.last:
-        for n in range(9):
-            part = grad[(n * channels + c) * lanes : (n * channels + c + 1) * lanes]
+        for c in range(first, end):
+            given = step.loss_gradient[c, place : place + lanes]
+            total = totals[numbers[c] * lanes : (numbers[c] + 1) * lanes]
             for i in range(lanes):
-                total[i] += part[i]
-    if len(mask) == 0:
-        for i in range(lanes):
-            target[i] = total[i]
-    else:
-        # A cell that kept its old state hands its gradient straight to it.
-        target[:] = 0.0
+                total[i] = given[i] if i < count else 0.0
+    span = (first, end, 0 if step.last else 9)
+    add_up(totals, grad, numbers, span, part, apart, step.supervised, lanes)
+    if masked:
         updated = mask[start : start + count]
-        for i in range(count):
-            if updated[i]:
-                target[i], total[i] = total[i], 0.0
+        for c in range(first, end):
+            # A cell that kept its old state hands its gradient straight to it.
+            target = grad[outputs[c] * lanes : (outputs[c] + 1) * lanes]
+            total = kept[c * lanes : (c + 1) * lanes]
+            target[:] = 0.0
+            for i in range(count):
+                if updated[i]:
+                    target[i], total[i] = total[i], 0.0
 
 
 @inlined
@@ -165,35 +195,41 @@ def tile_backward(program, coefficients, layout, tile_index, step, sums, workspa
     of what the step after left `upstream`, if there is one. This step's goes `downstream`, and what
     its gates' logits need is added to `sums` (parameters · 4).
     """
-    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
-    count = min(lanes, layout.cells - start)
-    first = layout.lead + start
-    channels = step.state.shape[0]
-    code, mask = program.backward, step.mask
+    lanes, channels = layout.tile_lanes[tile_index], step.state.shape[0]
+    code = program.backward
     values, grad, kept = workspace.values, workspace.gradients, workspace.kept
-    gather(step.state, layout, tile_index, channels, values)
+    gather(step.state, layout, tile_index, channels, 0, channels, values, 0, channels)
     run_forward(code, coefficients, values, lanes)
 
-    if not step.last:
-        # The input rows of the gradient tile are free until the backward walk stores to them.
-        gather(step.upstream, layout, tile_index, channels, grad)
-    for c in range(channels):
-        # Gathered before any output row is written: the two never share rows (program.py).
-        target = grad[code.grad_outputs[c] * lanes : (code.grad_outputs[c] + 1) * lanes]
-        channel_gradient(c, step, layout, tile_index, grad, kept, target)
+    for first in range(0, channels, BLOCK):
+        end = min(first + BLOCK, channels)
+        if not step.last:
+            # The input rows of the gradient tile are free until the backward walk stores to them,
+            # and never those of an output (program.py).
+            gather(step.upstream, layout, tile_index, channels, first, end, grad, 0, end - first)
+        new_state_gradients(
+            first, end, step, layout, tile_index, 0, end - first, code.grad_outputs,
+            program.inputs, grad, kept,
+        )  # fmt: skip
     for row in program.zero_rows:
         grad[row * lanes : (row + 1) * lanes] = 0.0
 
     run_backward(code, coefficients, values, grad, sums, workspace.scratch, lanes)
 
-    for r in range(9 * channels):
-        target = step.downstream[r, first : first + count]
-        found = grad[r * lanes : r * lanes + count]
+    leave(grad, program.inputs, 0, 9 * channels, layout, tile_index, step.downstream)
+    keep_gradients(0, channels, step, layout, tile_index, kept)
+
+
+@part
+def keep_gradients(first, end, step, layout, tile_index, kept):
+    """Add the gradients of masked cells' channels to those that their own states have as inputs."""
+    if len(step.mask) == 0:
+        return
+    start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
+    count = min(lanes, layout.cells - start)
+    place, center = layout.lead + start, 4 * step.state.shape[0]
+    for c in range(first, end):
+        target = step.downstream[center + c, place : place + count]
+        unchanged = kept[c * lanes : c * lanes + count]
         for i in range(count):
-            target[i] = found[i]
-    if len(mask) != 0:
-        for c in range(channels):
-            target = step.downstream[4 * channels + c, first : first + count]
-            unchanged = kept[c * lanes : c * lanes + count]
-            for i in range(count):
-                target[i] += unchanged[i]
+            target[i] += unchanged[i]

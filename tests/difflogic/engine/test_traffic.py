@@ -33,7 +33,8 @@ def moved(code):
     for star in code.stars:
         found["forward"][0] += 5 * star[k.STAR_WIDTH]
         found["forward"][1] += star[k.STAR_WIDTH]
-        found["back"][0] += (5 + 1 + 5) * star[k.STAR_WIDTH]
+        adds = sum(bool(star[k.STAR_ADDS] & 1 << read) for read in range(5))
+        found["back"][0] += (5 + 1 + adds) * star[k.STAR_WIDTH]
         found["back"][1] += 5 * star[k.STAR_WIDTH]
     return {way: Traffic(*map(int, rows)) for way, rows in found.items()}
 

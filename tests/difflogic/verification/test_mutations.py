@@ -69,13 +69,12 @@ PLAIN_MUTATIONS = {
     "mirror ignored": ("neighbor = 8 - n if mirrored else n", "neighbor = n", 1),
     "edges not mended": ("for m in range(mend, mend_end):", "for m in range(mend, mend):", 1),
     "empty lanes not cleared": (
-        "    for i in range(count, lanes):\n        target[i] = 0.0",
-        "    for i in range(count, lanes):\n        target[i] = 1.0", 1,
+        "target[count:] = 0.0", "target[count:] = 1.0", 1,
     ),
     "mask ignored forward": ("new[i] = computed[i] if updated[i] else old[i]",
                              "new[i] = computed[i]", 1),
     "mask ignored backward": ("            if updated[i]:\n", "            if True:\n", 1),
-    "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0", 2),
+    "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0", 1),
     "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]", 2),
     "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]", 2),
     "a ring one too short": ("\nRING = 2\n", "\nRING = 1\n", 1),
@@ -155,6 +154,12 @@ COMPILED_MUTATIONS = {
     ),
     "the first store to a gradient adds": (
         "with builder.if_then(adds):", "with builder.if_then(builder.not_(adds)):", 1,
+    ),
+    "the first star to reach a gradient adds": (
+        "builder.select(add, base, zeros)", "builder.select(add, base, base)", 1,
+    ),
+    "edges not mended": (
+        "builder, mend_end, start=mend, intp", "builder, mend_end, start=mend_end, intp", 1,
     ),
 }  # fmt: skip
 

@@ -34,6 +34,8 @@ from difflogic.engine.kernels.structures import (
     PULL_OTHER,
     PULL_PARAM,
     PULL_SIDE,
+    SCRATCH_SUMS,
+    STAR_ADDS,
     STAR_CENTER,
     STAR_FIELDS,
     STAR_GRAD_CENTER,
@@ -223,6 +225,7 @@ def stars_backward(
     acc = [
         [v.pointer(scratch, I64((4 * gate + k) * v.width)) for k in range(4)] for gate in range(7)
     ]
+    zeros = builder.gep(scratch, [I64(SCRATCH_SUMS)])
     with cgutils.for_range(builder, count, intp=I64) as loop:
         row = instruction(v, code, reversed_index(v, count, loop.index), STAR_FIELDS)
         leaves = [v.row(tile, v.field(row, STAR_LEAVES + k)) for k in range(4)]
@@ -230,6 +233,7 @@ def stars_backward(
         grad_leaves = [v.row(grad, v.field(row, STAR_GRAD_LEAVES + k)) for k in range(4)]
         grad_center = v.row(grad, v.field(row, STAR_GRAD_CENTER))
         grad_out = v.row(grad, v.field(row, STAR_GRAD_OUT))
+        adds = [flag(v, v.field(row, STAR_ADDS), 1 << k) for k in range(5)]
         params = [v.field(row, STAR_PARAMS + k) for k in range(7)]
         for gate in range(7):
             for pointer in acc[gate]:
@@ -264,13 +268,22 @@ def stars_backward(
             g = [v.load(v.pointer(grad_out, o)) for o in offsets]
             g4, g5 = back(6, g, z[0], z[1])
             below = [*back(4, g4, y[0], y[1]), *back(5, g5, y[2], y[3])]
-            # The inputs are zeroed before the walk: every star can add to them.
-            to_center = [v.load(v.pointer(grad_center, o)) for o in offsets]
+            # Who is the first to reach an input's gradient adds to zeros.
+            before = [
+                builder.select(add, base, zeros)
+                for add, base in zip(adds, [*grad_leaves, grad_center], strict=True)
+            ]
+            at = [
+                [builder.select(add, o, I64(i * v.width)) for i, o in enumerate(offsets)]
+                for add in adds
+            ]
+            to_center = [v.load(v.pointer(before[4], o)) for o in at[4]]
             for k in range(4):
                 to = pulls(k, below[k], x[k], middle)
                 for i in n:
+                    held = v.load(v.pointer(before[k], at[k][i]))
                     target = v.pointer(grad_leaves[k], offsets[i])
-                    v.store(v.fma(below[k][i], to[i][0], v.load(target)), target)
+                    v.store(v.fma(below[k][i], to[i][0], held), target)
                     to_center[i] = v.fma(below[k][i], to[i][1], to_center[i])
             for i in n:
                 v.store(to_center[i], v.pointer(grad_center, offsets[i]))

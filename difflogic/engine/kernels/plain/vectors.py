@@ -24,6 +24,7 @@ from difflogic.engine.kernels.structures import (
     PULL_OTHER,
     PULL_PARAM,
     PULL_SIDE,
+    STAR_ADDS,
     STAR_CENTER,
     STAR_GRAD_CENTER,
     STAR_GRAD_LEAVES,
@@ -138,7 +139,7 @@ def gates_backward(arrays: Any, lanes: int) -> None:
 def stars_backward(arrays: Any, lanes: int) -> None:
     tile, code, coefficients, grad, sums, _scratch = arrays
     for row in code[::-1]:
-        width = row[STAR_WIDTH]
+        width, adds = row[STAR_WIDTH], row[STAR_ADDS]
         params = row[STAR_PARAMS : STAR_PARAMS + 7]
         c = [coefficients[4 * p : 4 * p + 4] for p in params]
         values = _star_values(tile, row, c, lanes)
@@ -147,8 +148,8 @@ def stars_backward(arrays: Any, lanes: int) -> None:
             g[left], g[right] = _back(g[gate], *values[gate], c[gate], sums, params[gate])
         for leaf in range(4):
             to_leaf, to_middle = _back(g[leaf], *values[leaf], c[leaf], sums, params[leaf])
-            _put(grad, row[STAR_GRAD_LEAVES + leaf], width, lanes, True, to_leaf)
-            _put(grad, row[STAR_GRAD_CENTER], width, lanes, True, to_middle)
+            _put(grad, row[STAR_GRAD_LEAVES + leaf], width, lanes, adds & 1 << leaf, to_leaf)
+            _put(grad, row[STAR_GRAD_CENTER], width, lanes, leaf or adds & 16, to_middle)
 
 
 def pulls_backward(arrays: Any, lanes: int) -> None:

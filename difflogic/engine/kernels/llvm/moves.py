@@ -1,0 +1,161 @@
+"""Rows that move between grids and tiles, as vectors.
+
+As loops over slices in numba they took nearly half of a lizard's training step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from difflogic.engine.kernels.llvm.rows import I32, I64, Emitter
+
+AHEAD = 8
+"""Rows by which a grid's lines are asked for before they are read or written. They lie a stride
+apart, which no processor foresees, and what a step back left may be in the third-level cache."""
+
+
+class _Moves(Emitter):
+    """Emits moves of rows among some arrays, tiles (one-dimensional) and grids (two)."""
+
+    def __init__(self, context: Any, builder: Any, arrays: Any, values: Any, lanes: int) -> None:
+        super().__init__(context, builder, arrays[0].dtype, lanes)
+        self._arrays = [
+            context.make_array(array)(context, builder, value)
+            for array, value in zip(arrays, values, strict=True)
+        ]
+        name = "llvm.prefetch.p0i8"
+        signature = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), I32, I32, I32])
+        self._prefetch = cgutils.get_or_insert_function(builder.module, signature, name)
+
+    def tile_row(self, array: int, number: Any) -> Any:
+        """Pointer to the first lane of a tile's row."""
+        return self.row(self._arrays[array].data, number)
+
+    def grid_row(self, array: int, number: Any) -> Any:
+        """Pointer to the first element of a grid's row."""
+        grid = self._arrays[array]
+        start = self.builder.mul(number, self.builder.extract_value(grid.shape, 1))
+        return self.builder.gep(grid.data, [start])
+
+    def number(self, array: int, place: Any) -> Any:
+        """An element of an array of int32, as a 64-bit number."""
+        value = self.builder.load(self.builder.gep(self._arrays[array].data, [place]))
+        return self.builder.zext(value, I64)
+
+    def anywhere(self, base: Any, k: int) -> Any:
+        """Load the vector `k` of a row that may begin between two lines of the cache."""
+        value = self.builder.load(self.pointer(base, I64(k * self.width)))
+        value.align = self.element
+        return value
+
+    def ask_for(self, array: int, number: Any, place: Any, writes: bool) -> None:
+        """Ask for the lines of some lanes of a grid's row, which need not exist."""
+        base = self.builder.gep(self.grid_row(array, number), [place])
+        # What is written begins with a line; what is read may end in one more.
+        line = 64 // self.element
+        ends = [] if writes else [self.lanes - 1]
+        for lane in (*range(0, self.lanes, line), *ends):
+            byte = self.builder.bitcast(
+                self.builder.gep(base, [I64(lane)]), ir.IntType(8).as_pointer()
+            )
+            self.builder.call(self._prefetch, [byte, I32(int(writes)), I32(3), I32(1)])
+
+
+def moving(emit: Callable) -> Any:
+    """Make an intrinsic of (arrays…), (integers…), lanes: `emit` gets an emitter and integers.
+
+    The first array gives the element type; `lanes` is a literal.
+    """
+
+    def typer(typing_context: Any, arrays: Any, integers: Any, lanes: Any) -> Any:
+        if not isinstance(lanes, types.IntegerLiteral):
+            return None
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            values = [builder.extract_value(args[0], i) for i in range(len(arrays))]
+            numbers = [
+                context.cast(builder, builder.extract_value(args[1], i), integer, types.int64)
+                for i, integer in enumerate(integers)
+            ]
+            emit(_Moves(context, builder, arrays, values, lanes.literal_value), *numbers)
+            return context.get_dummy_value()
+
+        return types.void(arrays, integers, lanes), codegen
+
+    typer.__name__ = emit.__name__
+    return intrinsic(typer)
+
+
+@moving
+def rows_seen(
+    v: Any, first: Any, mend: Any, mend_end: Any, count: Any, row: Any, rows: Any, to: Any
+) -> None:
+    """Copy what a neighbour of a tile's cells has in `rows` rows of a grid, to those from `to`.
+
+    Arrays: tile, grid, and the lanes that are mended and from where. The cells' neighbours
+    begin at `first`, but for the lanes from `mend` to before `mend_end`; the lanes from `count`
+    on have none.
+    """
+    builder = v.builder
+    with cgutils.for_range(builder, rows, intp=I64) as loop:
+        number = builder.add(row, loop.index)
+        v.ask_for(1, builder.add(number, I64(AHEAD)), first, writes=False)
+        whole = v.grid_row(1, number)
+        source = builder.gep(whole, [first])
+        target = v.tile_row(0, builder.add(to, loop.index))
+        for k in range(v.vectors):
+            v.store(v.anywhere(source, k), v.pointer(target, I64(k * v.width)))
+        with cgutils.for_range(builder, mend_end, start=mend, intp=I64) as inner:
+            value = builder.load(builder.gep(whole, [v.number(3, inner.index)]))
+            builder.store(value, builder.gep(target, [v.number(2, inner.index)]))
+        with cgutils.for_range(builder, I64(v.lanes), start=count, intp=I64) as inner:
+            zero = ir.Constant(v.type.element, 0.0)
+            builder.store(zero, builder.gep(target, [inner.index]))
+
+
+@moving
+def rows_added(v: Any, first: Any, end: Any, count: Any, part: Any, apart: Any, adds: Any) -> None:
+    """Sum up `count` rows for each of the totals that are listed from `first` to before `end`.
+
+    Arrays: the totals' tile, that of the parts, and the list. The first total's parts are the row
+    `part` and those `apart` from it, the next one's begin a row later. A sum starts at what the
+    total holds if it `adds`, else at zero.
+    """
+    builder = v.builder
+    acc = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
+    begins = builder.icmp_unsigned("!=", adds, I64(0))
+    with cgutils.for_range(builder, end, start=first, intp=I64) as loop:
+        total = v.tile_row(0, v.number(2, loop.index))
+        row = builder.add(part, builder.sub(loop.index, first))
+        for k, held in enumerate(acc):
+            before = v.load(v.pointer(total, I64(k * v.width)))
+            builder.store(builder.select(begins, before, v.zero()), held)
+        with cgutils.for_range(builder, count, intp=I64) as inner:
+            source = v.tile_row(1, builder.add(row, builder.mul(inner.index, apart)))
+            for k, held in enumerate(acc):
+                value = v.load(v.pointer(source, I64(k * v.width)))
+                builder.store(builder.fadd(builder.load(held), value), held)
+        for k, held in enumerate(acc):
+            v.store(builder.load(held), v.pointer(total, I64(k * v.width)))
+
+
+@moving
+def rows_left(v: Any, first: Any, end: Any, place: Any) -> None:
+    """Copy the rows of a tile that are listed from `first` to before `end` to those of a grid.
+
+    Arrays: tile, grid and the list. Row r of the grid is written from `place` on, in all lanes.
+    """
+    builder = v.builder
+    with cgutils.for_range(builder, end, start=first, intp=I64) as loop:
+        source = v.tile_row(0, v.number(2, loop.index))
+        v.ask_for(1, builder.add(loop.index, I64(AHEAD)), place, writes=True)
+        target = builder.gep(v.grid_row(1, loop.index), [place])
+        for k in range(v.vectors):
+            value = v.load(v.pointer(source, I64(k * v.width)))
+            builder.store(value, v.pointer(target, I64(k * v.width))).align = v.element
