@@ -14,6 +14,7 @@ candidate alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,8 @@ from difflogic.engine.kernels.candidate_base import (
     simulate_base,
     tidy,
 )
-from difflogic.engine.kernels.changes import FOLLOWED, NO_ROOM, Scratch
+from difflogic.engine.kernels.changes import FOLLOWED, NO_ROOM, UNORDERED, Scratch
+from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.workers import Workers
 from difflogic.gates import Op
 from difflogic.netlist import Netlist
@@ -141,7 +143,8 @@ class Candidates:
         states = np.zeros(((script.steps + 1) * channels, simulator.shape[1]), np.uint64)
         states[:channels, pad : pad + self._words] = starts
         wrong = np.zeros((len(script.packed.at), len(script.packed.channels)), np.int64)
-        self._history = History(np.empty((0, self._words), np.uint64), states, wrong)
+        block = find_block(simulator.grid.cells, self._words)
+        self._history = History(np.empty((0, self._words), np.uint64), states, wrong, block)
         every = np.full((1, self._words), ~np.uint64(0))
         self._masks = script.packed._replace(
             fires=script.packed.fires if len(script.packed.fires) else every,
@@ -223,7 +226,8 @@ class Candidates:
             some(np.uint64, 2 * channels, stride), some(np.bool_, 2, channels),
             some(np.int32, 3 * rows), some(np.int32, 2 * rows), some(np.int32, rows),
             some(np.int32, channels), some(np.int32, rows), some(np.int32, channels),
-            some(np.int32, channels), some(np.int32, rows), some(np.int64, 7),
+            some(np.int32, channels), some(np.int32, rows), some(np.int64, 8),
+            some(np.int32, rows), np.full(1, UNORDERED), some(np.int32, rows, 4),
         )  # fmt: skip
 
     def _follow_base(self, workers: int) -> None:
@@ -231,6 +235,7 @@ class Candidates:
         for scratch in self._scratch[self._followed : workers]:
             for name in FOLLOWED:
                 getattr(scratch, name)[:] = getattr(self._base, name)
+            scratch.ordered[0] = UNORDERED
         self._followed = max(self._followed, workers)
 
     def take_over(self, parameter: int, op: int) -> bool:
@@ -319,6 +324,15 @@ class Candidates:
         hits = np.flatnonzero(wrong <= stop)
         told = hits[0] + 1 if len(hits) else len(wrong)
         return wrong[:told], gates[:told]
+
+
+def find_block(cells: int, words: int) -> int:
+    """Return the fewest words of a batch that whole samples of so many cells fill, as vectors do.
+
+    All words where blocks of these do not fill the batch.
+    """
+    block = math.lcm(cells, 64 * WORDS) // 64
+    return block if words % block == 0 else words
 
 
 def wiring_of(netlist: Netlist) -> Wiring:

@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.engine.kernels.hard import ones, reads, spread
 from difflogic.engine.kernels.hard_structures import WORDS
-from difflogic.engine.kernels.primitives import hard_gate, hard_see, hard_write
+from difflogic.engine.kernels.primitives import hard_gate, hard_view, hard_write
 from difflogic.jit import borrowing_kernel, part
 
 ABSENT = -1
@@ -61,6 +61,7 @@ class History(NamedTuple):
     values: np.ndarray  # uint64 (steps * slots, words)
     states: np.ndarray  # uint64 ((steps + 1) * channels, pad + words + pad): of live channels
     wrong: np.ndarray  # int64 (counts, loss channels): bits that differ from the target
+    block: int  # words of whole samples, which no cell's neighbourhood leaves: see whole_steps.py
 
 
 @part
@@ -186,27 +187,6 @@ def release(base, row):
 
 
 @part
-def see(cells, states, channel, neighbor, values, row):
-    """Write to values[row] what a neighbour of each cell holds in the row `channel` of `states`."""
-    none, every, words = np.uint64(0), ~np.uint64(0), values.shape[1]
-    start, end = cells.start[neighbor], cells.start[neighbor + 1]
-    for first in range(0, words, WORDS):
-        if start == end:  # it lies beyond the edge of every cell
-            for w in range(first, first + WORDS):
-                values[row, w] = none
-        block, place = (row * words + first) // WORDS, channel * states.shape[1] + first
-        for s in range(start, end):
-            right = cells.shift[s]
-            # A shift by 64 is none: then take nothing of the next word.
-            left, high = (np.uint64(64) - right, every) if right else (none, none)
-            join = none if s == start else every
-            hard_see(
-                (values, states, cells.masks),
-                (block, place + cells.skip[s], right, left, high, s * words + first, join),
-            )
-
-
-@part
 def advance(script, step, pad, values, row, old, old_channel, states, channel):
     """Write a channel's state after a step to the row `channel` of `states`.
 
@@ -255,14 +235,22 @@ def simulate_base(wiring, base, cells, forms, script, steps, history, order):
             row = order[i]
             place = first + base.slot[row]
             if row < wiring.inputs:
-                see(cells, states, before + row % channels, row // channels, values, place)
+                state = (before + row % channels) * states.shape[1]
+                start, end = cells.start[row // channels], cells.start[row // channels + 1]
+                hard_view(
+                    (values, states, states, cells.skip, cells.shift, cells.masks),
+                    (place * words, 0, state, start, end, 0, words, words),
+                )
             else:
                 x, y = base.source[wiring.a[row]], base.source[wiring.b[row]]
                 x_place, y_place = first + base.slot[x], first + base.slot[y]
                 hard_gate(
                     (values, values, forms),
-                    (x_place * words, 0, y_place * words, 0, base.op[row], place * words, words),
-                )
+                    (
+                        x_place * words, 0, y_place * words, 0, base.op[row], place * words,
+                        place * words, words,
+                    ),
+                )  # fmt: skip
         for c in range(channels):
             if base.channels[c]:
                 place = first + base.slot[base.source[wiring.outputs[c]]]

@@ -9,11 +9,11 @@ from difflogic.engine.kernels.candidate_base import (
     advance,
     count_differing,
     passes,
-    see,
 )
 from difflogic.engine.kernels.changes import (
     ALWAYS,
     DIFFERING,
+    EVALUATED,
     JOINED,
     NO_ROOM,
     STAMPED,
@@ -23,7 +23,8 @@ from difflogic.engine.kernels.changes import (
     count_gates,
     restore,
 )
-from difflogic.engine.kernels.primitives import hard_differ, hard_gate, lowest_one
+from difflogic.engine.kernels.primitives import hard_differ, hard_gate, hard_view, lowest_one
+from difflogic.engine.kernels.whole_steps import go_on_whole, list_rows
 from difflogic.jit import borrowing_kernel, inlined, part
 
 ALONE, KEEP, WALK = range(3)
@@ -34,6 +35,9 @@ WALK_FIELDS = 9
 """Where a walk is: the next candidate, those tried so far and at most, improvements that it still
 takes to end it, wrong bits of the base, draws used, changes kept and how many end the call, and
 no fewer gates than matter in the base, or in what is left of it in a few changes."""
+
+WHOLE = 8
+"""Times that a row takes as long where differences are followed as where all are evaluated."""
 
 MOST_GATES, SIDEWAYS = range(2)
 """The gates that a change which is kept may lead to, and the chance of one that is no better."""
@@ -118,40 +122,44 @@ def evaluate(wiring, base, cells, forms, history, own, step, now):
     """Evaluate all rows that are marked, in their order, and what their differences reach."""
     values, known, words = own.values, history.values, own.values.shape[1]
     channels, even, first = len(own.channels), step % 2, step * len(base.free)
-    own.sizes[STAMPED] = 0
+    own.sizes[STAMPED] = own.sizes[EVALUATED] = 0
     for group in range(len(own.filled)):
         while own.filled[group]:
             block = 64 * group + lowest_one(own.filled[group])
             while own.dirty[block]:
                 row = 64 * block + lowest_one(own.dirty[block])
                 own.dirty[block] &= own.dirty[block] - np.uint64(1)
-                place = own.slot[row]
+                place, origin = own.slot[row] * words, base.source[row]
+                known_place = (first + base.slot[origin]) * words
+                own.sizes[EVALUATED] += 1
                 if row >= wiring.inputs:
                     x, y = own.source[wiring.a[row]], own.source[wiring.b[row]]
                     # Each input as it differs in this step, or else as it is in the base.
                     x_own, y_own = own.stamp[x] == now, own.stamp[y] == now
                     x_place = own.slot[x] if x_own else first + own.slot[x]
                     y_place = own.slot[y] if y_own else first + own.slot[y]
-                    hard_gate(
+                    differs = hard_gate(
                         (values, known, forms),
                         (
-                            x_place * words, x_own, y_place * words, y_own, own.op[row],
-                            place * words, words,
+                            x_place * words, x_own, y_place * words, y_own, own.op[row], place,
+                            known_place, words,
                         ),
                     )  # fmt: skip
                 else:
-                    c = row % channels
-                    if own.differs[even, c]:
-                        see(cells, own.states, even * channels + c, row // channels, values, place)
-                    else:
-                        before = step * channels + c
-                        see(cells, history.states, before, row // channels, values, place)
-                origin = base.source[row]
+                    c, neighbor = row % channels, row // channels
+                    seen = own.differs[even, c]
+                    state = even * channels + c if seen else step * channels + c
+                    hard_view(
+                        (values, own.states, history.states, cells.skip, cells.shift, cells.masks),
+                        (
+                            place, seen, state * own.states.shape[1], cells.start[neighbor],
+                            cells.start[neighbor + 1], 0, words, words,
+                        ),
+                    )  # fmt: skip
+                    differs = hard_differ((values, known), (place, known_place, words))
                 if not base.live[row]:
                     own.stamp[row] = now  # what reads it is evaluated anyway
-                elif hard_differ(
-                    (values, known), (place * words, (first + base.slot[origin]) * words, words)
-                ):
+                elif differs != 0:
                     own.stamp[row] = now
                     own.stamped[own.sizes[STAMPED]] = row
                     own.sizes[STAMPED] += 1
@@ -310,7 +318,15 @@ def judge_share(
                 if keep:
                     leave_behind(base, cells, script, history, own, step, counts if counted else -1)
                 counts += counted
-                if total > most and not keep:
+                if keep or step + 1 == steps:
+                    continue
+                if total > most:
+                    break
+                if WHOLE * own.sizes[EVALUATED] > list_rows(base, own):
+                    total = go_on_whole(
+                        wiring, base, cells, forms, script, steps, history, own, step + 1,
+                        counts, total, most,
+                    )  # fmt: skip
                     break
             if taken == NO_ROOM:
                 total = NO_ROOM

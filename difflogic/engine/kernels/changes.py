@@ -17,7 +17,7 @@ NO_ROOM = -1
 class Scratch(NamedTuple):
     """What a worker needs to follow one candidate.
 
-    From `moved` on these are lists, with their lengths in `sizes`.
+    From `moved` to `stamped` these are lists, with their lengths in `sizes`.
     """
 
     op: np.ndarray  # uint8 (rows,), as in Base
@@ -41,13 +41,19 @@ class Scratch(NamedTuple):
     differing: np.ndarray  # int32 (channels,): channels that differ before a step
     touched: np.ndarray  # int32 (channels,): channels that may differ after it
     stamped: np.ndarray  # int32 (rows,): rows that differ in this step
-    sizes: np.ndarray  # int64 (7,)
+    sizes: np.ndarray  # int64 (8,)
+    order: np.ndarray  # int32 (rows,): whose values the base keeps, ascending
+    ordered: np.ndarray  # int64 (1,): how many these are, or UNORDERED
+    records: np.ndarray  # int32 (rows, 4): of all that is evaluated, see whole_steps.py
 
 
 FOLLOWED = ("op", "source", "slot", "live", "channels")
 """Parts of a Scratch that are the base's, but while it judges."""
 
-MOVED, ADDED, JOINED, ALWAYS, DIFFERING, TOUCHED, STAMPED = range(7)
+MOVED, ADDED, JOINED, ALWAYS, DIFFERING, TOUCHED, STAMPED, EVALUATED = range(8)
+
+UNORDERED = -1
+"""Stands for the number of rows of a base that were not listed yet."""
 
 
 @part
@@ -202,6 +208,7 @@ def adopt(wiring, base, own, parameter, taken):
     op = base.op[wiring.uses[first]] if first < last else 0
     was_passing = passes(op, False) or passes(op, True)
     base.room[0] -= taken
+    own.ordered[0] = UNORDERED
     for i in range(own.sizes[ALWAYS]):
         base.slot[own.always[i]] = own.slot[own.always[i]]
     for i in range(first, last):

@@ -33,10 +33,15 @@ if JIT:
         sums_backward,
     )
     from difflogic.engine.kernels.llvm.words import (
+        hard_advance,
+        hard_copy,
+        hard_count,
         hard_differ,
         hard_gate,
         hard_gates,
+        hard_list,
         hard_see,
+        hard_view,
         hard_write,
         lowest_one,
     )
@@ -66,10 +71,15 @@ else:
         sums_backward,
     )
     from difflogic.engine.kernels.plain.words import (
+        hard_advance,
+        hard_copy,
+        hard_count,
         hard_differ,
         hard_gate,
         hard_gates,
+        hard_list,
         hard_see,
+        hard_view,
         hard_write,
         lowest_one,
     )
@@ -82,10 +92,15 @@ __all__ = [
     "fma_chains",
     "gates_backward",
     "gates_forward",
+    "hard_advance",
+    "hard_copy",
+    "hard_count",
     "hard_differ",
     "hard_gate",
     "hard_gates",
+    "hard_list",
     "hard_see",
+    "hard_view",
     "hard_write",
     "lowest_one",
     "now",

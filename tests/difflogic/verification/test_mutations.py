@@ -128,7 +128,7 @@ PLAIN_MUTATIONS = {
         "        for loss in range(len(loss_steps) - 1, len(loss_steps)):", 1,
     ),
     "hard shift off by one": (
-        "right = cells.shift[s]", "right = cells.shift[s] + np.uint64(1)", 2,
+        "right = cells.shift[s]", "right = cells.shift[s] + np.uint64(1)", 1,
     ),
     "hard mask ignored": ("(old ^ tile.reshape(-1, WORDS)[row]) & fired",
                           "(old ^ tile.reshape(-1, WORDS)[row])", 1),

@@ -48,6 +48,43 @@ class _Words:
     def store(self, value: Any, array: int, place: Any) -> None:
         self.builder.store(value, self.pointer(array, place)).align = 8
 
+    def either(self, own: Any, one: int, other: int, place: Any) -> Any:
+        """Return the element at a place of one array if `own` is not 0, else of another."""
+        here, there = (self.builder.gep(self.arrays[array].data, [place]) for array in (one, other))
+        return self.builder.select(self.builder.icmp_unsigned("!=", own, I64(0)), here, there)
+
+    def step(self, element: Any, offset: Any) -> Any:
+        """Load the vector that begins so many words after an element."""
+        return self.load_from(self.builder.gep(element, [offset]))
+
+    def vectors(self, words: Any) -> Any:
+        """Return a loop over vectors of so many words; its index counts them."""
+        return cgutils.for_range(self.builder, self.builder.udiv(words, I64(WORDS)), intp=I64)
+
+    def form(self, array: int, place: Any) -> list[Any]:
+        """Return an op's four coefficients, from an element of an array on, in all words."""
+        first = self.builder.gep(self.arrays[array].data, [place])
+        return [self.splat(self.builder.load(self.builder.gep(first, [I64(i)]))) for i in range(4)]
+
+    def gate(self, c: list[Any], a: Any, b: Any) -> Any:
+        """Return f(a, b) = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a) over bits."""
+        builder = self.builder
+        return builder.xor(
+            builder.xor(c[0], builder.and_(c[1], a)),
+            builder.and_(b, builder.xor(c[2], builder.and_(c[3], a))),
+        )
+
+    def some(self, found: Any) -> Any:
+        """Return whether any word of a vector is not 0, as a 64-bit number."""
+        differing = self.builder.icmp_unsigned("!=", found, ir.Constant(self.type, [0] * WORDS))
+        return self.builder.zext(self.builder.bitcast(differing, ir.IntType(WORDS)), I64)
+
+    def call(self, name: str, returned: Any, *arguments: Any) -> Any:
+        """Call one of LLVM's own functions."""
+        kind = ir.FunctionType(returned, [argument.type for argument in arguments])
+        function = cgutils.get_or_insert_function(self.builder.module, kind, name)
+        return self.builder.call(function, arguments)
+
     def row(self, number: Any) -> Any:
         """Return the place of a tile's row."""
         return self.builder.mul(number, I64(WORDS))
@@ -136,29 +173,25 @@ def hard_write(v: Any, row: Any, old_place: Any, place: Any, fire: Any, keep: An
 
 @words_primitive
 def hard_gate(
-    v: Any, x: Any, x_own: Any, y: Any, y_own: Any, op: Any, place: Any, words: Any
-) -> None:
+    v: Any, x: Any, x_own: Any, y: Any, y_own: Any, op: Any, place: Any, base: Any, words: Any
+) -> Any:
     """Evaluate one gate over some words; its inputs begin at the places x and y.
 
     Arrays: values, known, forms. Where `x_own` or `y_own` is not 0 an input is among the values,
-    else among the known ones; the result goes to the values, at `place`.
+    else among the known ones; the result goes to the values, at `place`. Returns whether it
+    differs from the known ones at `base`, 0 or not.
     """
     builder = v.builder
-    form = builder.gep(v.arrays[2].data, [builder.mul(op, I64(4))])
-    c = [v.splat(builder.load(builder.gep(form, [I64(i)]))) for i in range(4)]
-    rows = []
-    for start, own in ((x, x_own), (y, y_own)):
-        here, there = (builder.gep(v.arrays[array].data, [start]) for array in (0, 1))
-        is_own = builder.icmp_unsigned("!=", own, I64(0))
-        rows.append(builder.select(is_own, here, there))
-    with cgutils.for_range(builder, builder.udiv(words, I64(WORDS)), intp=I64) as loop:
+    c = v.form(2, builder.mul(op, I64(4)))
+    a, b = v.either(x_own, 0, 1, x), v.either(y_own, 0, 1, y)
+    found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
+    with v.vectors(words) as loop:
         offset = v.row(loop.index)
-        a, b = (v.load_from(builder.gep(row, [offset])) for row in rows)
-        value = builder.xor(
-            builder.xor(c[0], builder.and_(c[1], a)),
-            builder.and_(b, builder.xor(c[2], builder.and_(c[3], a))),
-        )
+        value = v.gate(c, v.step(a, offset), v.step(b, offset))
         v.store(value, 0, builder.add(place, offset))
+        differing = builder.xor(value, v.load(1, builder.add(base, offset)))
+        builder.store(builder.or_(builder.load(found), differing), found)
+    return v.some(builder.load(found))
 
 
 @words_primitive
@@ -166,13 +199,108 @@ def hard_differ(v: Any, x: Any, y: Any, words: Any) -> Any:
     """Return whether the words at two places differ, 0 or not; the arrays hold one each."""
     builder = v.builder
     found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
-    with cgutils.for_range(builder, builder.udiv(words, I64(WORDS)), intp=I64) as loop:
+    with v.vectors(words) as loop:
         offset = v.row(loop.index)
         one, other = v.load(0, builder.add(x, offset)), v.load(1, builder.add(y, offset))
         builder.store(builder.or_(builder.load(found), builder.xor(one, other)), found)
-    name = f"llvm.vector.reduce.or.v{WORDS}i64"
-    reduce = cgutils.get_or_insert_function(builder.module, ir.FunctionType(I64, [v.type]), name)
-    return builder.call(reduce, [builder.load(found)])
+    return v.some(builder.load(found))
+
+
+@words_primitive
+def hard_list(v: Any, first: Any, end: Any, words: Any) -> None:
+    """Evaluate the gates of some records, one after the other, over so many words each.
+
+    Arrays: values, records (places of both inputs, of the result, and of the op's form), forms.
+    """
+    builder = v.builder
+    with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
+        record = builder.mul(number, I64(4))
+        a, b, target, form = (v.field(1, builder.add(record, I64(i))) for i in range(4))
+        c = v.form(2, form)
+        with v.vectors(words) as loop:
+            offset = v.row(loop.index)
+            value = v.gate(c, v.load(0, builder.add(a, offset)), v.load(0, builder.add(b, offset)))
+            v.store(value, 0, builder.add(target, offset))
+
+
+@words_primitive
+def hard_copy(v: Any, to: Any, place: Any, words: Any) -> None:
+    """Write some words at a place of the second array to a place of the first."""
+    with v.vectors(words) as loop:
+        offset = v.row(loop.index)
+        v.store(v.load(1, v.builder.add(place, offset)), 0, v.builder.add(to, offset))
+
+
+@words_primitive
+def hard_view(
+    v: Any, to: Any, own: Any, place: Any, first: Any, end: Any, mask: Any, stride: Any, words: Any
+) -> None:
+    """Write what a neighbour of each cell holds to some words of the values.
+
+    Arrays: values, own states, known states, skip, shift and masks of HardCells. It is joined from
+    the shifts `first` to before `end`; masks have `stride` words, of which `mask` is the first.
+    """
+    builder = v.builder
+    states = v.either(own, 1, 2, place)
+    with v.vectors(words) as loop:
+        offset = v.row(loop.index)
+        seen = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
+        builder.store(ir.Constant(v.type, [0] * WORDS), seen)
+        with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
+            skip, shift = (
+                builder.load(builder.gep(v.arrays[array].data, [number])) for array in (3, 4)
+            )
+            word = builder.add(skip, offset)
+            low, high = v.step(states, word), v.step(states, builder.add(word, I64(1)))
+            moved = v.call(f"llvm.fshr.v{WORDS}i64", v.type, high, low, v.splat(shift))
+            masks = builder.add(builder.add(builder.mul(number, stride), mask), offset)
+            shown = builder.and_(moved, v.load(5, masks))
+            builder.store(builder.or_(builder.load(seen), shown), seen)
+        v.store(builder.load(seen), 0, builder.add(to, offset))
+
+
+@words_primitive
+def hard_advance(
+    v: Any, row: Any, own: Any, before: Any, after: Any, base: Any, fire: Any, keep: Any, words: Any
+) -> Any:
+    """Write a state after a step to `after` of the own states; see `hard_write`.
+
+    Arrays: values, own states, known states, fires, keeps. What cells hold that do not fire lies
+    at `before`, of the own states if `own` is not 0. Returns whether the state differs from the
+    known one at `base`, 0 or not.
+    """
+    builder = v.builder
+    old = v.either(own, 1, 2, before)
+    found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
+    with v.vectors(words) as loop:
+        offset = v.row(loop.index)
+        held = v.step(old, offset)
+        value = v.load(0, builder.add(row, offset))
+        changed = builder.and_(builder.xor(held, value), v.load(3, builder.add(fire, offset)))
+        state = builder.and_(builder.xor(held, changed), v.load(4, builder.add(keep, offset)))
+        v.store(state, 1, builder.add(after, offset))
+        differing = builder.xor(state, v.load(2, builder.add(base, offset)))
+        builder.store(builder.or_(builder.load(found), differing), found)
+    return v.some(builder.load(found))
+
+
+@words_primitive
+def hard_count(v: Any, own: Any, place: Any, target: Any, counted: Any, words: Any) -> Any:
+    """Return how many bits that count differ from a target.
+
+    Arrays: own states, known states, targets, bits that count.
+    """
+    builder = v.builder
+    states = v.either(own, 0, 1, place)
+    total = cgutils.alloca_once_value(builder, I64(0))
+    with v.vectors(words) as loop:
+        offset = v.row(loop.index)
+        differing = builder.xor(v.step(states, offset), v.load(2, builder.add(target, offset)))
+        differing = builder.and_(differing, v.load(3, builder.add(counted, offset)))
+        ones = v.call(f"llvm.ctpop.v{WORDS}i64", v.type, differing)
+        found = v.call(f"llvm.vector.reduce.add.v{WORDS}i64", I64, ones)
+        builder.store(builder.add(builder.load(total), found), total)
+    return builder.load(total)
 
 
 @intrinsic

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from difflogic.engine.kernels.hard_structures import WORDS
 
 
@@ -33,22 +35,70 @@ def hard_write(arrays: Any, integers: Any) -> None:
     new_state.reshape(-1)[place : place + WORDS] = new & keeps.ravel()[keep : keep + WORDS]
 
 
-def hard_gate(arrays: Any, integers: Any) -> None:
+def hard_gate(arrays: Any, integers: Any) -> bool:
     values, known, forms = arrays
-    x, x_own, y, y_own, op, place, words = integers
-    flat = values.reshape(-1)
+    x, x_own, y, y_own, op, place, base, words = integers
     a, b = (
-        (flat if own else known.reshape(-1))[start : start + words]
+        (values if own else known).reshape(-1)[start : start + words]
         for start, own in ((x, x_own), (y, y_own))
     )
     c = forms[op]
-    flat[place : place + words] = c[0] ^ (c[1] & a) ^ (b & (c[2] ^ (c[3] & a)))
+    value = c[0] ^ (c[1] & a) ^ (b & (c[2] ^ (c[3] & a)))
+    values.reshape(-1)[place : place + words] = value
+    return bool((value != known.reshape(-1)[base : base + words]).any())
 
 
 def hard_differ(arrays: Any, integers: Any) -> bool:
     x, y, words = integers
     one, other = (array.reshape(-1) for array in arrays)
     return bool((one[x : x + words] != other[y : y + words]).any())
+
+
+def hard_list(arrays: Any, integers: Any) -> None:
+    values, records, forms = arrays
+    first, end, words = integers
+    flat = values.reshape(-1)
+    for a, b, target, form in records[first:end].tolist():
+        c, x, y = forms[form // 4], flat[a : a + words], flat[b : b + words]
+        flat[target : target + words] = c[0] ^ (c[1] & x) ^ (y & (c[2] ^ (c[3] & x)))
+
+
+def hard_copy(arrays: Any, integers: Any) -> None:
+    to, place, words = integers
+    first, second = (array.reshape(-1) for array in arrays)
+    first[to : to + words] = second[place : place + words]
+
+
+def hard_view(arrays: Any, integers: Any) -> None:
+    values, own_states, known, skip, shift, masks = arrays
+    to, own, place, first, end, mask, stride, words = integers
+    flat = (own_states if own else known).reshape(-1)
+    seen = np.zeros(words, np.uint64)
+    for s in range(first, end):
+        word = place + int(skip[s])
+        low, high = flat[word : word + words], flat[word + 1 : word + 1 + words]
+        moved = (low >> shift[s]) | (high << (np.uint64(64) - shift[s])) if shift[s] else low
+        under = s * stride + mask
+        seen |= moved & masks.reshape(-1)[under : under + words]
+    values.reshape(-1)[to : to + words] = seen
+
+
+def hard_advance(arrays: Any, integers: Any) -> bool:
+    values, own_states, known, fires, keeps = (array.reshape(-1) for array in arrays)
+    row, own, before, after, base, fire, keep, words = integers
+    held = (own_states if own else known)[before : before + words]
+    state = held ^ ((held ^ values[row : row + words]) & fires[fire : fire + words])
+    state &= keeps[keep : keep + words]
+    own_states[after : after + words] = state
+    return bool((state != known[base : base + words]).any())
+
+
+def hard_count(arrays: Any, integers: Any) -> int:
+    own_states, known, targets, counted = (array.reshape(-1) for array in arrays)
+    own, place, target, first, words = integers
+    state = (own_states if own else known)[place : place + words]
+    differing = (state ^ targets[target : target + words]) & counted[first : first + words]
+    return int(np.unpackbits(differing.view(np.uint8)).sum())
 
 
 def lowest_one(word: Any) -> int:
