@@ -83,7 +83,7 @@ def spills(lines):
     return [line for loop in loops for line in loop if SPILL.match(line)], loops
 
 
-FEW = {"gates_backward": 17, "runs_backward": 3, "stars_backward": 22}
+FEW = {"gates_backward": 9, "runs_backward": 3, "stars_backward": 22}
 """Vectors that inner loops store or load again, beside 40, 48 and 432 multiply-adds: a chain holds
 values and gradients of all its lanes, and a star has 28 coefficients. None of the others does."""
 

@@ -149,8 +149,9 @@ COMPILED_MUTATIONS = {
         "low = [i for k in groups for i in (k, n + k, k + 1, n + k + 1)]",
         "low = [i for k in groups for i in (n + k, k, k + 1, n + k + 1)]", 1,
     ),
-    "a chain carries the wrong value": (
-        "builder.store(value_a, value)", "builder.store(value_b, value)", 1,
+    "a chain carries the wrong gradient": (
+        "builder.store(builder.fmul(g, to_a), held)", "builder.store(builder.fmul(g, to_b), held)",
+        1,
     ),
     "the first store to a gradient adds": (
         "with builder.if_then(adds):", "with builder.if_then(builder.not_(adds)):", 1,

@@ -26,6 +26,7 @@ class Emitter:
         bits = dtype.bitwidth
         # At least four: sums are folded to four numbers.
         self.width = max(4, registers().width * 8 // bits)
+        self.registers = registers().number
         self._alignment = self.width * bits // 8
         self.element = bits // 8
         self.vectors = lanes // self.width
@@ -37,6 +38,10 @@ class Emitter:
 
     def zero(self) -> Any:
         return ir.Constant(self.type, [0.0] * self.width)
+
+    def nothing(self) -> Any:
+        """What a sum starts from: the compiler knows that x - 0 is x, for x of either zero."""
+        return ir.Constant(self.type, [-0.0] * self.width)
 
     def fma(self, x: Any, y: Any, z: Any) -> Any:
         return self.builder.call(self._fma, [x, y, z])

@@ -181,10 +181,11 @@ def gates_backward(
 ) -> None:
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
-    # What the gate after this one in its chain leaves: the value of our input b, and its
-    # part of that input's gradient.
-    held_value = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
+    # What the gate after this one in its chain leaves: its part of the gradient of our input b,
+    # and the value of that input. With few registers that is loaded again, from nearby.
     held_grad = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
+    held_value = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
+    holds = 8 * v.vectors <= v.registers
     offsets = [I64(k * v.width) for k in range(v.vectors)]
     with cgutils.for_range(builder, count, intp=I64) as loop:
         index = reversed_index(v, count, loop.index)
@@ -192,10 +193,11 @@ def gates_backward(
             v, code, index, tile, coefficients, grad
         )
         for slot in acc:
-            builder.store(v.zero(), slot)
+            builder.store(v.nothing(), slot)
         with builder.if_then(builder.not_(flag(v, flags, LINKED))):
             for value, held, o in zip(held_value, held_grad, offsets, strict=True):
-                builder.store(v.load(v.pointer(b, o)), value)
+                if holds:
+                    builder.store(v.load(v.pointer(b, o)), value)
                 builder.store(v.zero(), held)
         with builder.if_then(flag(v, flags, ADD_B)):
             for held, o in zip(held_grad, offsets, strict=True):
@@ -203,12 +205,14 @@ def gates_backward(
                 builder.store(total, held)
         for value, held, o in zip(held_value, held_grad, offsets, strict=True):
             g = v.load(v.pointer(grad_out, o))
-            value_a, value_b = v.load(v.pointer(a, o)), builder.load(value)
+            value_a = v.load(v.pointer(a, o))
+            value_b = builder.load(value) if holds else v.load(v.pointer(b, o))
             to_a, to_b = v.pull(c, g, value_a, value_b)
             v.store(v.fma(g, to_b, builder.load(held)), v.pointer(grad_b, o))
             v.add_sums(acc, g, value_a, value_b)
             builder.store(builder.fmul(g, to_a), held)
-            builder.store(value_a, value)
+            if holds:
+                builder.store(value_a, value)
         with builder.if_then(builder.not_(flag(v, flags, LINK))):
             values = [builder.load(held) for held in held_grad]
             _add_or_store(v, flag(v, flags, ADD_A), values, grad_a, offsets)
