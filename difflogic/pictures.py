@@ -28,7 +28,8 @@ MAX_CELLS = 2**18
 
 def shipped_pictures(directory: Path) -> dict[str, Path]:
     """Return the files of the pictures that come with the program, by name."""
-    return {path.stem: path for path in sorted(directory.glob("*.txt"))}
+    files = sorted(directory.glob("*.txt"), key=lambda path: path.stem)
+    return {path.stem: path for path in files}
 
 
 def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:

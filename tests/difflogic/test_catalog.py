@@ -57,7 +57,7 @@ def test_all_that_is_shipped_is_listed():
 
 def test_pictures():
     found = {picture.name: picture for picture in pictures()}
-    assert list(found) == ["letter-g", "lizard"]
+    assert list(found) == ["letter-g", "lizard", "lizard-small"]
     lizard, letter = found["lizard"].as_dict(), found["letter-g"].as_dict()
     assert lizard == {"name": "lizard", "height": 20, "width": 20, "loss_channels": 1, "ones": 121}
     assert (letter["height"], letter["width"], letter["loss_channels"]) == (16, 16, 3)

@@ -106,11 +106,13 @@ def test_pictures_and_grids_that_do_not_fit():
 
 def test_shipped_pictures():
     pictures = shipped_pictures(picture_directory())
-    assert list(pictures) == ["letter-g", "lizard"]
+    assert list(pictures) == ["letter-g", "lizard", "lizard-small"]
     lizard = parse_picture(pictures["lizard"].read_text(), 1)
     assert (lizard.shape, lizard.sum()) == ((1, 20, 20), 121)
     letter = parse_picture(pictures["letter-g"].read_text(), 3)
     assert letter.shape == (3, 16, 16)
     assert abs(int(letter.sum()) - 109) < 10
-    for path, bits in zip(pictures.values(), (letter, lizard), strict=True):
+    small = parse_picture(pictures["lizard-small"].read_text(), 1)
+    assert (small.shape, small.sum()) == ((1, 12, 12), 44)
+    for path, bits in zip(pictures.values(), (letter, lizard, small), strict=True):
         assert render_picture(bits) == path.read_text()

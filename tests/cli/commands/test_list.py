@@ -32,6 +32,7 @@ def test_the_table_has_every_experiment_and_picture(dct: Dct) -> None:
     assert [line.split() for line in pictures.splitlines()[1:]] == [
         ["letter-g", "16×16", "3", "110"],
         ["lizard", "20×20", "1", "121"],
+        ["lizard-small", "12×12", "1", "44"],
     ]
 
 
@@ -48,4 +49,5 @@ def test_json(dct: Dct) -> None:
     assert lizard["expected_seconds"] > 0
     assert lizard["epochs"] == config.training.epochs
     assert lizard["published"] == {"epochs": 3500, "learned_by": 1384, "active_gates": 577}
-    assert [entry["name"] for entry in result.json["pictures"]] == ["letter-g", "lizard"]
+    names = [entry["name"] for entry in result.json["pictures"]]
+    assert names == ["letter-g", "lizard", "lizard-small"]

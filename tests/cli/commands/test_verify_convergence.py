@@ -260,22 +260,50 @@ def test_damage_that_stays(dct: Dct, tmp_path: Path) -> None:
     assert found.json["assurance"]["healing"] == []
 
 
-def test_the_letter_that_stays(dct: Dct) -> None:
-    """The circuit that docs/experiments.md shows, by proof and cell by cell."""
-    source = Path(__file__).parents[3] / "docs" / "letter-g-hold.json"
-    result = dct("verify", "convergence", str(source), "--task", "letter-g-hold")
-    assert result.stdout == "proved at step 15 and at every later one\n"
+@pytest.mark.parametrize(
+    ("file", "task", "from_step", "for_every_start"),
+    [("letter-g-hold", "letter-g-hold", 15, 30), ("lizard-small", "lizard-small-hold", 12, 16)],
+)
+def test_the_pictures_that_stay(
+    dct: Dct, file: str, task: str, from_step: int, for_every_start: int
+) -> None:
+    """The circuits that docs/experiments.md shows, by proof and cell by cell."""
+    source = Path(__file__).parents[3] / "docs" / f"{file}.json"
+    result = dct("verify", "convergence", str(source), "--task", task)
+    assert result.stdout == f"proved at step {from_step} and at every later one\n"
     automaton = read_circuit(source)
-    target = make_task(load_config("letter-g-hold")).target
-    state = np.zeros((1, automaton.circuit.channels, 16, 16), np.uint8)
-    for step in range(1, 32):
+    target = make_task(load_config(task)).target
+    state = np.zeros((1, automaton.circuit.channels, *target.shape[1:]), np.uint8)
+    for step in range(1, 2 * from_step + 2):
         state = step_all(automaton.circuit, state, "zero")
         shown = state[0, list(automaton.visible_rows)]
-        assert (shown == target).all() == (step >= 15)
+        assert (shown == target).all() == (step >= from_step)
     found = dct("verify", "convergence", str(source), "--json").json["findings"]
-    assert [(each["from_step"], each["any_schedule"]) for each in found] == [(30, True)]
+    assert [(each["from_step"], each["any_schedule"]) for each in found] == [
+        (for_every_start, True)
+    ]
     bits = [[int(sign) for sign in row] for row in found[0]["known"]]
     assert (np.array(bits).reshape(target.shape) == target).all()
+
+
+def test_the_lizard_that_heals(dct: Dct) -> None:
+    """By proof, and by damages of which the proof knows nothing: any cells, at any time."""
+    source = Path(__file__).parents[3] / "docs" / "lizard-small.json"
+    result = dct("verify", "convergence", str(source), "--task", "lizard-small-heal")
+    assert result.stdout.splitlines()[0] == (
+        "proved at step 12 and at every later one, and at most 12 steps after each of 73 damages"
+    )
+    automaton = read_circuit(source)
+    target = make_task(load_config("lizard-small-heal")).target
+    rng = np.random.default_rng(0)
+    state = np.zeros((8, automaton.circuit.channels, 12, 12), np.uint8)
+    for _ in range(4):
+        hurt = rng.random((8, 1, 12, 12)) < 0.4
+        state = np.where(hurt, rng.integers(0, 2, state.shape, np.uint8), state)
+        for step in range(1, 21):
+            state = step_all(automaton.circuit, state, "zero")
+            if step >= 16:
+                assert (state[:, list(automaton.visible_rows)] == target).all()
 
 
 def test_pictures_of_healing() -> None:
