@@ -28,7 +28,8 @@ def reference(data: dict[str, Any]) -> dict[str, Any]:
     Where none are published, what was one attempt of several is all.
     """
     changed = {key: value for key, value in data.items() if key not in LEVER_SECTIONS}
-    attempt = data["training"].get("restart_every") if isinstance(data.get("training"), dict) else 0
+    attempt = _restarts(data.get("training"))
+    attempt += attempt and _restarts(data.get("pool"))
     levers = [("training", key) for key in schema.keys("training") if key not in KEPT]
     for section, key in (*levers, *LEVER_KEYS):
         if isinstance(changed.get(section), dict):
@@ -36,9 +37,15 @@ def reference(data: dict[str, Any]) -> dict[str, Any]:
     published, training = changed.get("published"), changed.get("training")
     if isinstance(published, dict) and isinstance(training, dict) and "epochs" in published:
         training["epochs"] = published["epochs"]
-    elif isinstance(training, dict) and isinstance(attempt, int) and attempt > 0:
+    elif isinstance(training, dict) and attempt > 0:
         training["epochs"] = attempt
     return changed
+
+
+def _restarts(section: object) -> int:
+    """Return the epochs that a section counts until learning starts over; 0 if it does not."""
+    epochs = section.get("restart_every") if isinstance(section, dict) else 0
+    return epochs if isinstance(epochs, int) and epochs > 0 else 0
 
 
 RECIPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"reference": reference}
