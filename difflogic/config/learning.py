@@ -60,6 +60,16 @@ class TrainingConfig(Section):
         "states; [schedule] and [hardening] start over too, and the best circuit is kept; 0 is "
         "never",
     )
+    abandon_after: Epoch = Field(
+        default=0,
+        description="epochs of such an attempt after which, at the next search, it is given up if "
+        "it is far from right, and learning starts over at once; 0 is never",
+    )
+    abandon_above: Share = Field(
+        default=0.1,
+        description="share of the cells' compared bits that the search leaves wrong at most, on "
+        "fresh start states, if the attempt is to go on",
+    )
     form: Form = Field(
         default="ops",
         description="what is learned about a gate: ops is a logit of each of the 16 ops, of which "

@@ -23,7 +23,7 @@ from difflogic.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.training.best import NONE
 from difflogic.training.finishing import ROUND, Finisher
-from difflogic.training.levers import attempt_before, first_epoch
+from difflogic.training.levers import attempt_before, counts_attempts, first_epoch
 from difflogic.training.sensitivity import GradientSensitivity
 
 
@@ -35,16 +35,19 @@ class Stage(NamedTuple):
     """The epoch, from 0, at which it began."""
     grown: int | None = None
     """The epoch at which its target was grown, if [pool] waited for that."""
+    abandoned: bool = False
+    """Whether it is over, as it fell behind."""
 
     @classmethod
     def restored(cls, config: Config, state: Mapping[str, npt.NDArray[Any]]) -> Stage:
         """Return what `Attempt.state` was taken of."""
         attempt = attempt_before(config.training, int(state["epoch"]))
         first = first_epoch(config.training, attempt)
-        if config.pool.restart_every:
+        if counts_attempts(config):
             attempt, first = state["attempt"].tolist()
         grown = int(state.get("pool_from", NONE))
-        return cls(attempt, first, None if grown == NONE else grown)
+        abandoned = bool(state.get("abandoned", False))
+        return cls(attempt, first, None if grown == NONE else grown, abandoned)
 
 
 class Attempt:
@@ -61,6 +64,8 @@ class Attempt:
         precision, sharing = config.training.precision, plan.sharing
         self._config, self.number, self.start = config, stage.attempt, start
         self.first_epoch = stage.first_epoch
+        self.abandoned = stage.abandoned
+        """Whether it is over, as it fell behind."""
         self.pool_from: int | None = stage.first_epoch
         """The epoch, from 0, from which [pool] is used; None if the target has yet to grow."""
         if config.pool.after_growth and not _grows(config, start):
@@ -87,10 +92,25 @@ class Attempt:
 
         Restarts cut off the long tail of runs that are stuck (Gomes, Selman and Kautz 1998).
         """
+        if self.abandoned:
+            return True
         limit, since = self._config.training.restart_every, self.first_epoch
         if self._config.pool.restart_every and self.pool_from is not None:
             limit, since = self._config.pool.restart_every, self.pool_from
         return bool(limit) and epoch - since >= limit
+
+    def hear(self, epoch: int, wrong: int) -> None:
+        """Hear how many bits a search left `wrong` on fresh start states; perhaps give up.
+
+        An attempt that is behind at an early epoch costs less than one that is stuck at its end:
+        one round of successive halving (Jamieson and Talwalkar 2016), by a fixed bar.
+        """
+        training, every = self._config.training, self._config.finishing.every
+        late = epoch - self.first_epoch - training.abandon_after
+        # Once for each attempt, at an epoch at which every run looks.
+        due = training.abandon_after and 0 <= late < every and not epoch % every
+        if due and self.finisher is not None and self.pool_from in (None, self.first_epoch):
+            self.abandoned = wrong > training.abandon_above * self.finisher.fresh_bits
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return what `Stage.restored` needs beside the epoch, as far as that does not tell."""
@@ -98,7 +118,9 @@ class Attempt:
         if self._config.pool.after_growth:
             pool_from = NONE if self.pool_from is None else self.pool_from
             state["pool_from"] = np.array(pool_from, np.int64)
-        if self._config.pool.restart_every:
+        if self._config.training.abandon_after:
+            state["abandoned"] = np.array(self.abandoned)
+        if counts_attempts(self._config):
             state["attempt"] = np.array([self.number, self.first_epoch], np.int64)
         return state
 

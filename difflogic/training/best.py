@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difflogic.config import Config
 from difflogic.streams import Purpose, stream
 from difflogic.training.finishing import Finished, Finisher, Hear, unheard
-from difflogic.training.levers import attempt_before
+from difflogic.training.levers import attempt_before, counts_attempts
 
 Array = npt.NDArray[Any]
 
@@ -66,6 +66,12 @@ class BestCircuit:
     def attempt(self) -> int:
         """The number of the attempt that the best circuit is of."""
         return self._attempt
+
+    def wrong_of(self, attempt: int, found: Finished) -> int:
+        """Return the bits that the best circuit of an attempt, or the last one, leaves wrong."""
+        if self._attempt != attempt or self._wrong == NONE:
+            return found.wrong_fresh
+        return min(self._wrong, found.wrong_fresh)
 
     @property
     def exact_epoch(self) -> int | None:
@@ -178,7 +184,7 @@ class BestCircuit:
             state["polished"] = self._gain.copy()
         if self._config.pool.after_growth:
             state["best_growing"] = np.array(self._growing)
-        if self._config.pool.restart_every:
+        if counts_attempts(self._config):
             state["best_attempt"] = np.array(self._attempt, np.int64)
         return state
 
@@ -191,7 +197,7 @@ class BestCircuit:
         if self._config.pool.after_growth:
             self._growing = bool(state["best_growing"])
         self._attempt = attempt_before(self._config.training, max(0, self._epoch))
-        if self._config.pool.restart_every:
+        if counts_attempts(self._config):
             self._attempt = int(state["best_attempt"])
 
 

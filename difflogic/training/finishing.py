@@ -203,6 +203,11 @@ class Finisher:
             search.face(self.trial(samples))
 
     @property
+    def fresh_bits(self) -> int:
+        """Bits that are compared on the fresh start states on which `wrong_fresh` is counted."""
+        return len(next(self._rounds())) * len(self._scene.at) * self._scene.cells
+
+    @property
     def can_prove(self) -> bool:
         """Whether an exact circuit is a proved one: by certificate, or as all cases are run."""
         return self._complete or self._judge.can_prove

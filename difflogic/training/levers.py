@@ -21,7 +21,12 @@ Array = npt.NDArray[Any]
 
 def regular_restarts(config: Config) -> int:
     """Return the epochs from one start of learning to the next; 0 if no number tells them all."""
-    return 0 if config.pool.restart_every else config.training.restart_every
+    return 0 if counts_attempts(config) else config.training.restart_every
+
+
+def counts_attempts(config: Config) -> bool:
+    """Whether an epoch's number alone does not tell which attempt it belongs to."""
+    return bool(config.pool.restart_every or config.training.abandon_after)
 
 
 def attempt_at(training: TrainingConfig, epoch: int) -> int:

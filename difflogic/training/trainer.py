@@ -186,6 +186,7 @@ class Trainer:
         moved = self.config.pool.after_growth and stage.grown != present.pool_from
         if stage[:2] != (present.number, present.first_epoch) or moved:
             self._go_to(stage)
+        self._attempt.abandoned = stage.abandoned
         self._logits[:] = state["logits"]
         self._optimizer.restore(state)
         self._best.restore(state)
@@ -308,8 +309,11 @@ class Trainer:
             # From the circuit that was found, which the moments of the one before say nothing of.
             self._go_to(Stage(attempt.number, attempt.first_epoch, self.epoch))
             self._optimizer.forget()
-        elif self.config.finishing.adopt:
+            return found
+        if self.config.finishing.adopt:
             self._optimizer.conform()
+        if not found.exact:
+            attempt.hear(self.epoch, self._best.wrong_of(attempt.number, found))
         return found
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:

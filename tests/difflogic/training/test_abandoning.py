@@ -1,0 +1,124 @@
+"""Attempts that fall behind are given up, once, and learning starts over with another wiring."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from difflogic.errors import ConfigError
+from difflogic.training.best import BestCircuit
+from difflogic.training.finishing import Finished
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.tiny import tiny
+
+EPOCHS = 26
+
+
+def config(*overrides):
+    return tiny(
+        f"training.epochs={EPOCHS}", "training.restart_every=12", "training.abandon_after=5",
+        "training.abandon_above=0", "finishing.every=3", "finishing.candidates=0", *overrides,
+    )  # fmt: skip
+
+
+def trained(config):
+    with Trainer(config) as trainer:
+        return list(steps(trainer, EPOCHS))
+
+
+def steps(trainer, epochs):
+    while trainer.epoch < epochs:
+        yield trainer.step()
+
+
+def beginnings(config):
+    found = []
+    with Trainer(config) as trainer:
+        for _ in steps(trainer, EPOCHS):
+            attempt = trainer._attempt
+            if (attempt.number, attempt.first_epoch) not in found:
+                found.append((attempt.number, attempt.first_epoch))
+                assert trainer._hardening.since == attempt.first_epoch
+    return found
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        # At the first search that is due 5 epochs after the beginning of each.
+        ((), [(0, 0), (1, 6), (2, 12), (3, 18), (4, 24)]),
+        # Nothing is more than all wrong.
+        (("training.abandon_above=1",), [(0, 0), (1, 12), (2, 24)]),
+        # Later than an attempt lasts.
+        (("training.abandon_after=13",), [(0, 0), (1, 12), (2, 24)]),
+        (("training.abandon_after=0",), [(0, 0), (1, 12), (2, 24)]),
+    ],
+)
+def test_an_attempt_ends_at_the_first_search_that_finds_it_behind(overrides, expected):
+    assert beginnings(config(*overrides)) == expected
+
+
+def test_the_next_attempt_is_that_of_any_start_over():
+    results = trained(config())
+    late = trained(config("training.abandon_after=0", "training.restart_every=6"))
+    assert [one.soft_loss for one in results] == [one.soft_loss for one in late]
+
+
+@pytest.mark.parametrize("until", [5, 6, 7, 12, 20])
+def test_a_resumed_run_goes_on_with_the_same_bits(until):
+    asked = config()
+    with Trainer(asked) as trainer:
+        results = list(steps(trainer, EPOCHS))
+    with Trainer(asked) as first:
+        list(steps(first, until))
+        state = first.state()
+    with Trainer(asked) as second:
+        second.restore(state)
+        rest = list(steps(second, EPOCHS))
+        assert [one.soft_loss for one in rest] == [one.soft_loss for one in results[until:]]
+        # And back, from another attempt.
+        second.restore(state)
+        again = list(steps(second, EPOCHS))
+    assert [one.soft_loss for one in again] == [one.soft_loss for one in rest]
+    np.testing.assert_array_equal(second.model.logits, trainer.model.logits)
+    np.testing.assert_array_equal(second.result.logits, trainer.result.logits)
+
+
+def test_the_share_is_of_all_bits_that_are_compared():
+    asked = config()
+    with Trainer(asked) as trainer:
+        finisher = trainer._attempt.finisher
+        counted, starts = finisher._fresh[0](trainer.model.ops).shape
+        assert finisher.fresh_bits == counted * starts * 6 * 7
+
+
+@pytest.mark.parametrize(("wrong", "over"), [(420, False), (421, True)])
+def test_it_goes_on_if_no_more_than_the_share_is_wrong(wrong, over, monkeypatch):
+    with Trainer(config("training.abandon_above=0.1")) as trainer:
+        attempt = trainer._attempt
+        monkeypatch.setattr(type(attempt.finisher), "fresh_bits", 4200)
+        attempt.hear(3, 4200)
+        assert not attempt.abandoned
+        attempt.hear(6, wrong)
+        assert attempt.abandoned == over
+        attempt.abandoned = False
+        attempt.hear(9, 4200)
+        assert not attempt.abandoned
+
+
+def test_the_best_circuit_of_the_attempt_counts():
+    asked = config()
+    with Trainer(asked) as trainer:
+        logits = trainer._logits
+        best = BestCircuit(asked, logits)
+        found = [Finished(logits.argmax(axis=0), False, 9, 9, wrong, 0) for wrong in (7, 9, 8)]
+        best._keep(found[0], logits, 3, False, attempt=0)
+        assert best.wrong_of(0, found[1]) == 7
+        assert best.wrong_of(1, found[1]) == 9
+        best._keep(found[1], logits, 6, False, attempt=1)
+        assert best.wrong_of(1, found[2]) == 8
+
+
+def test_there_has_to_be_another_attempt():
+    with pytest.raises(ConfigError, match=r"\[training\] abandon_after: gives up an attempt"):
+        config("training.restart_every=0")
