@@ -74,6 +74,9 @@ class PublishedConfig(Section):
     """What the reference published for this experiment. Only --recipe reference uses it."""
 
     epochs: Count | None = Field(default=None, description="training steps, as published")
+    learning_rate: Annotated[float, Field(gt=0, le=1000)] | None = Field(
+        default=None, description="AdamW's step size, where another one works better here"
+    )
     learned_by: Count | None = Field(
         default=None, description="epoch from which its hard loss was 0, with its one seed"
     )

@@ -15,6 +15,9 @@ from difflogic.errors import ConfigError, did_you_mean
 KEPT = ("seed", "epochs", "batch", "learning_rate", "precision", "start_from")
 """Keys of [training] that belong to the experiment, not to the way it is learned."""
 
+PUBLISHED = ("epochs", "learning_rate")
+"""Keys of [training] that are as [published] has them, where it does."""
+
 LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "distinct_wiring"),)
 """Learning levers outside [training]."""
 
@@ -23,9 +26,9 @@ LEVER_SECTIONS: tuple[str, ...] = ("pool", "schedule", "hardening", "finishing")
 
 
 def reference(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration with every lever at its default, and the published epochs.
+    """Return the configuration with every lever at its default, and what is published.
 
-    Where none are published, what was one attempt of several is all.
+    Where no epochs are published, what was one attempt of several is all.
     """
     changed = {key: value for key, value in data.items() if key not in LEVER_SECTIONS}
     attempt = _restarts(data.get("training"))
@@ -35,10 +38,11 @@ def reference(data: dict[str, Any]) -> dict[str, Any]:
         if isinstance(changed.get(section), dict):
             changed[section] = {k: v for k, v in changed[section].items() if k != key}
     published, training = changed.get("published"), changed.get("training")
-    if isinstance(published, dict) and isinstance(training, dict) and "epochs" in published:
-        training["epochs"] = published["epochs"]
-    elif isinstance(training, dict) and attempt > 0:
-        training["epochs"] = attempt
+    if isinstance(training, dict):
+        if attempt > 0:
+            training["epochs"] = attempt
+        if isinstance(published, dict):
+            training |= {key: published[key] for key in PUBLISHED if key in published}
     return changed
 
 
