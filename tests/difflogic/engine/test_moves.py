@@ -1,0 +1,89 @@
+"""Rows that move between grids and tiles, against the same in NumPy."""
+
+import numba
+import numpy as np
+import pytest
+
+from difflogic.engine.kernels.plain import moves as plain
+from difflogic.jit import JIT
+from difflogic.memory import aligned
+
+if not JIT:
+    pytest.skip("nothing is compiled", allow_module_level=True)
+
+from difflogic.engine.kernels.llvm import moves
+
+LANES, ROWS, LENGTH = 32, 20, 192
+"""A tile's, and a grid's."""
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """The three moves as kernels of (arrays, integers)."""
+
+    @numba.njit
+    def rows_seen(arrays, integers):
+        moves.rows_seen(arrays, integers, 32)
+
+    @numba.njit
+    def rows_added(arrays, integers):
+        moves.rows_added(arrays, integers, 32)
+
+    @numba.njit
+    def rows_left(arrays, integers):
+        moves.rows_left(arrays, integers, 32)
+
+    return {"rows_seen": rows_seen, "rows_added": rows_added, "rows_left": rows_left}
+
+
+def copied(array):
+    copy = aligned(array.shape, array.dtype)
+    copy[...] = array
+    return copy
+
+
+def check(compiled, name, arrays, integers):
+    """Move rows both ways: the same has changed, and nothing beside it."""
+    ours, theirs = (tuple(map(copied, arrays)) for _ in range(2))
+    compiled[name](ours, integers)
+    getattr(plain, name)(theirs, integers, LANES)
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    assert any((mine != array).any() for mine, array in zip(ours, arrays, strict=True))
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+@pytest.fixture
+def tile(rng):
+    return rng.standard_normal(ROWS * LANES).astype(np.float32)
+
+
+@pytest.fixture
+def grid(rng):
+    return rng.standard_normal((ROWS, LENGTH)).astype(np.float32)
+
+
+@pytest.mark.parametrize("first", [64, 63, 81])
+@pytest.mark.parametrize(("mends", "count"), [(0, 32), (3, 32), (5, 19)])
+def test_what_a_neighbour_has(compiled, tile, grid, rng, first, mends, count):
+    lanes = rng.permutation(count)[:7].astype(np.int32)
+    sources = rng.integers(0, LENGTH, 7).astype(np.int32)
+    # The first two are of another neighbour, and the last row is that of the grid.
+    integers = first, 2, 2 + mends, count, ROWS - 6, 6, 3
+    check(compiled, "rows_seen", (tile, grid, lanes, sources), integers)
+
+
+@pytest.mark.parametrize(("parts", "adds"), [(9, 0), (9, 1), (0, 0), (1, 1)])
+def test_totals_of_parts(compiled, tile, rng, parts, adds):
+    numbers = rng.permutation(ROWS).astype(np.int32)
+    other = rng.standard_normal((2 + 9 * 5 + 4) * LANES).astype(np.float32)
+    check(compiled, "rows_added", (tile, other, numbers), (1, 5, parts, 2, 5, adds))
+
+
+def test_rows_that_are_left(compiled, tile, grid, rng):
+    numbers = rng.permutation(ROWS).astype(np.int32)
+    check(compiled, "rows_left", (tile, grid, numbers), (3, ROWS, 64))
