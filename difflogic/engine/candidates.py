@@ -3,10 +3,10 @@
 A search tries thousands of changes of one gate. Simulating each circuit anew would mostly repeat
 what is known: here the circuit as it is, the *base*, is simulated once and every value is kept.
 A candidate then starts from its changed gate and goes on only where a value differs from the
-base's, in the order of the gates, step after step. The field calls it event-driven fault
-simulation (Ulrich and Baker 1974, "Concurrent simulation of nearly identical digital networks").
-A change that is kept goes the same way once more, and leaves its values behind: the base takes it
-over, and is not simulated anew.
+base's, in the order of the gates, step after step. The field calls it concurrent fault simulation
+(Ulrich and Baker 1974, "Concurrent simulation of nearly identical digital networks"). Where much
+differs all gates are evaluated, which then is sooner. A change that is kept goes the same way once
+more, and leaves its values behind: the base takes it over, and is not simulated anew.
 
 Candidates are independent of each other, so workers share them; each result depends on base and
 candidate alone.
@@ -30,7 +30,6 @@ from difflogic.engine.kernels.candidate_base import (
     History,
     Wiring,
     find_slots,
-    list_readers,
     settle,
     simulate_base,
     tidy,
@@ -142,9 +141,8 @@ class Candidates:
         pad = simulator.cells.pad
         states = np.zeros(((script.steps + 1) * channels, simulator.shape[1]), np.uint64)
         states[:channels, pad : pad + self._words] = starts
-        wrong = np.zeros((len(script.packed.at), len(script.packed.channels)), np.int64)
         block = find_block(simulator.grid.cells, self._words)
-        self._history = History(np.empty((0, self._words), np.uint64), states, wrong, block)
+        self._history = History(np.empty((0, self._words), np.uint64), states, block)
         every = np.full((1, self._words), ~np.uint64(0))
         self._masks = script.packed._replace(
             fires=script.packed.fires if len(script.packed.fires) else every,
@@ -153,9 +151,7 @@ class Candidates:
         self._base = Base(
             np.empty(rows, np.uint8), np.empty(rows, np.int32), np.empty(rows, np.bool_),
             np.empty(channels, np.bool_), np.empty(rows, np.int32), np.empty(0, np.int32),
-            np.zeros(1, np.int64), np.empty(rows + 1, np.int32),
-            np.empty(2 * rows + channels, np.int32), np.empty(rows, np.int32),
-            np.empty((8 * rows, 2), np.int32), np.zeros(1, np.int64),
+            np.zeros(1, np.int64),
         )  # fmt: skip
         # Room to work in.
         self._stack, self._order = np.empty(3 * rows, np.int32), np.empty(rows, np.int32)
@@ -205,7 +201,6 @@ class Candidates:
             self._history = self._history._replace(values=values)
             self._scratch = [self._new_scratch(slots) for _ in range(self._workers.count)]
         find_slots(base)
-        list_readers(self._wiring, base)
         simulate_base(*self._circuit, self._order)
         self._kept = self._followed = 0
         self._live_gates = None
@@ -221,13 +216,15 @@ class Candidates:
         return Scratch(
             some(np.uint8, rows), some(np.int32, rows), some(np.int32, rows),
             some(np.bool_, rows), some(np.bool_, channels),
-            some(np.uint64, slots, self._words), some(np.int64, rows), some(np.int64, channels),
-            some(np.int64, 1), some(np.uint64, rows // 64 + 1), some(np.uint64, rows // 64**2 + 1),
-            some(np.uint64, 2 * channels, stride), some(np.bool_, 2, channels),
+            some(np.uint64, slots, self._words), some(np.uint8, slots), some(np.int32, rows, 4),
+            some(np.int32, channels, 2), some(np.uint64, 2 * channels, stride),
+            some(np.bool_, 2, channels), some(np.int64, rows), some(np.int64, channels),
+            some(np.int64, 1), some(np.int32, rows), some(np.int32, rows),
+            np.full(2, UNORDERED), some(np.int32, rows),
             some(np.int32, 3 * rows), some(np.int32, 2 * rows), some(np.int32, rows),
             some(np.int32, channels), some(np.int32, rows), some(np.int32, channels),
-            some(np.int32, channels), some(np.int32, rows), some(np.int64, 8),
-            some(np.int32, rows), np.full(1, UNORDERED), some(np.int32, rows, 4),
+            some(np.int32, 2 * rows), some(np.int32, rows), some(np.int32, 3 * rows),
+            some(np.int64, 12),
         )  # fmt: skip
 
     def _follow_base(self, workers: int) -> None:
@@ -235,7 +232,7 @@ class Candidates:
         for scratch in self._scratch[self._followed : workers]:
             for name in FOLLOWED:
                 getattr(scratch, name)[:] = getattr(self._base, name)
-            scratch.ordered[0] = UNORDERED
+            scratch.ordered[:] = UNORDERED
         self._followed = max(self._followed, workers)
 
     def take_over(self, parameter: int, op: int) -> bool:
@@ -255,7 +252,7 @@ class Candidates:
         """Look the base through now and then for what no longer matters."""
         self._kept += changes
         self._followed = 1
-        if self._kept >= TIDY or self._base.linked[0] > len(self._base.op):
+        if self._kept >= TIDY:
             counted = self._script.packed.channels
             tidy(self._wiring, self._base, counted, self._live, self._alive, self._stack)
             self._kept = self._followed = 0
@@ -336,7 +333,7 @@ def find_block(cells: int, words: int) -> int:
 
 
 def wiring_of(netlist: Netlist) -> Wiring:
-    """Return a netlist by its rows, with what reads each."""
+    """Return a netlist by its rows, with the gates that read each."""
     rows, first = netlist.rows, netlist.inputs
     gates = np.arange(first, rows, dtype=np.int32)
     nothing = np.zeros(first, np.int32)
@@ -344,9 +341,8 @@ def wiring_of(netlist: Netlist) -> Wiring:
     param = np.concatenate([nothing + ABSENT, netlist.param]).astype(np.int32)
     readers = np.stack([2 * gates, 2 * gates + 1], axis=1).ravel()
     wires = _table(np.stack([netlist.a, netlist.b], axis=1).ravel(), readers, rows)
-    exits = _table(netlist.outputs, np.arange(netlist.channels), rows)
     uses = _table(netlist.param, gates, netlist.parameters)
-    return Wiring(a, b, param, netlist.outputs.astype(np.int32), first, *wires, *exits, *uses)
+    return Wiring(a, b, param, netlist.outputs.astype(np.int32), first, *wires, *uses)
 
 
 def _table(

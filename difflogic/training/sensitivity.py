@@ -26,6 +26,9 @@ from difflogic.training.turns import TurnSum
 Rollout = tuple[npt.NDArray, npt.NDArray, npt.NDArray[np.uint8] | None]
 """Starts (batch, C, H, W), targets (batch, L, H, W), and masks (batch, steps, H, W) or None."""
 
+TRY_EXACTLY = 8
+"""Of gradients in a row that are too large to be exact, every so manieth is tried to be."""
+
 
 class GradientSensitivity:
     """Differentiates the number of wrong cells at the training step. Use it in a `with`.
@@ -60,6 +63,8 @@ class GradientSensitivity:
         self._wave = min(self._batch, in_flight or self._batch, most)
         self._engine = Engine(netlist, scene.grid, steps, self._wave, dtype, sharing)
         self._hard = HardGradients(netlist, scene.grid, steps, self._wave)
+        self._rounded = 0
+        """Gradients in a row that were too large to be exact."""
 
     def __enter__(self) -> GradientSensitivity:
         self._engine.__enter__()
@@ -71,9 +76,14 @@ class GradientSensitivity:
     def __call__(self, ops: Ops, samples: Sequence[int]) -> npt.NDArray[np.floating]:
         """Return the predicted change of wrong cells, (parameters, 16), by gate and new op."""
         chosen, dtype = sorted(samples[: self._batch]), self._engine.dtype
-        gradients = self._exactly(ops, chosen)
+        gradients = None
+        if self._rounded % TRY_EXACTLY == 0:
+            gradients = self._exactly(ops, chosen)
         if gradients is None:
+            self._rounded += 1
             gradients = self._by_engine(ops, chosen)
+        else:
+            self._rounded = 0
         change = gradients.astype(dtype) @ COEFFICIENTS.T.astype(dtype)
         return change - change[np.arange(len(ops)), ops][:, None]
 

@@ -11,5 +11,6 @@ Every kernel is serial and releases the GIL; `workers.py` runs them side by side
 | `tiles`, `teams`, `shares` | one tile's step; tasks and waiting; one worker's share of it all |
 | `logits` | from logits to coefficients, and the optimizer's step |
 | `hard` | pruning and running hard circuits |
+| `candidates`, `changes`, `candidate_base`, … | circuits that differ from one in a single gate |
 | `peak` | what the processor can do |
 """

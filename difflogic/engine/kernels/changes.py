@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from difflogic.engine.kernels.candidate_base import NOWHERE, link, passes, release
+from difflogic.engine.kernels.candidate_base import NOWHERE, passes, release
 from difflogic.engine.kernels.hard import reads
 from difflogic.jit import inlined, part
 
@@ -17,7 +17,7 @@ NO_ROOM = -1
 class Scratch(NamedTuple):
     """What a worker needs to follow one candidate.
 
-    From `moved` to `stamped` these are lists, with their lengths in `sizes`.
+    From `moved` on these are lists, with their lengths in `sizes`.
     """
 
     op: np.ndarray  # uint8 (rows,), as in Base
@@ -25,35 +25,44 @@ class Scratch(NamedTuple):
     slot: np.ndarray  # int32 (rows,)
     live: np.ndarray  # bool (rows,)
     channels: np.ndarray  # bool (channels,)
-    values: np.ndarray  # uint64 (slots, words): of rows that differ in this step
-    stamp: np.ndarray  # int64 (rows,): the last step, over all candidates, that they differed in
-    touched_in: np.ndarray  # int64 (channels,): the last that they may have differed after
-    clock: np.ndarray  # int64 (1,): the number of such steps
-    dirty: np.ndarray  # uint64: a bit for each row, set for gates that are to be evaluated
-    filled: np.ndarray  # uint64: a bit for each word of `dirty`, set for those that have any
+    values: np.ndarray  # uint64 (slots, words): of rows that differ in this step, or of all
+    flags: np.ndarray  # uint8 (slots,): whether `values` counts in this step, not the base's
+    records: np.ndarray  # int32 (rows, 4): of the base's rows, then of the special ones
+    leaving: np.ndarray  # int32 (channels, 2): channels, and the slots of their next states
     states: np.ndarray  # uint64 (2 * channels, pad + words + pad): of channels that differ
     differs: np.ndarray  # bool (2, channels)
+    stamp: np.ndarray  # int64 (rows,): the last count of gates that a row was in
+    seen: np.ndarray  # int64 (channels,): the same of channels
+    clock: np.ndarray  # int64 (1,): the number of such counts
+    order: np.ndarray  # int32 (rows,): whose values the base keeps, ascending
+    number: np.ndarray  # int32 (rows,): where a row stands there
+    ordered: np.ndarray  # int64 (2,): how many there are, and how many are inputs
+    # as the records have them; UNORDERED where neither is known
+    cut: np.ndarray  # int32 (rows,): how many of these each special row comes after
     stack: np.ndarray  # int32 (3 * rows,)
     moved: np.ndarray  # int32 (2 * rows,): rows that have another source than in the base
     added: np.ndarray  # int32 (rows,): rows that are live in the candidate only
     joined: np.ndarray  # int32 (channels,): channels that are
-    always: np.ndarray  # int32 (rows,): gates that are evaluated in every step
+    always: np.ndarray  # int32 (rows,): rows that are evaluated in every step
     differing: np.ndarray  # int32 (channels,): channels that differ before a step
-    touched: np.ndarray  # int32 (channels,): channels that may differ after it
-    stamped: np.ndarray  # int32 (rows,): rows that differ in this step
-    sizes: np.ndarray  # int64 (8,)
-    order: np.ndarray  # int32 (rows,): whose values the base keeps, ascending
-    ordered: np.ndarray  # int64 (1,): how many these are, or UNORDERED
-    records: np.ndarray  # int32 (rows, 4): of all that is evaluated, see whole_steps.py
+    changed: np.ndarray  # int32 (2 * rows,): slots that differ in this step, perhaps twice
+    special: np.ndarray  # int32 (rows,): rows that are evaluated and have no slot in the base
+    patched: np.ndarray  # int32 (3 * rows,): rows whose record is not the base's, perhaps twice
+    sizes: np.ndarray  # int64 (12,)
 
 
 FOLLOWED = ("op", "source", "slot", "live", "channels")
 """Parts of a Scratch that are the base's, but while it judges."""
 
-MOVED, ADDED, JOINED, ALWAYS, DIFFERING, TOUCHED, STAMPED, EVALUATED = range(8)
+(
+    MOVED, ADDED, JOINED, ALWAYS, DIFFERING, CHANGED, SPECIALS, PATCHED, LEAVING, UNSEEN, FIRST,
+    LAST,
+) = range(12)  # fmt: skip
+"""Besides lengths: how many of the special rows are inputs, and the first and last place in the
+order at which anything is always evaluated."""
 
 UNORDERED = -1
-"""Stands for the number of rows of a base that were not listed yet."""
+"""Stands for the number of rows of a base that were not listed yet, or have no records."""
 
 
 @part
@@ -173,7 +182,7 @@ def count_gates(wiring, own, counted):
     now = own.clock[0]
     top, gates = 0, 0
     for i in range(len(counted)):
-        own.touched_in[counted[i]] = now
+        own.seen[counted[i]] = now
         own.stack[top] = own.source[wiring.outputs[counted[i]]]
         top += 1
     while top:
@@ -184,8 +193,8 @@ def count_gates(wiring, own, counted):
         own.stamp[row] = now
         if row < wiring.inputs:
             c = row % len(own.channels)
-            if own.touched_in[c] != now:
-                own.touched_in[c] = now
+            if own.seen[c] != now:
+                own.seen[c] = now
                 own.stack[top] = own.source[wiring.outputs[c]]
                 top += 1
             continue
@@ -205,10 +214,7 @@ def count_gates(wiring, own, counted):
 def adopt(wiring, base, own, parameter, taken):
     """Make the worker's circuit, altered in a parameter, the base's, and its slots."""
     first, last = wiring.use_start[parameter], wiring.use_start[parameter + 1]
-    op = base.op[wiring.uses[first]] if first < last else 0
-    was_passing = passes(op, False) or passes(op, True)
     base.room[0] -= taken
-    own.ordered[0] = UNORDERED
     for i in range(own.sizes[ALWAYS]):
         base.slot[own.always[i]] = own.slot[own.always[i]]
     for i in range(first, last):
@@ -230,34 +236,3 @@ def adopt(wiring, base, own, parameter, taken):
         base.live[own.added[i]] = True
     for i in range(own.sizes[JOINED]):
         base.channels[own.joined[i]] = True
-        source = own.source[wiring.outputs[own.joined[i]]]
-        link(base, source, len(own.op) + own.joined[i])
-    for i in range(own.sizes[ALWAYS]):
-        row = own.always[i]
-        for second in range(2):
-            if reads(own.op[row], second) and own.source[row] == row:
-                link(base, own.source[wiring.b[row] if second else wiring.a[row]], row)
-    for i in range(first, last):
-        if was_passing or own.source[wiring.uses[i]] != wiring.uses[i]:
-            link_through(wiring, base, own, wiring.uses[i])
-
-
-@part
-def link_through(wiring, base, own, gate):
-    """Let what reads a gate through pass-throughs be known as readers of its source."""
-    top = 1
-    own.stack[0] = gate
-    while top:
-        top -= 1
-        passed = own.stack[top]
-        for i in range(wiring.exit_start[passed], wiring.exit_start[passed + 1]):
-            if base.channels[wiring.exits[i]]:
-                link(base, own.source[gate], len(own.op) + wiring.exits[i])
-        for i in range(wiring.wire_start[passed], wiring.wire_start[passed + 1]):
-            reader, second = wiring.wires[i] >> 1, wiring.wires[i] & 1
-            if own.source[reader] != reader:
-                if passes(own.op[reader], second):
-                    own.stack[top] = reader
-                    top += 1
-            elif base.live[reader] and reads(own.op[reader], second):
-                link(base, own.source[gate], reader)

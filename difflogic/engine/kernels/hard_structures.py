@@ -13,6 +13,10 @@ HARD_FIELDS = 3
 """Columns of a hard gate: rows of its two inputs, and its op. It writes the row of its number."""
 
 
+FORCED, SPECIAL = 16, 32
+"""Added to the op of a gate that `hard_follow` always evaluates, or compares with nothing."""
+
+
 class Wires(NamedTuple):
     """A netlist, as far as the kernels need it."""
 

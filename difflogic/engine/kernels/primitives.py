@@ -37,13 +37,13 @@ if JIT:
         hard_copy,
         hard_count,
         hard_differ,
+        hard_follow,
         hard_gate,
         hard_gates,
         hard_list,
         hard_see,
         hard_view,
         hard_write,
-        lowest_one,
     )
 else:
     from difflogic.engine.kernels.plain.moves import rows_added, rows_left, rows_seen
@@ -75,13 +75,13 @@ else:
         hard_copy,
         hard_count,
         hard_differ,
+        hard_follow,
         hard_gate,
         hard_gates,
         hard_list,
         hard_see,
         hard_view,
         hard_write,
-        lowest_one,
     )
 
 __all__ = [
@@ -96,13 +96,13 @@ __all__ = [
     "hard_copy",
     "hard_count",
     "hard_differ",
+    "hard_follow",
     "hard_gate",
     "hard_gates",
     "hard_list",
     "hard_see",
     "hard_view",
     "hard_write",
-    "lowest_one",
     "now",
     "pulls_backward",
     "restore_denormals",

@@ -29,11 +29,13 @@ def some_ops(netlist, rng, passing):
 class Case:
     """A batch, a script of what happens to it, and a base."""
 
-    def __init__(self, seed, boundary, masks, damage, passing):
+    def __init__(self, seed, boundary, masks, damage, passing, size=None):
+        """`size` is height, width and batch, which else are drawn."""
         rng = np.random.default_rng(seed)
         self.netlist = flatten(wire(ARCHITECTURE, rng))
         height, width = rng.integers(1, 9, 2).tolist()
         batch, steps = int(rng.integers(1, 7)), int(rng.integers(1, 6))
+        height, width, batch = size or (height, width, batch)
         self.channels = sorted(rng.choice(3, int(rng.integers(1, 3)), replace=False).tolist())
         self.simulator = HardSimulator(self.netlist, Grid(height, width, boundary), batch)
 
@@ -73,6 +75,23 @@ def test_every_change_counts_as_if_it_were_alone(seed, boundary, masks, damage, 
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
     assert candidates.differ_from(case.ops)
     for limit in (10**9, case.alone(case.ops)[0]):
+        found = candidates.judge(*zip(*pairs, strict=True), limit)
+        for (parameter, op), *judged in zip(pairs, *found, strict=True):
+            alone = case.alone(case.changed(parameter, op))
+            assert tuple(judged) == alone or (judged[0] > limit and alone[0] > limit)
+
+
+@pytest.mark.parametrize(
+    ("size", "words", "block"), [((16, 16, 5), 24, 8), ((8, 16, 9), 24, 8), ((9, 16, 5), 16, 16)]
+)
+def test_blocks_of_whole_samples_count_as_if_there_were_one(size, words, block):
+    assert candidates_module.find_block(size[0] * size[1], words) == block
+    case = Case(7, "periodic", True, True, 0.1, size)
+    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
+    assert candidates.differ_from(case.ops)
+    pairs = [(p, op) for p in range(0, case.netlist.parameters, 3) for op in (1, 6, 9)]
+    wrong, _ = case.alone(case.ops)
+    for limit in (10**9, wrong):
         found = candidates.judge(*zip(*pairs, strict=True), limit)
         for (parameter, op), *judged in zip(pairs, *found, strict=True):
             alone = case.alone(case.changed(parameter, op))

@@ -10,7 +10,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from difflogic.engine.kernels.hard_structures import HARD_FIELDS, WORDS
+from difflogic.engine.kernels.hard_structures import (
+    FORCED,
+    HARD_FIELDS,
+    SPECIAL,
+    WORDS,
+)
 from difflogic.engine.kernels.llvm.rows import I32, I64
 
 
@@ -172,26 +177,63 @@ def hard_write(v: Any, row: Any, old_place: Any, place: Any, fire: Any, keep: An
 
 
 @words_primitive
-def hard_gate(
-    v: Any, x: Any, x_own: Any, y: Any, y_own: Any, op: Any, place: Any, base: Any, words: Any
-) -> Any:
-    """Evaluate one gate over some words; its inputs begin at the places x and y.
+def hard_gate(v: Any, x: Any, y: Any, op: Any, place: Any, words: Any) -> None:
+    """Evaluate one gate over some words, from places of its inputs to its own.
 
-    Arrays: values, known, forms. Where `x_own` or `y_own` is not 0 an input is among the values,
-    else among the known ones; the result goes to the values, at `place`. Returns whether it
-    differs from the known ones at `base`, 0 or not.
+    Arrays: values, forms.
     """
     builder = v.builder
-    c = v.form(2, builder.mul(op, I64(4)))
-    a, b = v.either(x_own, 0, 1, x), v.either(y_own, 0, 1, y)
-    found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
+    c = v.form(1, builder.mul(op, I64(4)))
     with v.vectors(words) as loop:
         offset = v.row(loop.index)
-        value = v.gate(c, v.step(a, offset), v.step(b, offset))
-        v.store(value, 0, builder.add(place, offset))
-        differing = builder.xor(value, v.load(1, builder.add(base, offset)))
-        builder.store(builder.or_(builder.load(found), differing), found)
-    return v.some(builder.load(found))
+        a, b = (v.load(0, builder.add(start, offset)) for start in (x, y))
+        v.store(v.gate(c, a, b), 0, builder.add(place, offset))
+
+
+@words_primitive
+def hard_follow(v: Any, first: Any, end: Any, base: Any, words: Any, changed: Any) -> Any:
+    """Evaluate the gates of some records of which an input is flagged, or that are FORCED.
+
+    Arrays: values, known, records (slots of both inputs and of the result, and the op), forms,
+    flags, changed. A slot's words lie among the values where it is flagged, else among the known
+    ones, from `base` on. A result that differs from the known one, or is SPECIAL, is flagged, and
+    its slot is added to those that changed; there are so many before. Returns how many then.
+    """
+    builder = v.builder
+    size = cgutils.alloca_once_value(builder, changed)
+    with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
+        record = builder.mul(number, I64(4))
+        x, y, target, form = (v.field(2, builder.add(record, I64(i))) for i in range(4))
+        own = [builder.load(builder.gep(v.arrays[4].data, [slot])) for slot in (x, y)]
+        marks = builder.zext(builder.or_(*own), I64)
+        marks = builder.or_(marks, builder.and_(form, I64(FORCED)))
+        with builder.if_then(builder.icmp_unsigned("!=", marks, I64(0))):
+            c = v.form(3, builder.mul(builder.and_(form, I64(15)), I64(4)))
+            rows = []
+            for slot, flag in zip((x, y), own, strict=True):
+                place = builder.mul(slot, words)
+                here = builder.gep(v.arrays[0].data, [place])
+                there = builder.gep(v.arrays[1].data, [builder.add(base, place)])
+                is_own = builder.icmp_unsigned("!=", flag, flag.type(0))
+                rows.append(builder.select(is_own, here, there))
+            to = builder.mul(target, words)
+            known = builder.add(base, to)
+            found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
+            with v.vectors(words) as loop:
+                offset = v.row(loop.index)
+                value = v.gate(c, *(v.step(row, offset) for row in rows))
+                v.store(value, 0, builder.add(to, offset))
+                differing = builder.xor(value, v.load(1, builder.add(known, offset)))
+                builder.store(builder.or_(builder.load(found), differing), found)
+            special = builder.and_(form, I64(SPECIAL))
+            counts = builder.or_(v.some(builder.load(found)), special)
+            counts = builder.icmp_unsigned("!=", counts, I64(0))
+            flag = builder.zext(counts, own[0].type)
+            builder.store(flag, builder.gep(v.arrays[4].data, [target]))
+            place = builder.gep(v.arrays[5].data, [builder.load(size)])
+            builder.store(builder.trunc(target, I32), place)
+            builder.store(builder.add(builder.load(size), builder.zext(counts, I64)), size)
+    return builder.load(size)
 
 
 @words_primitive
@@ -210,13 +252,14 @@ def hard_differ(v: Any, x: Any, y: Any, words: Any) -> Any:
 def hard_list(v: Any, first: Any, end: Any, words: Any) -> None:
     """Evaluate the gates of some records, one after the other, over so many words each.
 
-    Arrays: values, records (places of both inputs, of the result, and of the op's form), forms.
+    Arrays: values, records (slots of both inputs and of the result, and the op), forms.
     """
     builder = v.builder
     with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
         record = builder.mul(number, I64(4))
-        a, b, target, form = (v.field(1, builder.add(record, I64(i))) for i in range(4))
-        c = v.form(2, form)
+        *slots, form = (v.field(1, builder.add(record, I64(i))) for i in range(4))
+        a, b, target = (builder.mul(slot, words) for slot in slots)
+        c = v.form(2, builder.mul(builder.and_(form, I64(15)), I64(4)))
         with v.vectors(words) as loop:
             offset = v.row(loop.index)
             value = v.gate(c, v.load(0, builder.add(a, offset)), v.load(0, builder.add(b, offset)))
@@ -245,7 +288,6 @@ def hard_view(
     with v.vectors(words) as loop:
         offset = v.row(loop.index)
         seen = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
-        builder.store(ir.Constant(v.type, [0] * WORDS), seen)
         with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
             skip, shift = (
                 builder.load(builder.gep(v.arrays[array].data, [number])) for array in (3, 4)
@@ -261,25 +303,25 @@ def hard_view(
 
 @words_primitive
 def hard_advance(
-    v: Any, row: Any, own: Any, before: Any, after: Any, base: Any, fire: Any, keep: Any, words: Any
-) -> Any:
+    v: Any, row: Any, row_own: Any, before: Any, before_own: Any, after: Any, base: Any, fire: Any,
+    keep: Any, words: Any,
+) -> Any:  # fmt: skip
     """Write a state after a step to `after` of the own states; see `hard_write`.
 
-    Arrays: values, own states, known states, fires, keeps. What cells hold that do not fire lies
-    at `before`, of the own states if `own` is not 0. Returns whether the state differs from the
-    known one at `base`, 0 or not.
+    Arrays: values, known values, own states, known states, fires, keeps. What is new lies at
+    `row`, what cells hold that do not fire at `before`: of the own arrays where the number after
+    it is not 0. Returns whether the state differs from the known one at `base`, 0 or not.
     """
     builder = v.builder
-    old = v.either(own, 1, 2, before)
+    new, old = v.either(row_own, 0, 1, row), v.either(before_own, 2, 3, before)
     found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
     with v.vectors(words) as loop:
         offset = v.row(loop.index)
-        held = v.step(old, offset)
-        value = v.load(0, builder.add(row, offset))
-        changed = builder.and_(builder.xor(held, value), v.load(3, builder.add(fire, offset)))
-        state = builder.and_(builder.xor(held, changed), v.load(4, builder.add(keep, offset)))
-        v.store(state, 1, builder.add(after, offset))
-        differing = builder.xor(state, v.load(2, builder.add(base, offset)))
+        held, value = v.step(old, offset), v.step(new, offset)
+        changed = builder.and_(builder.xor(held, value), v.load(4, builder.add(fire, offset)))
+        state = builder.and_(builder.xor(held, changed), v.load(5, builder.add(keep, offset)))
+        v.store(state, 2, builder.add(after, offset))
+        differing = builder.xor(state, v.load(3, builder.add(base, offset)))
         builder.store(builder.or_(builder.load(found), differing), found)
     return v.some(builder.load(found))
 
@@ -301,13 +343,3 @@ def hard_count(v: Any, own: Any, place: Any, target: Any, counted: Any, words: A
         found = v.call(f"llvm.vector.reduce.add.v{WORDS}i64", I64, ones)
         builder.store(builder.add(builder.load(total), found), total)
     return builder.load(total)
-
-
-@intrinsic
-def lowest_one(typing_context: Any, word: Any) -> Any:
-    """Return the place of a word's lowest one; the word is not 0."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), codegen

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from difflogic.engine.kernels.hard_structures import WORDS
+from difflogic.engine.kernels.hard_structures import FORCED, SPECIAL, WORDS
 
 
 def hard_gates(arrays: Any, integers: Any) -> None:
@@ -35,17 +35,34 @@ def hard_write(arrays: Any, integers: Any) -> None:
     new_state.reshape(-1)[place : place + WORDS] = new & keeps.ravel()[keep : keep + WORDS]
 
 
-def hard_gate(arrays: Any, integers: Any) -> bool:
-    values, known, forms = arrays
-    x, x_own, y, y_own, op, place, base, words = integers
-    a, b = (
-        (values if own else known).reshape(-1)[start : start + words]
-        for start, own in ((x, x_own), (y, y_own))
-    )
-    c = forms[op]
-    value = c[0] ^ (c[1] & a) ^ (b & (c[2] ^ (c[3] & a)))
-    values.reshape(-1)[place : place + words] = value
-    return bool((value != known.reshape(-1)[base : base + words]).any())
+def _gate(c: Any, a: Any, b: Any) -> Any:
+    return c[0] ^ (c[1] & a) ^ (b & (c[2] ^ (c[3] & a)))
+
+
+def hard_gate(arrays: Any, integers: Any) -> None:
+    values, forms = arrays
+    x, y, op, place, words = integers
+    flat = values.reshape(-1)
+    flat[place : place + words] = _gate(forms[op], flat[x : x + words], flat[y : y + words])
+
+
+def hard_follow(arrays: Any, integers: Any) -> int:
+    values, known, records, forms, flags, changed = arrays
+    first, end, base, words, size = integers
+    flat, flat_known = values.reshape(-1), known.reshape(-1)[base:]
+    for x, y, target, form in records[first:end].tolist():
+        if flags[x] or flags[y] or form & FORCED:
+            a, b = (
+                (flat if flags[slot] else flat_known)[slot * words : (slot + 1) * words]
+                for slot in (x, y)
+            )
+            value, own = _gate(forms[form % 16], a, b), slice(target * words, (target + 1) * words)
+            flat[own] = value
+            flags[target] = bool(form & SPECIAL) or bool((value != flat_known[own]).any())
+            if flags[target]:
+                changed[size] = target
+                size += 1
+    return int(size)
 
 
 def hard_differ(arrays: Any, integers: Any) -> bool:
@@ -57,10 +74,9 @@ def hard_differ(arrays: Any, integers: Any) -> bool:
 def hard_list(arrays: Any, integers: Any) -> None:
     values, records, forms = arrays
     first, end, words = integers
-    flat = values.reshape(-1)
+    rows = values.reshape(-1)[: values.size // words * words].reshape(-1, words)
     for a, b, target, form in records[first:end].tolist():
-        c, x, y = forms[form // 4], flat[a : a + words], flat[b : b + words]
-        flat[target : target + words] = c[0] ^ (c[1] & x) ^ (y & (c[2] ^ (c[3] & x)))
+        rows[target] = _gate(forms[form % 16], rows[a], rows[b])
 
 
 def hard_copy(arrays: Any, integers: Any) -> None:
@@ -84,10 +100,11 @@ def hard_view(arrays: Any, integers: Any) -> None:
 
 
 def hard_advance(arrays: Any, integers: Any) -> bool:
-    values, own_states, known, fires, keeps = (array.reshape(-1) for array in arrays)
-    row, own, before, after, base, fire, keep, words = integers
-    held = (own_states if own else known)[before : before + words]
-    state = held ^ ((held ^ values[row : row + words]) & fires[fire : fire + words])
+    values, known_values, own_states, known, fires, keeps = (array.reshape(-1) for array in arrays)
+    row, row_own, before, before_own, after, base, fire, keep, words = integers
+    held = (own_states if before_own else known)[before : before + words]
+    new = (values if row_own else known_values)[row : row + words]
+    state = held ^ ((held ^ new) & fires[fire : fire + words])
     state &= keeps[keep : keep + words]
     own_states[after : after + words] = state
     return bool((state != known[base : base + words]).any())
@@ -99,7 +116,3 @@ def hard_count(arrays: Any, integers: Any) -> int:
     state = (own_states if own else known)[place : place + words]
     differing = (state ^ targets[target : target + words]) & counted[first : first + words]
     return int(np.unpackbits(differing.view(np.uint8)).sum())
-
-
-def lowest_one(word: Any) -> int:
-    return (int(word) & -int(word)).bit_length() - 1

@@ -1,0 +1,227 @@
+"""A candidate's steps: only what differs from the base is evaluated, or all of it.
+
+A step goes through the records of all gates once: one of which no input differs is passed over,
+others are evaluated, and compared with the base. Where many differ it is sooner to evaluate all
+gates without looking; the base still gives what is seen of channels that do not differ.
+
+A *block* is words that no cell's neighbourhood leaves: what is evaluated without looking is taken
+block by block, and a candidate that gets too many bits wrong in the first needs no other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from difflogic.engine.kernels.candidate_records import FORM, TARGET, X, Y
+from difflogic.engine.kernels.changes import (
+    ALWAYS,
+    CHANGED,
+    DIFFERING,
+    FIRST,
+    LAST,
+    LEAVING,
+    SPECIALS,
+    UNSEEN,
+)
+from difflogic.engine.kernels.primitives import (
+    hard_advance,
+    hard_copy,
+    hard_count,
+    hard_differ,
+    hard_follow,
+    hard_list,
+    hard_view,
+)
+from difflogic.jit import inlined, part
+
+
+@part
+def look(cells, history, own, step, row, slots):
+    """Evaluate an input row in a step, and compare it with the base's where that has it."""
+    words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
+    c, neighbor, slot = row % channels, row // channels, own.slot[row]
+    even = step % 2
+    differs = own.differs[even, c]
+    state = even * channels + c if differs else step * channels + c
+    hard_view(
+        (own.values, own.states, history.states, cells.skip, cells.shift, cells.masks),
+        (
+            slot * words, differs, state * stride, cells.start[neighbor],
+            cells.start[neighbor + 1], 0, words, words,
+        ),
+    )  # fmt: skip
+    return hard_differ(
+        (own.values, history.values), (slot * words, (step * slots + slot) * words, words)
+    )
+
+
+@inlined
+def follow_step(wiring, base, cells, forms, history, own, step):
+    """Evaluate what differs in a step, or may."""
+    channels, slots, words = len(own.channels), len(base.free), own.values.shape[1]
+    own.flags[:] = 0
+    changed = 0
+    for i in range(own.sizes[DIFFERING] * 9 + own.sizes[ALWAYS]):
+        if i < own.sizes[DIFFERING] * 9:
+            row = i % 9 * channels + own.differing[i // 9]
+        else:
+            row = own.always[i - own.sizes[DIFFERING] * 9]
+        if row < wiring.inputs and own.live[row]:
+            differs = look(cells, history, own, step, row, slots) != 0 or not base.live[row]
+            if differs:
+                own.flags[own.slot[row]] = 1
+                own.changed[changed] = own.slot[row]
+                changed += 1
+    # What comes before all that is another gate is as in the base, if no input differs.
+    size, more = own.ordered[0], own.sizes[SPECIALS] - own.sizes[UNSEEN]
+    at = own.ordered[1] if changed else own.sizes[FIRST]
+    for piece in range(2 * more + 2):
+        k = own.sizes[UNSEEN] + piece // 2
+        if piece == 2 * more:
+            first, end = at, max(at, own.sizes[LAST])
+        elif piece > 2 * more:
+            if changed == 0:
+                break
+            first, end = at, size
+        elif piece & 1:
+            first, end = size + k, size + k + 1
+        else:
+            first, end = at, np.int64(own.cut[k])
+        changed = hard_follow(
+            (own.values, history.values, own.records, forms, own.flags, own.changed),
+            (first, end, step * slots * words, words, changed),
+        )
+        if end <= size:
+            at = end
+    own.sizes[CHANGED] = changed
+
+
+@inlined
+def leave(base, cells, script, history, own, step, follows, first, block):
+    """Write the channels' states after a step, of some words, and list which differ there.
+
+    If the step `follows` differences, only where the state may differ; it lies among all words.
+    """
+    words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
+    even, slots = step % 2, len(base.free)
+    if follows and own.sizes[CHANGED] == own.sizes[DIFFERING] == 0:
+        own.differs[1 - even] = False
+        return
+    fire = step % len(script.fires) * words + first
+    keep = step % len(script.keeps) * words + first
+    differing, place = 0, cells.pad + first
+    for i in range(own.sizes[LEAVING]):
+        c, slot = own.leaving[i, 0], own.leaving[i, 1]
+        differed, flagged = own.differs[even, c], not follows or own.flags[slot] != 0
+        found = np.int64(0)
+        if differed or flagged:
+            row = slot * block if flagged else (step * slots + slot) * words
+            before = even * channels + c if differed else step * channels + c
+            found = hard_advance(
+                (
+                    own.values, history.values, own.states, history.states, script.fires,
+                    script.keeps,
+                ),
+                (
+                    row, flagged, before * stride + place, differed,
+                    ((1 - even) * channels + c) * stride + place,
+                    ((step + 1) * channels + c) * stride + place, fire, keep, block,
+                ),
+            )  # fmt: skip
+        differs = found != 0 or not base.channels[c]
+        own.differs[1 - even, c] = differs
+        if follows and differs:
+            own.differing[differing] = c
+            differing += 1
+    if follows:
+        own.sizes[DIFFERING] = differing
+
+
+@inlined
+def count(cells, script, history, own, step, counts, first, block):
+    """Return how many bits of some words are wrong after a step."""
+    words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
+    total, even = 0, step % 2
+    first_target = counts % len(script.targets) * len(script.channels)
+    for i in range(len(script.channels)):
+        c = script.channels[i]
+        differs = own.differs[1 - even, c]
+        row = (1 - even) * channels + c if differs else (step + 1) * channels + c
+        total += hard_count(
+            (own.states, history.states, script.targets, script.counted),
+            (
+                differs, row * stride + cells.pad + first, (first_target + i) * words + first,
+                first, block,
+            ),
+        )  # fmt: skip
+    return total
+
+
+@inlined
+def see_all(cells, history, own, step, first, block, slots):
+    """Write what the inputs hold in a block: the base's values where their channel is as there."""
+    words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
+    even = step % 2
+    size, inputs = own.ordered[0], own.ordered[1]
+    for i in range(inputs + own.sizes[UNSEEN]):
+        number = i if i < inputs else size + i - inputs
+        c, slot = own.records[number, X], own.records[number, TARGET]
+        differs = own.differs[even, c]
+        if not differs and own.records[number, FORM] == 0:
+            place = (step * slots + slot) * words + first
+            hard_copy((own.values, history.values), (slot * block, place, block))
+        else:
+            neighbor = own.records[number, Y]
+            row = even * channels + c if differs else step * channels + c
+            hard_view(
+                (own.values, own.states, history.states, cells.skip, cells.shift, cells.masks),
+                (
+                    slot * block, differs, row * stride + first, cells.start[neighbor],
+                    cells.start[neighbor + 1], first, words, block,
+                ),
+            )  # fmt: skip
+
+
+@inlined
+def evaluate_all(own, forms, block):
+    """Evaluate all gates in a block."""
+    size, at = own.ordered[0], own.ordered[1]
+    more = own.sizes[SPECIALS] - own.sizes[UNSEEN]
+    for piece in range(2 * more + 1):
+        k = own.sizes[UNSEEN] + piece // 2
+        if piece == 2 * more:
+            first, end = at, size
+        elif piece & 1:
+            first, end = size + k, size + k + 1
+        else:
+            first, end = at, np.int64(own.cut[k])
+            at = end
+        hard_list((own.values, own.records, forms), (first, end, block))
+
+
+@inlined
+def go_on_whole(base, cells, forms, script, steps, history, own, begun, counts, total, most):
+    """Take a candidate's steps from `begun` on, block by block, until more than `most` are wrong.
+
+    Before, so many bits of so many `counts` were wrong in `total`. Returns what it comes to.
+    """
+    slots, words, block = len(base.free), own.values.shape[1], history.block
+    first = 0
+    while first < words:
+        own.differs[begun % 2] = False
+        for i in range(own.sizes[DIFFERING]):
+            own.differs[begun % 2, own.differing[i]] = True
+        counted = counts
+        for step in range(begun, steps):
+            see_all(cells, history, own, step, first, block, slots)
+            evaluate_all(own, forms, block)
+            leave(base, cells, script, history, own, step, False, first, block)
+            if counted < len(script.at) and script.at[counted] == step + 1:
+                total += count(cells, script, history, own, step, counted, first, block)
+                counted += 1
+                if total > most:
+                    return total
+        # A candidate that got through one block may as well take all others together.
+        first += block
+        block = words - first
+    return total
