@@ -6,6 +6,7 @@ circuit walks: the soft kernels, the NumPy oracle, the hard simulator, statistic
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.errors import ConfigError
 from difflogic.grid import CENTER, NEIGHBORHOOD
-from difflogic.wiring import FIRST_TOPOLOGIES, Wiring
+from difflogic.wiring import COMPASS, FIRST_TOPOLOGIES, Wiring, looking
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Architecture:
     update_wiring: str = "unique"
     distinct_wiring: bool = False
     """Whether every kernel has a wiring of its own; else all share one."""
+    all_directions: bool = False
+    """Whether these pass different neighbours on at first, in the order of `COMPASS`."""
 
     def __post_init__(self) -> None:
         sizes = (self.channels, self.kernels, *self.perception, *self.update)
@@ -111,6 +114,9 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> Circuit:
         _wire_layers("perception", NEIGHBORHOOD, architecture.perception, topologies, rng)
         for _ in range(architecture.kernel_wirings)
     )
+    if architecture.all_directions:
+        ways = itertools.cycle(COMPASS)
+        perception = tuple(looking(layers, next(ways)) for layers in perception)
     topologies = [architecture.update_wiring] * len(architecture.update)
     inputs = architecture.update_inputs
     update = _wire_layers("update", inputs, architecture.update, topologies, rng)

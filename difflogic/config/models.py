@@ -54,6 +54,11 @@ class PerceptionConfig(Section):
     distinct_wiring: bool = Field(
         default=False, description="every kernel draws a wiring of its own, instead of sharing one"
     )
+    all_directions: bool = Field(
+        default=False,
+        description="while all gates pass an input on, kernels see different neighbours: N, S, W, "
+        "E, NW, SE, NE, SW in turn; else random ones, or all the same one if they share a wiring",
+    )
 
 
 class UpdateConfig(Section):
@@ -118,6 +123,7 @@ class Config(Section):
             perception_wiring=self.perception.wiring,
             update_wiring=self.update.wiring,
             distinct_wiring=self.perception.distinct_wiring,
+            all_directions=self.perception.all_directions,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -194,6 +200,14 @@ def _circuit_problems(config: Config) -> list[str]:
             f"channel: {channels} ([automaton] channels), not {update[-1]}"
         ]
     architecture = config.architecture
+    if architecture.all_directions and not (
+        architecture.distinct_wiring and architecture.perception_first == "moore"
+    ):
+        return [
+            "[perception] all_directions: needs kernels that are wired each by itself, from one "
+            'neighbour per gate: set distinct_wiring = true and first_wiring = "moore", or this to '
+            "false"
+        ]
     if architecture.gates > MAX_GATES:
         return [
             f"[perception] and [update] gates: {architecture.gates} gates per cell are more than "
@@ -201,7 +215,8 @@ def _circuit_problems(config: Config) -> list[str]:
         ]
     try:
         # Which layers can be wired depends on sizes only: any generator and one kernel will do.
-        wire(replace(architecture, distinct_wiring=False), np.random.default_rng(0))
+        one = replace(architecture, distinct_wiring=False, all_directions=False)
+        wire(one, np.random.default_rng(0))
     except ConfigError as error:
         return [str(error)]
     return []

@@ -18,7 +18,10 @@ KEPT = ("seed", "epochs", "batch", "learning_rate", "precision", "start_from")
 PUBLISHED = ("epochs", "learning_rate")
 """Keys of [training] that are as [published] has them, where it does."""
 
-LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "distinct_wiring"),)
+LEVER_KEYS: tuple[tuple[str, str], ...] = (
+    ("perception", "distinct_wiring"),
+    ("perception", "all_directions"),
+)
 """Learning levers outside [training]."""
 
 LEVER_SECTIONS: tuple[str, ...] = ("pool", "schedule", "hardening", "finishing")

@@ -23,7 +23,8 @@ _KEYS = {
     "channels": "automaton.channels", "kernels": "perception.kernels",
     "perception": "perception.gates", "update": "update.gates",
     "perception_first": "perception.first_wiring", "perception_wiring": "perception.wiring",
-    "distinct_wiring": "perception.distinct_wiring", "update_wiring": "update.wiring",
+    "distinct_wiring": "perception.distinct_wiring",
+    "all_directions": "perception.all_directions", "update_wiring": "update.wiring",
 }  # fmt: skip
 """The key of the configuration that states each part of an architecture."""
 

@@ -1,3 +1,4 @@
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -6,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.errors import ConfigError
-from difflogic.wiring import FIRST_TOPOLOGIES, moore, random, unique
+from difflogic.grid import OFFSETS
+from difflogic.wiring import COMPASS, FIRST_TOPOLOGIES, looking, moore, random, unique
 
 seeds = st.integers(0, 2**32)
 
@@ -108,3 +110,30 @@ def test_the_generator_alone_decides(topology):
 def test_what_cannot_be_wired(topology, inputs, gates, says):
     with pytest.raises(ConfigError, match=says):
         FIRST_TOPOLOGIES[topology](inputs, gates, np.random.default_rng(0))
+
+
+@given(
+    seeds,
+    st.sampled_from([[8, 4, 2, 1], [8, 4, 2], [8], [8, 8]]),
+    st.sampled_from([0, 1, 2, 3, 5, 6, 7, 8]),
+)
+def test_a_kernel_that_looks_somewhere_hands_that_neighbour_on(seed, sizes, neighbor):
+    rng = np.random.default_rng(seed)
+    layers = [moore(9, 8, rng)]
+    for inputs, gates in itertools.pairwise(sizes):
+        layers.append(unique(inputs, gates, rng))
+    turned = looking(layers, neighbor)
+    rows = np.arange(9)
+    for layer in turned:
+        rows = rows[layer.a]
+    assert rows[0] == neighbor
+    # Every neighbour is still read by one gate, and nothing else changes.
+    assert sorted(pairs(turned[0])) == sorted(pairs(layers[0]))
+    for one, other in zip(turned[1:], layers[1:], strict=True):
+        assert pairs(one) == pairs(other)
+
+
+def test_opposite_directions_come_after_each_other():
+    assert sorted(COMPASS) == [0, 1, 2, 3, 5, 6, 7, 8]
+    for one, other in zip(COMPASS[::2], COMPASS[1::2], strict=True):
+        assert OFFSETS[one] == tuple(-step for step in OFFSETS[other])

@@ -597,3 +597,12 @@ def test_overrides_are_a_list_of_texts(overrides):
 def test_what_is_no_name_and_no_path_is_refused(source):
     with pytest.raises(ConfigError, match="names no configuration"):
         load_config(source)
+
+
+@pytest.mark.parametrize(
+    "others", [["perception.distinct_wiring=false"], ['perception.first_wiring="unique"']]
+)
+def test_kernels_that_look_apart_need_wirings_that_can(others):
+    overrides = ["perception.distinct_wiring=true", "perception.all_directions=true", *others]
+    with pytest.raises(ConfigError, match=r"\[perception\] all_directions: needs kernels"):
+        load_config("lizard", overrides)

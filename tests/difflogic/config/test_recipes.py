@@ -2,7 +2,14 @@ import pytest
 import tomli_w
 
 from difflogic.config import Config, load_config, schema, shipped_configs
-from difflogic.config.recipes import KEPT, LEVER_KEYS, LEVER_SECTIONS, RECIPES, apply_recipe
+from difflogic.config.recipes import (
+    KEPT,
+    LEVER_KEYS,
+    LEVER_SECTIONS,
+    PUBLISHED,
+    RECIPES,
+    apply_recipe,
+)
 from difflogic.errors import ConfigError
 
 
@@ -47,8 +54,9 @@ def test_reference_goes_back_to_the_defaults(name):
         assert getattr(getattr(config, section), key) == defaults(section)[key]
     for section in LEVER_SECTIONS:
         assert getattr(config, section) == schema.sections()[section]()
-    if config.published.epochs is not None:
-        assert config.training.epochs == config.published.epochs
+    for key in PUBLISHED:
+        if getattr(config.published, key) is not None:
+            assert getattr(config.training, key) == getattr(config.published, key)
 
 
 def test_what_reference_changes_and_what_it_keeps(write):
@@ -60,7 +68,8 @@ def test_what_reference_changes_and_what_it_keeps(write):
         evaluation={"starts": 3},
     )  # fmt: skip
     given, found = load_config(path).to_dict(), load_config(path, recipe="reference").to_dict()
-    changed = {"weight_decay": 0.01, "beta2": 0.99, "initial_logit": 10.0, "epochs": 500}
+    changed = {"weight_decay": 0.01, "beta2": 0.99, "initial_logit": 10.0}
+    changed |= {"epochs": 500, "learning_rate": 0.05}  # as published
     assert found["training"] == given["training"] | changed
     del given["training"], found["training"]
     assert found == given
