@@ -62,8 +62,8 @@ class TrainingConfig(Section):
     )
     abandon_after: Epoch = Field(
         default=0,
-        description="epochs of such an attempt after which, at the next search, it is given up if "
-        "it is far from right, and learning starts over at once; 0 is never",
+        description="epochs of such an attempt from which on it is given up if a search leaves it "
+        "far from right, and learning starts over at once; 0 is never",
     )
     abandon_above: Share = Field(
         default=0.1,

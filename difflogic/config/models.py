@@ -153,10 +153,13 @@ def _task_problems(config: Config) -> list[str]:
             "[training] restart_every: would throw away what was learned, since without checks no "
             "circuit is kept: set it to 0, or [finishing] every above 0"
         )
-    if config.training.abandon_after and not config.training.restart_every:
+    if (
+        config.training.abandon_after
+        and config.training.abandon_after >= config.training.restart_every
+    ):
         problems.append(
-            "[training] abandon_after: gives up an attempt for another one, of which there is none "
-            "without restart_every: set it to 0, or restart_every above it"
+            "[training] abandon_after: gives up an attempt before its restart_every epochs are "
+            "over, and has to be less: set it to 0, or restart_every above it"
         )
     if config.pool.batch and config.pool.after_growth and not config.finishing.every:
         problems.append(

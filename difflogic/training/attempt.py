@@ -105,10 +105,10 @@ class Attempt:
         An attempt that is behind at an early epoch costs less than one that is stuck at its end:
         one round of successive halving (Jamieson and Talwalkar 2016), by a fixed bar.
         """
-        training, every = self._config.training, self._config.finishing.every
-        late = epoch - self.first_epoch - training.abandon_after
-        # Once for each attempt, at an epoch at which every run looks.
-        due = training.abandon_after and 0 <= late < every and not epoch % every
+        training = self._config.training
+        old = 0 < training.abandon_after <= epoch - self.first_epoch
+        # Only at an epoch at which every run looks: a run that is extended goes on as any other.
+        due = old and not epoch % self._config.finishing.every
         if due and self.finisher is not None and self.pool_from in (None, self.first_epoch):
             self.abandoned = wrong > training.abandon_above * self.finisher.fresh_bits
 

@@ -105,10 +105,10 @@ class BestCircuit:
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.
 
         `finisher` is that of its wiring, which circuits of after epoch `since` have, all of them
-        of an `attempt`. Changes
-        `logits` in place if the search is to be adopted. `hear` is told how far it is. If the
-        target is `growing`, as it has to before what else is asked for, a circuit that is right
-        verifies nothing; it is adopted if the epoch is one at which every run looks.
+        of an `attempt`. Changes `logits` in place if the search is to be adopted. `hear` is told
+        how far it is. If the target is `growing`, as it has to before what else is asked for, a
+        circuit that is right verifies nothing; it is adopted if the epoch is one at which every
+        run looks.
         """
         found, finished = self._search(finisher, logits, epoch, 0, hear)
         self._keep(found, finished, epoch, growing, attempt)

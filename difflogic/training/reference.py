@@ -2,7 +2,7 @@
 
 It shares with the trainer the configuration, the samples, the netlist and the levers (which are
 plain NumPy), and no other arithmetic. It does not look for the best circuit, so a [pool] that waits
-for one has no samples here.
+for one has no samples here, and no attempt is given up.
 """
 
 from __future__ import annotations

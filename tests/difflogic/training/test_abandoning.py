@@ -49,8 +49,8 @@ def beginnings(config):
         ((), [(0, 0), (1, 6), (2, 12), (3, 18), (4, 24)]),
         # Nothing is more than all wrong.
         (("training.abandon_above=1",), [(0, 0), (1, 12), (2, 24)]),
-        # Later than an attempt lasts.
-        (("training.abandon_after=13",), [(0, 0), (1, 12), (2, 24)]),
+        # The first attempt has no search before epoch 9.
+        (("finishing.from_epoch=8",), [(0, 0), (1, 9), (2, 15), (3, 21)]),
         (("training.abandon_after=0",), [(0, 0), (1, 12), (2, 24)]),
     ],
 )
@@ -101,8 +101,9 @@ def test_it_goes_on_if_no_more_than_the_share_is_wrong(wrong, over, monkeypatch)
         assert not attempt.abandoned
         attempt.hear(6, wrong)
         assert attempt.abandoned == over
+        # Between the epochs at which every run looks nothing is given up.
         attempt.abandoned = False
-        attempt.hear(9, 4200)
+        attempt.hear(7, 4200)
         assert not attempt.abandoned
 
 
@@ -119,6 +120,7 @@ def test_the_best_circuit_of_the_attempt_counts():
         assert best.wrong_of(1, found[2]) == 8
 
 
-def test_there_has_to_be_another_attempt():
+@pytest.mark.parametrize("epochs", [0, 5])
+def test_there_has_to_be_another_attempt_and_a_longer_one(epochs):
     with pytest.raises(ConfigError, match=r"\[training\] abandon_after: gives up an attempt"):
-        config("training.restart_every=0")
+        config(f"training.restart_every={epochs}")
