@@ -116,7 +116,7 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> Circuit:
     )
     if architecture.all_directions:
         ways = itertools.cycle(COMPASS)
-        perception = tuple(looking(layers, next(ways)) for layers in perception)
+        perception = tuple(map(looking, perception, ways))
     topologies = [architecture.update_wiring] * len(architecture.update)
     inputs = architecture.update_inputs
     update = _wire_layers("update", inputs, architecture.update, topologies, rng)

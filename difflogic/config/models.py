@@ -218,8 +218,7 @@ def _circuit_problems(config: Config) -> list[str]:
         ]
     try:
         # Which layers can be wired depends on sizes only: any generator and one kernel will do.
-        one = replace(architecture, distinct_wiring=False, all_directions=False)
-        wire(one, np.random.default_rng(0))
+        wire(replace(architecture, distinct_wiring=False), np.random.default_rng(0))
     except ConfigError as error:
         return [str(error)]
     return []

@@ -112,6 +112,12 @@ class Attempt:
         if due and self.finisher is not None and self.pool_from in (None, self.first_epoch):
             self.abandoned = wrong > training.abandon_above * self.finisher.fresh_bits
 
+    @property
+    def stage(self) -> Stage:
+        """Where the run stands: another attempt of this stage would go on as this one does."""
+        grown = self.pool_from if self._config.pool.after_growth else None
+        return Stage(self.number, self.first_epoch, grown, self.abandoned)
+
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return what `Stage.restored` needs beside the epoch, as far as that does not tell."""
         state = {}

@@ -99,29 +99,29 @@ class BestCircuit:
         return epoch == self._config.training.epochs or epoch % finishing.every == 0
 
     def look(
-        self, finisher: Finisher, logits: Array, epoch: int, since: int, hear: Hear = unheard,
-        growing: bool = False, attempt: int = 0,
+        self, finisher: Finisher, logits: Array, epoch: int, attempt: int, hear: Hear = unheard,
+        growing: bool = False,
     ) -> Finished:  # fmt: skip
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.
 
-        `finisher` is that of its wiring, which circuits of after epoch `since` have, all of them
-        of an `attempt`. Changes `logits` in place if the search is to be adopted. `hear` is told
-        how far it is. If the target is `growing`, as it has to before what else is asked for, a
-        circuit that is right verifies nothing; it is adopted if the epoch is one at which every
-        run looks.
+        `finisher` is that of its wiring, which all circuits of the same `attempt` have. Changes
+        `logits` in place if the search is to be adopted. `hear` is told how far it is. If the
+        target is `growing`, as it has to before what else is asked for, a circuit that is right
+        verifies nothing; it is adopted if the epoch is one at which every run looks.
         """
         found, finished = self._search(finisher, logits, epoch, 0, hear)
-        self._keep(found, finished, epoch, growing, attempt)
+        self._keep(found, finished, epoch, attempt, growing)
         last = epoch == self._config.training.epochs
         # Not at the end: a run that is extended goes on as if it had never stopped there.
         if self._finishing.adopt and not last and 2 * found.wrong <= found.wrong_before:
             logits[:] = finished
         searched = found.exact and growing
-        if since < self._epoch < epoch and self._exact_epoch == NONE and not searched:
+        earlier = self._attempt == attempt and self._epoch < epoch
+        if earlier and self._exact_epoch == NONE and not searched:
             # An earlier circuit was better, so a search goes on from there, too. (Not from one
             # of another wiring.)
             again, better = self._search(finisher, self._logits, epoch, 1, hear)
-            self._keep(again, better, epoch, growing, attempt)
+            self._keep(again, better, epoch, attempt, growing)
             if self._epoch == epoch:
                 found, finished = again, better
         if growing:
@@ -156,7 +156,7 @@ class BestCircuit:
         return found, finished
 
     def _keep(
-        self, found: Finished, logits: Array, epoch: int, growing: bool, attempt: int = 0
+        self, found: Finished, logits: Array, epoch: int, attempt: int, growing: bool
     ) -> None:
         """Keep a circuit that is as good as the best so far; the first exact one stays."""
         if self._wrong == NONE or growing < self._growing:

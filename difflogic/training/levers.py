@@ -30,10 +30,7 @@ def counts_attempts(config: Config) -> bool:
 
 
 def attempt_at(training: TrainingConfig, epoch: int) -> int:
-    """Return which attempt an epoch, counted from 0, belongs to.
-
-    Restarts cut off the long tail of runs that are stuck (Gomes, Selman and Kautz 1998).
-    """
+    """Return which attempt an epoch, counted from 0, belongs to where restarts are regular."""
     return epoch // training.restart_every if training.restart_every else 0
 
 

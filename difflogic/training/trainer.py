@@ -182,11 +182,9 @@ class Trainer:
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to where `state` was taken, bit for bit."""
         self.epoch = int(state["epoch"])
-        stage, present = Stage.restored(self.config, state), self._attempt
-        moved = self.config.pool.after_growth and stage.grown != present.pool_from
-        if stage[:2] != (present.number, present.first_epoch) or moved:
+        stage = Stage.restored(self.config, state)
+        if stage != self._attempt.stage:
             self._go_to(stage)
-        self._attempt.abandoned = stage.abandoned
         self._logits[:] = state["logits"]
         self._optimizer.restore(state)
         self._best.restore(state)
@@ -300,14 +298,13 @@ class Trainer:
             return None
         # Every bit that a search depends on is then the same, whatever processor a rank is on.
         self.ranks.share(self._logits)
-        since = attempt.first_epoch if attempt.pool_from is None else attempt.pool_from
         found = self._best.look(
-            attempt.finisher, self._logits, self.epoch, since, self.hear_search, attempt.growing,
-            attempt.number,
+            attempt.finisher, self._logits, self.epoch, attempt.number, self.hear_search,
+            attempt.growing,
         )  # fmt: skip
         if found.grown:
             # From the circuit that was found, which the moments of the one before say nothing of.
-            self._go_to(Stage(attempt.number, attempt.first_epoch, self.epoch))
+            self._go_to(attempt.stage._replace(grown=self.epoch))
             self._optimizer.forget()
             return found
         if self.config.finishing.adopt:

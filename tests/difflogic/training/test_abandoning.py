@@ -113,10 +113,10 @@ def test_the_best_circuit_of_the_attempt_counts():
         logits = trainer._logits
         best = BestCircuit(asked, logits)
         found = [Finished(logits.argmax(axis=0), False, 9, 9, wrong, 0) for wrong in (7, 9, 8)]
-        best._keep(found[0], logits, 3, False, attempt=0)
+        best._keep(found[0], logits, 3, attempt=0, growing=False)
         assert best.wrong_of(0, found[1]) == 7
         assert best.wrong_of(1, found[1]) == 9
-        best._keep(found[1], logits, 6, False, attempt=1)
+        best._keep(found[1], logits, 6, attempt=1, growing=False)
         assert best.wrong_of(1, found[2]) == 8
 
 

@@ -134,7 +134,7 @@ def test_what_came_after_growth_is_better_than_what_was_right_before():
     def keep(wrong, epoch, growing, exact=False):
         ops = np.zeros(116, np.uint8)
         found = Finished(ops, exact, wrong, wrong, wrong, 1)
-        best._keep(found, logits, epoch, growing)
+        best._keep(found, logits, epoch, 0, growing)
         return best.epoch, best.exact_epoch
 
     assert keep(3, 10, True) == (10, None)
