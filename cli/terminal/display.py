@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from difflogic.training.finishing import Finished, Searching
     from difflogic.training.metrics import MetricsRow
-    from difflogic.training.step_result import StepResult
+    from difflogic.training.step_result import GivenUp, StepResult
 
 FRAME_SECONDS = 1 / 8
 """Shortest time between two frames of the live display: faster cannot be read."""
@@ -76,6 +76,12 @@ class Progress:
     """Epoch at which this process went on with the run."""
     may_stop: bool = False
     """Whether the run ends as soon as a circuit is verified."""
+    starts_over: bool = False
+    """Whether learning starts over now and then."""
+    attempt: int = 1
+    """The attempt that the last epoch was of."""
+    given_up: int = 0
+    """Attempts that were given up."""
 
     def recall(self, row: MetricsRow) -> None:
         """Take over what an earlier process found."""
@@ -95,6 +101,8 @@ class Progress:
         # A step without hard evaluation leaves the scores as they were.
         self.epoch = result.epoch
         self.soft_loss = result.soft_loss
+        self.attempt = result.attempt or self.attempt
+        self.given_up += bool(result.given_up)
         self.decided = result.decided
         if result.hard_loss is not None:
             self.hard_loss = result.hard_loss
@@ -129,6 +137,9 @@ class Display:
     def update(self, progress: Progress) -> None:
         """Show where the run stands, if it is time to."""
 
+    def tell(self, text: str) -> None:
+        """Show a line that stays."""
+
     def close(self, progress: Progress) -> None:
         """Show where the run ended, and leave the terminal as it was."""
 
@@ -145,9 +156,7 @@ class Lines(Display):
     def update(self, progress: Progress) -> None:
         if progress.compiling:
             if not self._told:
-                from cli.errors import note
-
-                note(f"epoch {progress.epoch + 1}: {COMPILING} …")
+                self.tell(f"epoch {progress.epoch + 1}: {COMPILING} …")
             self._told = True
             return
         now = time.perf_counter()
@@ -156,15 +165,18 @@ class Lines(Display):
             self._part, self._time = part, now
             self._show(progress)
 
+    def tell(self, text: str) -> None:
+        from cli.errors import note
+
+        note(text)
+
     def close(self, progress: Progress) -> None:
         if progress.epoch > self._shown:
             self._show(progress)
 
     def _show(self, progress: Progress) -> None:
-        from cli.errors import note
-
         self._shown = progress.epoch
-        note(line(progress))
+        self.tell(line(progress))
 
 
 class Live(Display):
@@ -187,6 +199,9 @@ class Live(Display):
         self._draw(progress)
         spent = time.perf_counter() - begun
         self._next_frame = begun + max(FRAME_SECONDS, spent / FRAME_SHARE)
+
+    def tell(self, text: str) -> None:
+        self._console.print(text, markup=False, soft_wrap=True)
 
     def close(self, progress: Progress) -> None:
         self._draw(progress)
@@ -223,6 +238,7 @@ def line(progress: Progress) -> str:
     width = len(str(progress.epochs))
     parts = [
         f"epoch {progress.epoch:>{width}}/{progress.epochs}",
+        *([f"attempt {progress.attempt}"] if progress.starts_over else []),
         f"soft loss {loss(progress.soft_loss)}",
         f"hard loss {loss(progress.hard_loss)}",
         f"accuracy {percent(progress.accuracy)}",
@@ -311,10 +327,16 @@ def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
         ("best", loss(progress.best_hard_loss), best_at),
         ("", percent(progress.best_accuracy), ""),
         ("decided", percent(progress.decided), " of the gates"),
+        *([_attempt(progress)] if progress.starts_over else []),
         *([("finishing", "", f" {finishing(progress.finished)}")] if progress.finished else []),
         *([_searching(progress.searching)] if progress.searching else []),
         *([("compiling", "", " the search")] if progress.compiling else []),
     ]
+
+
+def _attempt(progress: Progress) -> tuple[str, str, str]:
+    remark = f" {progress.given_up} given up" if progress.given_up else ""
+    return "attempt", str(progress.attempt), remark
 
 
 def _searching(now: Searching) -> tuple[str, str, str]:
@@ -330,6 +352,14 @@ def finishing(found: Finished) -> str:
         return f"{found.wrong_before} → {found.wrong}"
     made = found.polished
     return "exact" if made is None else f"exact, {made.before.gates} → {made.after.gates} gates"
+
+
+def given_up(attempt: int, why: GivenUp) -> str:
+    """Say that an attempt was given up, and why."""
+    return (
+        f"attempt {attempt} given up after {why.epochs} epochs: {why.wrong} of {why.cells} cells "
+        f"wrong, more than {100 * why.above:g} %"
+    )
 
 
 def loss(value: float | None) -> str:

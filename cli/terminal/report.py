@@ -25,6 +25,7 @@ def render(summary: Mapping[str, Any], directory: str, own_code: bool = False) -
         _timing(summary["seconds"], summary["epochs"]),
         [
             *_scores(summary["scores"], summary["exact_epoch"], summary.get("polished")),
+            *_attempts(summary),
             *_growth(summary),
         ],
         [f"run        {printable(directory)}", f"next       {proposal}"],
@@ -75,6 +76,15 @@ def _scores(
     if "assurance" in scores:
         lines.append(f"{'for ever':<11}{assurance(scores['assurance'], held_out['exact'])}")
     return lines
+
+
+def _attempts(summary: Mapping[str, Any]) -> list[str]:
+    """Say how often learning began, where it starts over."""
+    if "attempts" not in summary:
+        return []
+    begun, given_up, result = (summary["attempts"][key] for key in ("begun", "given_up", "result"))
+    words = f"{begun}, {given_up} given up" if given_up else f"{begun}"
+    return [f"{'attempts':<11}{words}; the circuit is of attempt {result}"]
 
 
 def _growth(summary: Mapping[str, Any]) -> list[str]:

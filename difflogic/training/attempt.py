@@ -25,6 +25,7 @@ from difflogic.training.best import NONE
 from difflogic.training.finishing import ROUND, Finisher
 from difflogic.training.levers import attempt_before, counts_attempts, first_epoch
 from difflogic.training.sensitivity import GradientSensitivity
+from difflogic.training.step_result import GivenUp
 
 
 class Stage(NamedTuple):
@@ -99,9 +100,10 @@ class Attempt:
             limit, since = self._config.pool.restart_every, self.pool_from
         return bool(limit) and epoch - since >= limit
 
-    def hear(self, epoch: int, wrong: int) -> None:
+    def hear(self, epoch: int, wrong: int) -> GivenUp | None:
         """Hear how many bits a search left `wrong` on fresh start states; perhaps give up.
 
+        Returns why, if it does.
         An attempt that is behind at an early epoch costs less than one that is stuck at its end:
         one round of successive halving (Jamieson and Talwalkar 2016), by a fixed bar.
         """
@@ -109,8 +111,11 @@ class Attempt:
         old = 0 < training.abandon_after <= epoch - self.first_epoch
         # Only at an epoch at which every run looks: a run that is extended goes on as any other.
         due = old and not epoch % self._config.finishing.every
-        if due and self.finisher is not None and self.pool_from in (None, self.first_epoch):
-            self.abandoned = wrong > training.abandon_above * self.finisher.fresh_bits
+        if not due or self.finisher is None or self.pool_from not in (None, self.first_epoch):
+            return None
+        bits, above = self.finisher.fresh_bits, training.abandon_above
+        self.abandoned = wrong > above * bits
+        return GivenUp(epoch - self.first_epoch, wrong, bits, above) if self.abandoned else None
 
     @property
     def stage(self) -> Stage:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field
-from typing import BinaryIO
+from itertools import pairwise
+from typing import BinaryIO, NamedTuple
 
 from difflogic.training.phases import PHASES
 
@@ -14,12 +15,12 @@ SEARCHED = (
 )  # fmt: skip
 COLUMNS = (
     "epoch", "soft_loss", "hard_loss", "accuracy", *(f"{phase}_seconds" for phase in PHASES),
-    "decided", *SEARCHED,
+    "decided", *SEARCHED, "attempt", "given_up",
 )  # fmt: skip
 """Those from `decided` on are missing in files of runs that began before there were any."""
 
 MAX_LINE_BYTES = 2**10
-"""A row has 20 numbers of up to 25 signs."""
+"""A row has 22 numbers of up to 25 signs."""
 
 MOST_COUNTED = 2**53
 
@@ -58,11 +59,35 @@ class MetricsRow:
     """Share of gates, 0 to 1, one op of which had a probability above `gates.DECIDED`."""
     search: Search | None = None
     """What a search after this epoch came to; None if there was none, or it is not recorded."""
+    attempt: int | None = None
+    """Which attempt at learning it was of, from 1; None if that is not recorded."""
+    given_up: bool = False
+    """Whether that attempt is over after this epoch, as it fell behind."""
 
     @property
     def searched(self) -> bool:
         """Whether there was a search after this epoch, be it recorded what it came to or not."""
         return self.search is not None or self.phase_seconds.get("finish", 0.0) > 0
+
+
+class Restart(NamedTuple):
+    """Learning that started over, with another wiring."""
+
+    epoch: int
+    """After which it did."""
+    attempt: int
+    """The attempt that began, from 2."""
+    given_up: bool
+    """Whether the one before had fallen behind."""
+
+
+def restarts(rows: Iterable[MetricsRow]) -> list[Restart]:
+    """Return where learning started over within `rows`, as far as they record it."""
+    return [
+        Restart(last.epoch, row.attempt, last.given_up)
+        for last, row in pairwise(rows)
+        if row.attempt is not None and last.attempt not in (None, row.attempt)
+    ]
 
 
 class History:
@@ -150,7 +175,7 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
         raise ValueError("a share is from 0 to 1")
     return MetricsRow(
         int(cells["epoch"]), soft_loss, number("hard_loss"), number("accuracy"), seconds, decided,
-        _search_from(cells),
+        _search_from(cells), *_attempt_from(cells),
     )  # fmt: skip
 
 
@@ -164,15 +189,23 @@ def _search_from(cells: Mapping[str, str]) -> Search | None:
     return Search(before, wrong, fresh, candidates, exact == 1)
 
 
+def _attempt_from(cells: Mapping[str, str]) -> tuple[int | None, bool]:
+    if not cells.get("attempt"):
+        return None, False
+    attempt, given_up = int(cells["attempt"]), int(cells["given_up"])
+    if not 1 <= attempt <= MOST_COUNTED or given_up not in (0, 1):
+        raise ValueError("attempts are counted from 1")
+    return attempt, given_up == 1
+
+
 def _to_line(row: MetricsRow) -> str:
     scores = [row.soft_loss, row.hard_loss, row.accuracy]
     seconds = [row.phase_seconds.get(phase, 0.0) for phase in PHASES]
     found = row.search
     searched = [""] * len(SEARCHED) if found is None else [str(int(n)) for n in astuple(found)]
-    decided = _cell(row.decided)
-    return _line(
-        [str(int(row.epoch)), *map(_cell, scores), *map(_cell, seconds), decided, *searched]
-    )
+    attempt = [""] * 2 if row.attempt is None else [str(row.attempt), str(int(row.given_up))]
+    numbers = map(_cell, [*scores, *seconds, row.decided])
+    return _line([str(int(row.epoch)), *numbers, *searched, *attempt])
 
 
 def _line(cells: Iterable[str]) -> str:

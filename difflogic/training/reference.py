@@ -20,7 +20,14 @@ from difflogic.engine import oracle
 from difflogic.forms import FORMS
 from difflogic.model import Model
 from difflogic.tasks import make_task
-from difflogic.training.levers import Hardening, age, attempt_at, first_epoch, rate_share
+from difflogic.training.levers import (
+    Hardening,
+    age,
+    attempt_at,
+    attempt_before,
+    first_epoch,
+    rate_share,
+)
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import OracleRuns, PoolSample, draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
@@ -96,7 +103,10 @@ class ReferenceTrainer:
             self._update(self.gradients, probabilities)
         self.epoch += 1
         accuracy = 1.0 - wrong / targets.size
-        return StepResult(self.epoch, soft_loss, hard_loss, accuracy, state, decided)
+        attempt = 1 + attempt_before(config.training, self.epoch)
+        return StepResult(
+            self.epoch, soft_loss, hard_loss, accuracy, state, decided, attempt=attempt
+        )
 
     def _draw_pool(self, runs: OracleRuns) -> Iterator[PoolSample]:
         training = self.config.training

@@ -200,7 +200,7 @@ class Session:
         self.history.add(
             MetricsRow(
                 result.epoch, result.soft_loss, result.hard_loss, result.accuracy, seconds,
-                result.decided, search,
+                result.decided, search, result.attempt, result.given_up is not None,
             )
         )  # fmt: skip
 

@@ -11,6 +11,20 @@ from difflogic.training.finishing import Finished
 
 
 @dataclass(frozen=True)
+class GivenUp:
+    """Why an attempt was given up."""
+
+    epochs: int
+    """That it had."""
+    wrong: int
+    """Cells of its best circuit that were wrong on fresh start states."""
+    cells: int
+    """That were compared."""
+    above: float
+    """Share of these of which more was wrong than may be."""
+
+
+@dataclass(frozen=True)
 class StepResult:
     """What one epoch (one optimizer step) measured, before its update."""
 
@@ -28,3 +42,7 @@ class StepResult:
     """Share of gates, 0 to 1, one op of which has a probability above `gates.DECIDED`."""
     finished: Finished | None = None
     """What a check of the circuit after this epoch found; None if there was none."""
+    attempt: int = 1
+    """Which attempt at learning this epoch was of, from 1."""
+    given_up: GivenUp | None = None
+    """Why that attempt is over after this epoch; None unless it fell behind."""

@@ -51,6 +51,7 @@ def summarize(
         "interrupted": not finished,
         "resumed": resumed,
         "exact_epoch": trainer.exact_epoch,
+        **_attempts(config, trainer, history),
         **_growth(config, trainer),
         "polished": None if trainer.gain is None else asdict(trainer.gain),
         "scores": {
@@ -71,6 +72,18 @@ def summarize(
         "versions": machine.versions(),
         "cpu": machine.cpu(),
     }
+
+
+def _attempts(config: Config, trainer: Trainer, history: History) -> dict[str, Any]:
+    """Return how often learning began, and of which attempt the result is, where it starts over."""
+    if not config.training.restart_every:
+        return {}
+    counted = {
+        "begun": trainer.attempt,
+        "given_up": sum(row.given_up for row in history),
+        "result": trainer.result_attempt,
+    }
+    return {"attempts": counted}
 
 
 def _growth(config: Config, trainer: Trainer) -> dict[str, int | None]:

@@ -69,6 +69,7 @@ def parse(content: bytes) -> dict[str, Any]:
     _check_exactness(data["scores"].get("exactness", {}))
     _check_assurance(data["scores"].get("assurance"))
     _check_polished(data.get("polished"))
+    _check_attempts(data.get("attempts"))
     if type(data["seconds"].get("processor", 0)) not in _NUMBER:
         raise ValueError('"seconds.processor" is of a wrong type')
     if type(data.get("pool_from")) not in (int, type(None)):
@@ -88,6 +89,15 @@ def _check_assurance(found: Any) -> None:
         raise ValueError('"scores.assurance" is of a wrong type')
     if type(found.get("from_step")) not in (int, type(None)):
         raise ValueError('"scores.assurance.from_step" is of a wrong type')
+
+
+def _check_attempts(found: Any) -> None:
+    """Check how often learning began; runs that do not start over, or of before, do not say."""
+    if found is None:
+        return
+    for name in ("begun", "given_up", "result"):
+        if not isinstance(found, dict) or type(found.get(name)) is not int:
+            raise ValueError('"attempts" is of a wrong type')
 
 
 def _check_polished(found: Any) -> None:

@@ -29,7 +29,7 @@ from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, HardRuns, draw_pool_sample
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.share import Share
-from difflogic.training.step_result import StepResult
+from difflogic.training.step_result import GivenUp, StepResult
 from difflogic.training.turns import TurnSum, bytes_of_sums, views_of
 
 Array = npt.NDArray[Any]
@@ -146,6 +146,16 @@ class Trainer:
         return replace(start, logits=np.ascontiguousarray(logits.T))
 
     @property
+    def attempt(self) -> int:
+        """Which attempt at learning is the present one, from 1."""
+        return self._attempt.number + 1
+
+    @property
+    def result_attempt(self) -> int:
+        """Which attempt the result is of, from 1."""
+        return self.attempt if self._best.logits is None else self._best.attempt + 1
+
+    @property
     def made_sure(self) -> tuple[int, int]:
         """Gates that began as sure of their op, being of another form than is learned; of all."""
         return self._optimizer.made_sure, self._logits.shape[1]
@@ -251,12 +261,14 @@ class Trainer:
         with phase("optimizer"):
             self._update(gradients)
         self.epoch += 1
-        finished = None
+        finished, given_up = None, None
         if self._best.is_due(self.epoch, self._attempt.pool_from):
             self._wait_for_search()
             with phase("finish"):
-                finished = self._finish()
-        return StepResult(self.epoch, soft_loss, *scores, self._soft.decided, finished)
+                finished, given_up = self._finish()
+        return StepResult(
+            self.epoch, soft_loss, *scores, self._soft.decided, finished, self.attempt, given_up
+        )
 
     def _differentiate(
         self, coefficients: Array, starts: Array, targets: Array,
@@ -291,11 +303,11 @@ class Trainer:
             turn.meet(buffer, tell)
         return gradients, losses.tolist()
 
-    def _finish(self) -> Finished | None:
+    def _finish(self) -> tuple[Finished | None, GivenUp | None]:
         """Search for an exact circuit, all ranks together, from what rank 0 has learned."""
         attempt = self._attempt
         if attempt.finisher is None:
-            return None
+            return None, None
         # Every bit that a search depends on is then the same, whatever processor a rank is on.
         self.ranks.share(self._logits)
         found = self._best.look(
@@ -306,12 +318,10 @@ class Trainer:
             # From the circuit that was found, which the moments of the one before say nothing of.
             self._go_to(attempt.stage._replace(grown=self.epoch))
             self._optimizer.forget()
-            return found
+            return found, None
         if self.config.finishing.adopt:
             self._optimizer.conform()
-        if not found.exact:
-            attempt.hear(self.epoch, self._best.wrong_of(attempt.number, found))
-        return found
+        return found, attempt.hear(self.epoch, self._best.wrong_of(attempt.number, found))
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add to `gradients` what the samples of [pool] say, each with a step of its own."""

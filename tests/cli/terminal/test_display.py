@@ -15,6 +15,7 @@ from cli.terminal.display import Display, Lines, Live, Progress
 from difflogic.training.finishing import Searching
 from difflogic.training.metrics import MetricsRow
 from difflogic.training.polishing import Extent
+from difflogic.training.step_result import GivenUp
 
 
 def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
@@ -26,6 +27,8 @@ def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
         "hard_state": None if hard_loss is None else np.eye(4, dtype=np.uint8)[None],
         "finished": None,
         "decided": 0.875,
+        "attempt": 1,
+        "given_up": None,
     }
     return SimpleNamespace(**values | changes)
 
@@ -43,6 +46,22 @@ def test_progress_keeps_what_the_last_check_found() -> None:
     made = SimpleNamespace(before=Extent(6, 18), after=Extent(3, 16))
     progress.add(result(4, finished=SimpleNamespace(exact=True, grown=False, polished=made)))
     assert "finishing exact, 6 → 3 gates" in display.line(progress)
+
+
+def test_the_attempt_is_shown_where_learning_starts_over() -> None:
+    why = GivenUp(1000, 89, 400, 0.1)
+    assert display.given_up(2, why) == (
+        "attempt 2 given up after 1000 epochs: 89 of 400 cells wrong, more than 10 %"
+    )
+    progress = Progress(10, starts_over=True)
+    progress.recall(MetricsRow(1, 12.0, attempt=1, given_up=True))
+    progress.add(result(2, attempt=2, given_up=why))
+    progress.add(result(3, attempt=3))
+    assert display.line(progress).startswith("epoch  3/10  attempt 3  soft loss")
+    assert "attempt           3 2 given up" in display.compose("run", progress, 80, 24).plain
+    progress.starts_over = False
+    assert "attempt" not in display.line(progress)
+    assert "attempt" not in display.compose("run", progress, 80, 24).plain
 
 
 def test_a_search_that_waits_for_its_kernels_is_shown(capsys: Any) -> None:

@@ -86,6 +86,15 @@ def test_what_polishing_gained() -> None:
     assert "polished" not in report.render(summary(), "runs/x")  # of an earlier version
 
 
+def test_how_often_learning_began() -> None:
+    found = {"begun": 3, "given_up": 0, "result": 3}
+    text = report.render(summary(attempts=found), "runs/x")
+    assert "\nattempts   3; the circuit is of attempt 3\n" in text
+    text = report.render(summary(attempts=found | {"given_up": 2, "result": 1}), "runs/x")
+    assert "\nattempts   3, 2 given up; the circuit is of attempt 1\n" in text
+    assert "attempts" not in report.render(summary(), "runs/x")
+
+
 def test_since_when_a_picture_is_grown() -> None:
     grown = report.render(summary(pool_from=1500), "runs/x")
     assert "\ngrown      right at step 20 after epoch 1500, where the pool began\n" in grown

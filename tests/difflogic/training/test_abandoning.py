@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from difflogic.errors import ConfigError
 from difflogic.training.best import BestCircuit
 from difflogic.training.finishing import Finished
+from difflogic.training.metrics import Restart, restarts
+from difflogic.training.run_directory import RunDirectory
+from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
-from tests.difflogic.training.tiny import tiny
+from tests.difflogic.training.tiny import stop_after, tiny
 
 EPOCHS = 26
 
@@ -62,6 +67,47 @@ def test_the_next_attempt_is_that_of_any_start_over():
     results = trained(config())
     late = trained(config("training.abandon_after=0", "training.restart_every=6"))
     assert [one.soft_loss for one in results] == [one.soft_loss for one in late]
+
+
+def test_it_is_told_when_one_is_given_up_and_why():
+    results = trained(config())
+    told = {one.epoch: (one.attempt, one.given_up) for one in results if one.given_up}
+    bits = 64 * 6 * 7
+    assert list(told) == [6, 12, 18, 24]
+    for (epoch, (attempt, why)), number in zip(told.items(), (1, 2, 3, 4), strict=True):
+        least = min(one.finished.wrong_fresh for one in results[epoch - 6 : epoch] if one.finished)
+        assert (attempt, why.epochs, why.above) == (number, 6, 0)
+        assert (why.wrong, why.cells % bits) == (least, 0)
+    assert not any(one.given_up for one in trained(config("training.abandon_above=1")))
+
+
+def rows(path):
+    """The rows of a run's metrics, without seconds."""
+    return [replace(row, phase_seconds={}) for row in RunDirectory(path).read_metrics(EPOCHS).rows]
+
+
+def test_the_metrics_and_the_summary_tell_the_attempts(tmp_path):
+    """And are those of a run that was never interrupted, whenever it is."""
+    summary = execute(config(), tmp_path / "whole")
+    assert (summary["attempts"]["begun"], summary["attempts"]["given_up"]) == (5, 4)
+    whole = rows(tmp_path / "whole")
+    assert restarts(whole) == [Restart(6 * n, n + 1, True) for n in range(1, 5)]
+    part = tmp_path / "part"
+    for epochs in (5, 1, 1, 5):  # before, at and after the end of one, and at that of the next
+        execute(config(), part, should_stop=stop_after(epochs))
+    assert execute(config(), part)["attempts"] == summary["attempts"]
+    assert rows(part) == whole
+
+
+def test_a_run_whose_metrics_tell_no_attempts_goes_on(tmp_path):
+    path = tmp_path / "run"
+    execute(config(), path, should_stop=stop_after(7))
+    lines = (path / "metrics.csv").read_text().splitlines()
+    before = "".join(line.rsplit(",", 2)[0] + "\n" for line in lines)
+    (path / "metrics.csv").write_text(before)
+    assert execute(config(), path)["attempts"]["begun"] == 5
+    assert [row.attempt for row in rows(path)][:8] == [None] * 7 + [2]
+    assert [one.epoch for one in restarts(rows(path))] == [12, 18, 24]
 
 
 @pytest.mark.parametrize("until", [5, 6, 7, 12, 20])

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.training.metrics import COLUMNS, History, MetricsRow, Search, from_csv, to_csv
+from difflogic.training.metrics import (
+    COLUMNS,
+    History,
+    MetricsRow,
+    Restart,
+    Search,
+    from_csv,
+    restarts,
+    to_csv,
+)
 from difflogic.training.phases import PHASES
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -22,14 +31,14 @@ def test_columns():
         "loss_seconds", "backward_seconds", "reduce_seconds", "optimizer_seconds",
         "hard_seconds", "finish_seconds", "checkpoint_seconds", "other_seconds", "decided",
         "search_wrong_before", "search_wrong", "search_wrong_fresh", "search_candidates",
-        "search_exact",
+        "search_exact", "attempt", "given_up",
     )  # fmt: skip
     assert to_csv([]) == ",".join(COLUMNS) + "\n"
 
 
 def test_what_was_not_measured_is_empty():
     text = to_csv([MetricsRow(1, 231.5, phase_seconds={"forward": 0.25})])
-    assert text.splitlines()[1] == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,,,,,,"
+    assert text.splitlines()[1] == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,,,,,,,,"
 
 
 @given(st.lists(st.tuples(finite, finite, st.floats(0, 1), finite), max_size=5))
@@ -56,13 +65,16 @@ optional = st.none() | finite
 share = st.none() | st.floats(0, 1)
 count = st.integers(0, 2**53)
 search = st.none() | st.builds(Search, count, count, count, count, st.booleans())
+attempt = st.just((None, False)) | st.tuples(st.integers(1, 2**53), st.booleans())
 
 
-@given(st.lists(st.tuples(finite, optional, share, finite, share, search), max_size=6))
+@given(st.lists(st.tuples(finite, optional, share, finite, share, search, attempt), max_size=6))
 def test_a_file_comes_back_as_it_was_up_to_any_epoch(values):
     rows = [
-        MetricsRow(epoch, soft, hard, accuracy, dict.fromkeys(PHASES, seconds), decided, found)
-        for epoch, (soft, hard, accuracy, seconds, decided, found) in enumerate(values, 1)
+        MetricsRow(
+            epoch, soft, hard, accuracy, dict.fromkeys(PHASES, seconds), decided, found, *begun
+        )
+        for epoch, (soft, hard, accuracy, seconds, decided, found, begun) in enumerate(values, 1)
     ]
     for epochs in range(len(rows) + 1):
         history = from_csv(io.BytesIO(to_csv(rows).encode()), epochs)
@@ -92,7 +104,7 @@ def test_what_is_damaged_is_told(text, problem):
         from_csv(io.BytesIO(text.encode()), 3)
 
 
-def test_a_file_of_before_has_no_shares_and_no_searches():
+def test_a_file_of_before_has_no_shares_no_searches_and_no_attempts():
     """It is read as it is, and a run that goes on writes it with all columns."""
     full = [MetricsRow(1, 5.0, 4.0, 0.5), MetricsRow(2, 3.0, None, None, {"finish": 0.5})]
     old = "".join(
@@ -102,10 +114,13 @@ def test_a_file_of_before_has_no_shares_and_no_searches():
     history = from_csv(io.BytesIO(old.encode()), 2)
     assert [row.soft_loss for row in history] == [5.0, 3.0]
     assert {row.decided for row in history} == {row.search for row in history} == {None}
-    history.add(MetricsRow(3, 1.0, decided=0.25, search=Search(7, 0, 0, 40, True)))
+    assert {(row.attempt, row.given_up) for row in history} == {(None, False)}
+    last = MetricsRow(3, 1.0, decided=0.25, search=Search(7, 0, 0, 40, True), attempt=2)
+    history.add(last)
+    assert restarts(history) == [], "whether it started over there is not known"
     again = from_csv(io.BytesIO(history.to_csv().encode()), 3)
     assert again.to_csv() == history.to_csv()
-    assert again.rows[2].search == Search(7, 0, 0, 40, True)
+    assert (again.rows[2].search, again.rows[2].attempt) == (last.search, 2)
     assert [row.decided for row in again] == [None, None, 0.25]
 
 
@@ -114,15 +129,31 @@ def test_a_file_of_before_has_no_shares_and_no_searches():
     [
         ("decided", "1.5"), ("decided", "nan"), ("decided", "all"), ("search_wrong", ""),
         ("search_wrong", "-1"), ("search_wrong", "1.5"), ("search_wrong", "9" * 300),
-        ("search_exact", "2"),
+        ("search_exact", "2"), ("attempt", "0"), ("attempt", "two"), ("given_up", ""),
+        ("given_up", "2"),
     ],
 )  # fmt: skip
-def test_damaged_shares_and_searches_are_told(column, value):
-    text = to_csv([MetricsRow(1, 5.0, decided=0.5, search=Search(7, 1, 0, 40, False))])
+def test_damaged_shares_searches_and_attempts_are_told(column, value):
+    found = Search(7, 1, 0, 40, False)
+    text = to_csv([MetricsRow(1, 5.0, decided=0.5, search=found, attempt=1)])
     head, line = (part.split(",") for part in text.splitlines())
     line[head.index(column)] = value
     with pytest.raises(ValueError, match="the row of epoch 1 is damaged"):
         from_csv(io.BytesIO(f"{','.join(head)}\n{','.join(line)}\n".encode()), 1)
+
+
+def test_learning_starts_over_where_the_attempt_changes():
+    given_up, last = (5, 12), 20
+    rows = [
+        MetricsRow(n, 1.0, attempt=1 + sum(n > end for end in (*given_up, 15)),
+                   given_up=n in (*given_up, last))
+        for n in range(1, last + 1)
+    ]  # fmt: skip
+    expected = [Restart(5, 2, True), Restart(12, 3, True), Restart(15, 4, False)]
+    assert restarts(rows) == expected
+    # Of a part, too: where one is given up at its end nothing has begun yet.
+    assert restarts(rows[4:12]) == expected[:1]
+    assert restarts([]) == []
 
 
 def test_damage_after_the_epoch_does_not_matter():

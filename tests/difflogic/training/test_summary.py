@@ -46,6 +46,19 @@ def test_it_tells_what_the_run_was_and_what_it_reached(trained):
     assert summary["seconds"]["training"] == sum(summary["seconds"]["phases"].values())
 
 
+def test_it_tells_which_attempt_the_result_is_of(trained):
+    assert "attempts" not in summarize(trained[0].config, *trained, resumed=0, processor=0.0)
+    asked = tiny("training.epochs=9", "training.restart_every=4", "finishing.every=2")
+    with Trainer(asked) as trainer:
+        rows = [MetricsRow(1, 1.0, given_up=True), MetricsRow(2, 1.0)]
+        while not trainer.done:
+            trainer.step()
+    found = summarize(asked, trainer, History(rows), resumed=0, processor=0.0)["attempts"]
+    assert found == {"begun": 3, "given_up": 1, "result": trainer._best.attempt + 1}
+    untrained = summarize(asked, Trainer(asked), History(), resumed=0, processor=0.0)
+    assert untrained["attempts"] == {"begun": 1, "given_up": 0, "result": 1}
+
+
 def test_a_run_that_is_not_done_is_not_finished(trained):
     trainer, history = trained
     longer = Trainer(tiny("training.epochs=9"))

@@ -58,6 +58,15 @@ def test_one_that_tells_wrongly_of_polishing_is_refused(summary, polished):
         summary_file.parse(text.encode())
 
 
+@pytest.mark.parametrize("attempts", [3, {}, {"begun": 2, "given_up": None, "result": 1}])
+def test_one_that_tells_wrongly_of_attempts_is_refused(summary, attempts):
+    whole = {"begun": 2, "given_up": 1, "result": 1}
+    assert summary_file.parse(summary_file.render(summary | {"attempts": whole}, {}).encode())
+    text = summary_file.render(summary | {"attempts": attempts}, {})
+    with pytest.raises(ValueError, match='"attempts" is of a wrong type'):
+        summary_file.parse(text.encode())
+
+
 def test_every_changed_byte_is_noticed(summary):
     content = summary_file.render(summary, {"model.npz": "ab"}).encode()
     for place in range(0, len(content), 7):
