@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +11,7 @@ from difflogic.evaluation.gates import PASSING
 from difflogic.gates import DECIDED, SYMBOLS, Op, softmax
 from difflogic.model import Model
 from difflogic.plotting.style import COLORS, FAINT, LINES, MARKS, figure, logarithmic, unused
-from difflogic.training.levers import regular_restarts
-from difflogic.training.metrics import History
+from difflogic.training.metrics import History, MetricsRow, restarts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 MOST_POINTS = 1000
 """Of a curve: epochs are averaged beyond, and their range is shaded."""
 
-MOST_ATTEMPTS = 50
-"""Whose beginnings are marked."""
+MOST_RESTARTS = 100
+"""That are marked: of more every second one, or fewer."""
 
 
 def draw(
@@ -34,8 +33,11 @@ def draw(
     published = model.config.published.learned_by
     _draw_losses(losses, history, exact_epoch, published)
     _draw_accuracy(accuracy, history)
-    _draw_decided(decided, history, regular_restarts(model.config))
+    _draw_decided(decided, history)
     _draw_searches(searches, history, exact_epoch)
+    for axes in (losses, accuracy, decided, searches):
+        if axes.get_lines():
+            _mark_restarts(axes, history or [])
     _draw_phases(phases, history)
     _draw_probabilities(sure, model)
     for axes, part in ((perception, "perception"), (update, "update")):
@@ -58,12 +60,11 @@ def _draw_losses(
     logarithmic(axes, max([y for _, y in [*soft, *hard]], default=1))
     for name, epoch, line in (
         ("verified exact", exact, "-"),
-        ("published: learned", published, ":"),
+        ("published: learned", published, "--"),
     ):
         if epoch is not None:
             axes.axvline(epoch, color=FAINT, linewidth=1, linestyle=line, label=name)
     axes.set_xlabel("epoch")
-    axes.legend(loc="best")
 
 
 def _draw_accuracy(axes: Axes, history: History | None) -> None:
@@ -77,23 +78,16 @@ def _draw_accuracy(axes: Axes, history: History | None) -> None:
     axes.set_xlabel("epoch")
 
 
-def _draw_decided(axes: Axes, history: History | None, restart_every: int) -> None:
+def _draw_decided(axes: Axes, history: History | None) -> None:
     axes.set_title(f"Decided gates, %: an op is above {DECIDED}")
     points = [(r.epoch, 100 * r.decided) for r in history or [] if r.decided is not None]
     if not points:
         unused(axes, "not recorded" if history else "no metrics.csv")
         return
     _curve(axes, points, "decided", 0)
-    last = points[-1][0]
-    starts = range(restart_every, int(last), restart_every) if restart_every else ()
-    for number, epoch in enumerate(starts[:MOST_ATTEMPTS]):
-        label = "starts over" if number == 0 else None
-        axes.axvline(epoch, color=FAINT, linewidth=1, linestyle=":", label=label)
     least = min(share for _, share in points)
     axes.set_ylim(max(0, least - (101 - least) / 2), 100.5)
     axes.set_xlabel("epoch")
-    if starts:
-        axes.legend(loc="best")
 
 
 def _draw_searches(axes: Axes, history: History | None, exact: float | None) -> None:
@@ -111,7 +105,22 @@ def _draw_searches(axes: Axes, history: History | None, exact: float | None) -> 
         axes.axvline(exact, color=FAINT, linewidth=1, label="verified exact")
     logarithmic(axes, max(wrong for _, wrong in [*before, *after]))
     axes.set_xlabel("epoch")
-    axes.legend(loc="best")
+
+
+def _mark_restarts(axes: Axes, history: Iterable[MetricsRow]) -> None:
+    """Mark where learning started over, and complete the legend."""
+    found = restarts(history)
+    kinds = ("starts over", ":"), ("given up", "-.")
+    for restart in found[:: -(-len(found) // MOST_RESTARTS) or 1]:
+        label, line = kinds[restart.given_up]
+        axes.axvline(restart.epoch, color=FAINT, linewidth=1, linestyle=line, label=label)
+    handles, labels = axes.get_legend_handles_labels()
+    if len(set(labels)) > 1:
+        named = dict(zip(labels, handles, strict=True))
+        # On white, as lines may run across it.
+        axes.legend(
+            named.values(), named, loc="best", frameon=True, framealpha=0.9, edgecolor="none"
+        )
 
 
 def _draw_phases(axes: Axes, history: History | None) -> None:

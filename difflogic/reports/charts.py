@@ -59,12 +59,14 @@ def lines(
     marks: Mapping[str, float] = {},
     *,
     scale: Scale | None = None,
+    starts: Iterable[float] = (),
     events: Iterable[float] = (),
     height: int = HEIGHT,
 ) -> Markup:
     """Return curves over a common x, y on a logarithmic scale unless another one is given.
 
-    `marks` are places on the x axis with a name, `events` such without one.
+    `marks` are places on the x axis with a name, `starts` and `events` such without one: at a start
+    something begins anew, and a line goes all the way up.
     """
     points = [point for line in drawn for point in line.points]
     end = max([x for x, _ in points] + list(marks.values()), default=1) or 1
@@ -84,6 +86,7 @@ def lines(
     for place in _ticks(end):
         parts.append(_text(f"{place:,}", x_at(place), foot + 17, "middle", "tick"))
     parts.append(_text(x_name, WIDTH - RIGHT, height - 3, "end", "tick"))
+    parts += [_rule(x_at(x), x_at(x), TOP, foot, "start") for x in starts]
     parts += [_rule(x_at(x), x_at(x), foot - 4, foot + 4, "event") for x in events]
     for number, line in enumerate(drawn, 1):
         path = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in _thinned(line.points))

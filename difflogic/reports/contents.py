@@ -13,7 +13,7 @@ from difflogic.logic.inspection.equations import equations
 from difflogic.reports import charts, curves
 from difflogic.reports.repeating import command
 from difflogic.reports.source import Source
-from difflogic.training.levers import regular_restarts
+from difflogic.training.metrics import History
 
 EQUATIONS_SHOWN = 24
 MOST_EQUATION_CHARACTERS = 60_000
@@ -70,9 +70,10 @@ def training(source: Source) -> dict[str, Any] | None:
         "command": line,
         "command_words": words,
         "config": config.to_toml(),
-        "curves": curves.figures(source.history, exact, published, regular_restarts(config)),
+        "curves": curves.figures(source.history, exact, published),
         "facts": facts(
             epochs=_whole(_number(summary, "epochs")),
+            attempts=_attempts(source.history),
             verified_exact_after_epoch=_whole(exact),
             published_hard_loss_0_from_epoch=None if published is None else f"{published:,}",
             seed=str(config.training.seed),
@@ -181,6 +182,16 @@ def _number(summary: Mapping[str, Any] | None, *keys: str) -> float | None:
         found = found.get(key) if isinstance(found, dict) else None
     is_number = isinstance(found, int | float) and not isinstance(found, bool)
     return float(found) if is_number and abs(found) < 1e15 else None
+
+
+def _attempts(history: History | None) -> str | None:
+    """Return how often learning began, if it started over, or gave up at least."""
+    rows = history.rows if history else []
+    given_up = sum(row.given_up for row in rows)
+    last = rows[-1].attempt if rows else None
+    if last is None or (last == 1 and not given_up):
+        return None
+    return f"{last:,}, {given_up:,} given up" if given_up else f"{last:,}"
 
 
 def _whole(value: float | None) -> str | None:

@@ -19,11 +19,6 @@ from difflogic.streams import Purpose, stream
 Array = npt.NDArray[Any]
 
 
-def regular_restarts(config: Config) -> int:
-    """Return the epochs from one start of learning to the next; 0 if no number tells them all."""
-    return 0 if counts_attempts(config) else config.training.restart_every
-
-
 def counts_attempts(config: Config) -> bool:
     """Whether an epoch's number alone does not tell which attempt it belongs to."""
     return bool(config.pool.restart_every or config.training.abandon_after)

@@ -14,14 +14,14 @@ from difflogic.logic.automaton import from_model
 from difflogic.model import Model
 from difflogic.reports.target import introduce
 from difflogic.tasks import draw_batch, make_task, own
-from difflogic.training.metrics import MetricsRow
+from difflogic.training.metrics import MetricsRow, restarts
 from difflogic.watching.feed import Snapshot
 
 MOST_ROWS = 4000
 """Epochs that are told; of longer runs every second one, or fewer."""
 
-MOST_SEARCHES = 400
-"""That are told, the newest."""
+MOST_EVENTS = 400
+"""Searches that are told, the newest, and as many times that learning started over."""
 
 Event = tuple[str, dict[str, Any]]
 
@@ -68,18 +68,24 @@ class Told:
         if count == self._rows and not begins:
             return
         stride = -(-count // MOST_ROWS) or 1
-        unheard = rows[self._rows : count]
+        begun, self._rows = self._rows, count
+        unheard = rows[begun:count]
         new = list(unheard[::stride])
         if count and (not new or new[-1] is not rows[count - 1]):
             new.append(rows[count - 1])
-        self._rows = count
         yield "rows", {
             "begins": begins,
             "rows": [
-                [row.epoch, row.soft_loss, row.hard_loss, row.accuracy, row.decided]
+                [
+                    row.epoch, row.soft_loss, row.hard_loss, row.accuracy, row.decided,
+                    row.attempt,
+                ]
                 for row in new
             ],
-            "searches": [_search(row) for row in unheard if row.searched][-MOST_SEARCHES:],
+            "searches": [_search(row) for row in unheard if row.searched][-MOST_EVENTS:],
+            # From the last row that was told, to which the first of the others is compared.
+            "starts": restarts(rows[max(0, begun - 1) : count])[-MOST_EVENTS:],
+            "givenUp": sum(row.given_up for row in unheard),
         }  # fmt: skip
 
 

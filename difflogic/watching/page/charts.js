@@ -4,8 +4,8 @@ import { short, svgElement } from "../../reports/page/curve.js";
 
 const CURVE_POINTS = 700;
 
-/** Draw soft and hard loss over epochs, the searches below, and `marks` [epoch, words]. */
-export function lossCurves(svg, rows, searches, marks) {
+/** Draw soft and hard loss over epochs, where learning started over, the searches below, and `marks` [epoch, words]. */
+export function lossCurves(svg, rows, starts, searches, marks) {
   const [left, right, top, bottom] = [52, 700, 30, 220];
   const end = Math.max(10, rows.at(-1)[0]);
   const most = rows.reduce((m, row) => Math.max(m, row[1], row[2] ?? 0), 1);
@@ -23,6 +23,7 @@ export function lossCurves(svg, rows, searches, marks) {
     parts.push(svgElement("polyline", { class: `s${place + 1}`, points: `${left + 110 * place},12 ${left + 22 + 110 * place},12` }));
     parts.push(svgElement("text", { x: left + 28 + 110 * place, y: 16 }, `${name} loss`));
   });
+  parts.push(...starts.map(([epoch]) => start(x(epoch), top, bottom)));
   for (const [epoch] of searches) {
     parts.push(svgElement("line", { class: "event", x1: x(epoch), x2: x(epoch), y1: bottom + 4, y2: bottom + 12 }));
   }
@@ -35,23 +36,23 @@ export function lossCurves(svg, rows, searches, marks) {
 }
 
 /** Draw the share of decided gates over epochs, of points [epoch, share]. */
-export function decidedCurve(svg, points, end) {
+export function decidedCurve(svg, points, starts, end) {
   const least = points.reduce((low, [, share]) => Math.min(low, share), 1);
   const low = Math.min(0.99, Math.floor(20 * least) / 20);
   const ticks = [low, (1 + low) / 2, 1].map((share) => [share, `${short(100 * share)} %`]);
-  small(svg, [["decided", points]], ticks, (share) => (share - low) / (1 - low), end);
+  small(svg, [["decided", points]], ticks, (share) => (share - low) / (1 - low), starts, end);
 }
 
 /** Draw the wrong cells before and after each search over epochs. */
-export function searchCurves(svg, searches, end) {
+export function searchCurves(svg, searches, starts, end) {
   const most = searches.reduce((m, [, before, after]) => Math.max(m, before, after), 1);
   const ticks = [0, 1, 10, 100, 1000, 10000, 100000].filter((wrong) => wrong <= most);
   const curves = ["before", "after"].map((name, place) => [name, searches.map((each) => [each[0], each[place + 1]])]);
-  small(svg, curves, ticks.map((wrong) => [wrong, `${wrong}`]), (wrong) => Math.log1p(wrong) / Math.log1p(most), end);
+  small(svg, curves, ticks.map((wrong) => [wrong, `${wrong}`]), (wrong) => Math.log1p(wrong) / Math.log1p(most), starts, end);
 }
 
 /** Draw curves of [epoch, value] that share a scale: `place` tells a value's height, 0 to 1. */
-function small(svg, curves, ticks, place, last) {
+function small(svg, curves, ticks, place, starts, last) {
   const [left, right, top, bottom] = [52, 470, 26, 140];
   const end = Math.max(10, last);
   const x = (epoch) => (left + (epoch / end) * (right - left)).toFixed(1);
@@ -61,6 +62,7 @@ function small(svg, curves, ticks, place, last) {
     svgElement("text", { class: "tick", x: left - 6, y: Number(y(value)) + 4, "text-anchor": "end" }, text),
   ]);
   parts.push(svgElement("text", { class: "tick", x: right, y: 160, "text-anchor": "end" }, `epoch ${end.toLocaleString("en")}`));
+  parts.push(...starts.map(([epoch]) => start(x(epoch), top, bottom)));
   curves.forEach(([name, points], number) => {
     const shown = thinned(points).map(([epoch, value]) => `${x(epoch)},${y(value)}`).join(" ");
     parts.push(svgElement("polyline", { class: `s${number + 1}`, points: shown }));
@@ -68,6 +70,10 @@ function small(svg, curves, ticks, place, last) {
     parts.push(svgElement("text", { x: left + 28 + 110 * number, y: 14 }, name));
   });
   svg.replaceChildren(...parts);
+}
+
+function start(x, top, bottom) {
+  return svgElement("line", { class: "start", x1: x, x2: x, y1: top, y2: bottom });
 }
 
 /** Leave some of many points out, and never the last. */

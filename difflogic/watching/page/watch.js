@@ -17,7 +17,7 @@ const READS = Array.from({ length: 16 }, (_, op) => [op >> 2 !== (op & 3), ((op 
 const WORDS = { waiting: "waiting for the first epoch", running: "training", stopped: "stopped; it can be resumed", finished: "finished" };
 
 const find = (id) => document.getElementById(id);
-let run = null, netlist = null, rows = [], searches = [], simulation = null, player = null, judge = null;
+let run = null, netlist = null, rows = [], searches = [], starts = [], givenUp = 0, simulation = null, player = null, judge = null;
 let soft = null, softQueued = false, held = 0, waiting = false;
 let circuit = null, exactEpoch = null, state = null;
 const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
@@ -167,6 +167,8 @@ function drawSoft() {
 function onRows(told) {
   rows = told.begins ? told.rows : rows.concat(told.rows);
   searches = told.begins ? told.searches : searches.concat(told.searches);
+  starts = told.begins ? told.starts : starts.concat(told.starts);
+  givenUp = told.begins ? told.givenUp : givenUp + told.givenUp;
   const last = rows.at(-1);
   if (!last) return;
   const number = (value) => (value === null ? "–" : short(value));
@@ -175,19 +177,20 @@ function onRows(told) {
   find("hard-loss").textContent = number(rows.findLast((row) => row[2] !== null)?.[2] ?? null);
   find("decided-share").textContent = last[4] === null ? "–" : `${(100 * last[4]).toFixed(1)} %`;
   find("last-search").textContent = searchWords(searches.at(-1));
+  find("attempt").textContent = `${number(last[5])}${givenUp ? `, ${givenUp} given up` : ""}`;
   drawCurves();
 }
 
 /** Draw the curves; decisions and searches only where the run has recorded them. */
 function drawCurves() {
   const end = rows.at(-1)[0];
-  lossCurves(find("curves"), rows, searches, [[exactEpoch, "verified exact"], [run?.published, "published: learned"]]);
+  lossCurves(find("curves"), rows, starts, searches, [[exactEpoch, "verified exact"], [run?.published, "published: learned"]]);
   const decided = rows.filter((row) => row[4] !== null).map((row) => [row[0], row[4]]);
   find("decided-figure").hidden = !decided.length;
-  if (decided.length) decidedCurve(find("decided-curve"), decided, end);
+  if (decided.length) decidedCurve(find("decided-curve"), decided, starts, end);
   const known = searches.filter((search) => search[1] !== null);
   find("searches-figure").hidden = !known.length;
-  if (known.length) searchCurves(find("searches-curve"), known, end);
+  if (known.length) searchCurves(find("searches-curve"), known, starts, end);
 }
 
 function searchWords(search) {
@@ -285,4 +288,4 @@ function whatToDo() {
 }
 
 // For the curious, in the browser's console.
-window.dct = { get simulation() { return simulation; }, get player() { return player; }, get soft() { return soft; }, get rows() { return rows; }, get searches() { return searches; } };
+window.dct = { get simulation() { return simulation; }, get player() { return player; }, get soft() { return soft; }, get rows() { return rows; }, get searches() { return searches; }, get starts() { return starts; } };

@@ -47,6 +47,15 @@ def history(epochs):
     )  # fmt: skip
 
 
+def starting_over(rows):
+    """The same, where an attempt ended after epochs 15 and 35 and one was given up after 22."""
+    return History(
+        replace(row, attempt=1 + sum(row.epoch > end for end in (15, 22, 35)),
+                given_up=row.epoch == 22)
+        for row in rows
+    )  # fmt: skip
+
+
 def by_label(axes):
     return {line.get_label(): line.get_xydata() for line in axes.get_lines()}
 
@@ -64,18 +73,39 @@ def test_curves_hold_every_epoch_of_a_short_run(model, gates):
 
 
 def test_decided_gates_and_searches_are_drawn_where_they_are_recorded(model, gates):
-    restarting = replace(model, config=load_config("checkerboard-small", ["training.epochs=800"]))
-    every = restarting.config.training.restart_every
     with styled():
-        made = runs.draw(restarting, history(every + 20), None, gates)
+        made = runs.draw(model, history(40), None, gates)
         plain = runs.draw(model, History([MetricsRow(1, 5.0, 4.0, 0.5)]), None, gates)
     decided, searches = (by_label(axes) for axes in made.axes[2:4])
     assert decided["decided"][0].tolist() == [1, 100 * (1 - 1 / 5000)]
-    assert decided["starts over"][:, 0].tolist() == [every, every]
     np.testing.assert_allclose(searches["before"][:2], [(20, 80), (40, 160)])
     np.testing.assert_allclose(searches["after"][:2], [(20, 20), (40, 40)])
     said = [[text.get_text() for text in axes.texts] for axes in plain.axes[2:4]]
     assert said == [["not recorded"], ["no searches"]]
+
+
+def test_the_epochs_at_which_learning_started_over_are_marked(model, gates):
+    with styled():
+        made = runs.draw(model, starting_over(history(40)), 38, gates)
+        encode(made, ".svg")
+        plain = runs.draw(model, history(40), 38, gates)
+    for axes, before in zip(made.axes[:4], plain.axes[:4], strict=True):
+        more = axes.get_lines()[len(before.get_lines()) :]
+        assert [line.get_xdata()[0] for line in more] == [15, 22, 35]
+        styles = [line.get_linestyle() for line in more]
+        assert styles[0] == styles[2] != styles[1]
+        words = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert words[-2:] == ["starts over", "given up"]
+        assert len(set(words)) == len(words)
+    # Those of a file of before, which does not tell.
+    assert plain.axes[1].get_legend() is None
+
+
+def test_many_starts_are_thinned(model, gates):
+    rows = [replace(row, attempt=row.epoch) for row in history(3 * runs.MOST_RESTARTS)]
+    with styled():
+        made = runs.draw(model, History(rows), None, gates)
+    assert len(made.axes[1].get_lines()) == 1 + runs.MOST_RESTARTS
 
 
 def test_a_long_run_is_averaged_and_keeps_its_end(model, gates):

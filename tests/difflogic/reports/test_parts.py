@@ -73,8 +73,8 @@ def test_figures_show_what_the_run_has_recorded():
                    search=Search(40, 4, 0, 9, n == 8) if n % 4 == 0 else None)
         for n in range(1, 9)
     ])  # fmt: skip
-    losses, decided, searches = curves.figures(new, 8.0, 4, 5)
-    assert "started over every 5 epochs" in losses["caption"]
+    losses, decided, searches = curves.figures(new, 8.0, 4)
+    assert "started over" not in losses["caption"]
     assert str(losses["chart"]).count('class="event"') == 2
     for figure, words in (
         (losses, {"soft loss", "verified exact", "published: learned"}),
@@ -84,6 +84,27 @@ def test_figures_show_what_the_run_has_recorded():
         root = ElementTree.fromstring(str(figure["chart"]))
         assert words <= {"".join(text.itertext()) for text in root.iter("text")}
     assert curves.figures(None, None, None) == curves.figures(History(), None, None) == []
+
+
+def test_figures_mark_where_learning_started_over():
+    begun = [
+        MetricsRow(n, 9.0 / n, decided=1 - n / 100, search=Search(40, 4, 0, 9, False),
+                   attempt=1 + (n > 2) + (n > 5), given_up=n in (2, 8))
+        for n in range(1, 9)
+    ]  # fmt: skip
+    found = curves.figures(History(begun), None, None)
+    assert "started over 2 times, at dotted lines, where 1 of 2 attempts" in found[0]["caption"]
+    for figure in found:
+        root = ElementTree.fromstring(str(figure["chart"]))
+        marked = [line.get("x1") for line in root.iter("line") if line.get("class") == "start"]
+        width = charts.WIDTH - charts.LEFT - charts.RIGHT
+        assert marked == [f"{charts.LEFT + epoch / 8 * width:.1f}" for epoch in (2, 5)]
+    (once,) = curves.figures(History([MetricsRow(n, 1.0, attempt=n) for n in (1, 2)]), None, None)
+    assert once["caption"].endswith(" Learning started over once, at the dotted line.")
+    assert contents._attempts(History(begun)) == "3, 2 given up"
+    assert contents._attempts(History(begun[2:5])) == "2"
+    assert contents._attempts(History(begun[:1])) is contents._attempts(History()) is None
+    assert contents._attempts(History([MetricsRow(1, 1.0)])) is None
 
 
 @pytest.mark.parametrize("end", [1, 2, 7, 40, 300, 999, 4200, 123456])

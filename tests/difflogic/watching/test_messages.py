@@ -18,7 +18,7 @@ from difflogic.engine import oracle
 from difflogic.model import Model
 from difflogic.training.metrics import MetricsRow, Search
 from difflogic.watching import Feed
-from difflogic.watching.messages import MOST_ROWS, MOST_SEARCHES, Told
+from difflogic.watching.messages import MOST_EVENTS, MOST_ROWS, Told
 from tests.difflogic.simulation.naive import fire_mask
 
 
@@ -116,10 +116,30 @@ def test_a_long_run_is_told_in_bounds_and_to_its_end():
 
 def test_the_newest_searches_of_a_long_run_are_told():
     feed, listener = Feed(), Told()
-    feed.offer(rows=rows(10 * MOST_SEARCHES))
+    feed.offer(rows=rows(10 * MOST_EVENTS))
     searches = told(listener, feed)["rows"]["searches"]
-    assert len(searches) == MOST_SEARCHES
-    assert [epoch for epoch, *_ in searches[-2:]] == [10 * MOST_SEARCHES - 5, 10 * MOST_SEARCHES]
+    assert len(searches) == MOST_EVENTS
+    assert [epoch for epoch, *_ in searches[-2:]] == [10 * MOST_EVENTS - 5, 10 * MOST_EVENTS]
+
+
+def test_where_learning_started_over_is_told_once():
+    feed, listener = Feed(), Told()
+    found = tuple(
+        replace(row, attempt=1 + (row.epoch > 4) + (row.epoch > 6), given_up=row.epoch == 4)
+        for row in rows(9)
+    )
+    heard = []
+    for count in (3, 4, 5, 6, 7, 9):
+        feed.offer(rows=found[:count])
+        news = told(listener, feed)["rows"]
+        heard.append(([list(start) for start in news["starts"]], news["givenUp"]))
+        assert news["rows"][-1][5] == found[count - 1].attempt
+    assert heard == [([], 0), ([], 1), ([[4, 2, True]], 0), ([], 0), ([[6, 3, False]], 0), ([], 0)]
+    news = told(Told(), feed)["rows"]
+    assert ([start[0] for start in news["starts"]], news["givenUp"]) == ([4, 6], 1)
+    feed.offer(rows=tuple(replace(row, attempt=row.epoch) for row in rows(3 * MOST_EVENTS)))
+    starts = told(Told(), feed)["rows"]["starts"]
+    assert (len(starts), starts[-1][0]) == (MOST_EVENTS, 3 * MOST_EVENTS - 1)
 
 
 def test_who_offers_never_waits_and_who_is_late_gets_the_newest():

@@ -76,7 +76,7 @@ def test_training_is_seen_to_its_end(window, tmp_path, monkeypatch):
     seen = {epoch: threading.Event() for epoch in (4, 9)}
     config = settings(
         "training.epochs=12", "finishing.every=6", "finishing.from_epoch=0",
-        "finishing.candidates=20",
+        "finishing.candidates=20", "training.restart_every=8",
     )  # fmt: skip
 
     def train(session, offer):
@@ -98,10 +98,14 @@ def test_training_is_seen_to_its_end(window, tmp_path, monkeypatch):
                 window.wait("return dct.soft && dct.soft.isDone", 60)
                 assert window.js("return dct.simulation.geometry.channels") == 8
                 assert window.text("#last-search") == "none yet"
+                assert window.text("#attempt") == "1"
                 seen[4].set()
                 window.wait("return dct.rows.at(-1)[0] === 9", 60)
                 assert window.text("#last-search").endswith("tried")
                 assert window.js("return document.querySelectorAll('#curves .event').length") == 1
+                assert window.js("return document.querySelectorAll('#curves .start').length") == 1
+                assert window.js("return dct.starts") == [[8, 2, False]]
+                assert window.text("#attempt") == "2"
                 share = session.history.rows[8].decided
                 assert window.text("#decided-share") == f"{100 * share:.1f} %"
                 assert window.js("return document.querySelector('#decided-figure').hidden") is False
