@@ -40,6 +40,10 @@ class Row:
     """What is proved, in words."""
     from_step: int | None = None
     """The step, or round, from which it is proved; None if nothing is, or not for ever."""
+    attempts: int | None = None
+    """How often learning began; None if it does not start over, and for earlier versions."""
+    given_up: int | None = None
+    """How many of these were given up."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ def make_row(
     scores = summary["scores"]["held_out"]
     exact = bool(scores["exact"])
     assurance = summary["scores"].get("assurance")
+    attempts = summary.get("attempts", {})
     reached = summary.get("exact_epoch")
     return Row(
         variant.name, variant.values, seed, "exact" if exact else "not exact",
@@ -97,6 +102,8 @@ def make_row(
         assurance=assurance and assurance["text"],
         processor_seconds=summary["seconds"].get("processor"),
         from_step=assurance and assurance.get("from_step"),
+        attempts=attempts.get("begun"),
+        given_up=attempts.get("given_up"),
     )  # fmt: skip
 
 

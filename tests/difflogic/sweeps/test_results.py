@@ -18,9 +18,12 @@ PROVED = {
 }  # fmt: skip
 
 
+ATTEMPTS = {"begun": 3, "given_up": 1, "result": 3}
+
+
 def summary(
     exact, exact_epoch=None, epochs=20, gates=10, seconds=1.0, finished=True, assurance=None,
-    processor=None,
+    processor=None, **more,
 ):  # fmt: skip
     scores = {"exact": exact, "wrong_cells": 0 if exact else 5, "active_gates": gates}
     return {
@@ -29,7 +32,7 @@ def summary(
         "exact_epoch": exact_epoch,
         "scores": {"held_out": scores} | ({"assurance": assurance} if assurance else {}),
         "seconds": {"training": seconds} | ({"processor": processor} if processor else {}),
-    }
+    } | more
 
 
 @pytest.fixture
@@ -41,7 +44,11 @@ def asked():
 def rows(asked):
     first, second = asked.variants
     return [
-        make_row(first, 0, summary(True, 12, gates=22, assurance=PROVED, processor=1.5)),
+        make_row(
+            first,
+            0,
+            summary(True, 12, gates=22, assurance=PROVED, processor=1.5, attempts=ATTEMPTS),
+        ),
         make_row(first, 1, summary(True, exact_epoch=None, epochs=18, gates=30, seconds=2.0)),
         make_row(first, 2, summary(False, exact_epoch=5, gates=99, seconds=7.0)),
         make_row(first, 3, None, "the loss is not finite\nmore | of it"),
@@ -83,7 +90,8 @@ def test_the_csv_has_a_line_per_run(asked, rows):
         "variant": "weight_decay=0.0", "training.weight_decay": "0.0", "seed": "0",
         "status": "exact", "epochs": "20", "epochs_to_exact": "12", "wrong_cells": "0",
         "active_gates": "22", "seconds": "1.0", "processor_seconds": "1.5", "proved": "true",
-        "from_step": "18", "assurance": PROVED["text"], "error": "",
+        "from_step": "18", "assurance": PROVED["text"], "attempts": "3", "given_up": "1",
+        "error": "",
     }  # fmt: skip
     assert (lines[1]["proved"], lines[1]["assurance"]) == ("", "")  # of an earlier version
     assert lines[3]["error"].startswith("the loss is not finite")
