@@ -24,24 +24,14 @@ def counts_attempts(config: Config) -> bool:
     return bool(config.pool.restart_every or config.training.abandon_after)
 
 
-def attempt_at(training: TrainingConfig, epoch: int) -> int:
-    """Return which attempt an epoch, counted from 0, belongs to where restarts are regular."""
-    return epoch // training.restart_every if training.restart_every else 0
-
-
 def attempt_before(training: TrainingConfig, epochs: int) -> int:
-    """Return which attempt the last of so many finished epochs belonged to."""
-    return attempt_at(training, max(0, epochs - 1))
+    """Return which attempt, from 0, the last of `epochs` was of, where restarts are regular."""
+    return max(0, epochs - 1) // training.restart_every if training.restart_every else 0
 
 
 def first_epoch(training: TrainingConfig, attempt: int) -> int:
-    """Return the epoch, from 0, at which an attempt begins."""
+    """Return the epoch, from 0, at which an attempt begins, where restarts are regular."""
     return attempt * training.restart_every
-
-
-def age(training: TrainingConfig, epoch: int) -> int:
-    """Return the epochs since learning last started over, or began."""
-    return epoch - first_epoch(training, attempt_at(training, epoch))
 
 
 def ramp(epoch: int, first: int, last: int) -> float:

@@ -2,7 +2,7 @@
 
 It shares with the trainer the configuration, the samples, the netlist and the levers (which are
 plain NumPy), and no other arithmetic. It does not look for the best circuit, so a [pool] that waits
-for one has no samples here, and no attempt is given up.
+for one has no samples here, and who looks has to say when an attempt is given up.
 """
 
 from __future__ import annotations
@@ -20,14 +20,7 @@ from difflogic.engine import oracle
 from difflogic.forms import FORMS
 from difflogic.model import Model
 from difflogic.tasks import make_task
-from difflogic.training.levers import (
-    Hardening,
-    age,
-    attempt_at,
-    attempt_before,
-    first_epoch,
-    rate_share,
-)
+from difflogic.training.levers import Hardening, rate_share
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import OracleRuns, PoolSample, draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
@@ -45,6 +38,10 @@ class ReferenceTrainer:
         self._form = FORMS[config.training.form](config.training.initial_logit)
         self.model = self._first_model = self._conformed(model or Model.create(config))
         self.epoch = 0
+        self.attempt = 1
+        """Which attempt at learning the last epoch was of."""
+        self._since = 0
+        self._given_up = False
         self.phases = PhaseTimer()
         self.gradients = np.zeros_like(self.model.logits)
         self._first: Array = np.zeros_like(self._learned())
@@ -103,26 +100,28 @@ class ReferenceTrainer:
             self._update(self.gradients, probabilities)
         self.epoch += 1
         accuracy = 1.0 - wrong / targets.size
-        attempt = 1 + attempt_before(config.training, self.epoch)
         return StepResult(
-            self.epoch, soft_loss, hard_loss, accuracy, state, decided, attempt=attempt
+            self.epoch, soft_loss, hard_loss, accuracy, state, decided, attempt=self.attempt
         )
 
+    def give_up(self) -> None:
+        """Start over at the next step, whatever [training] restart_every says."""
+        self._given_up = True
+
     def _draw_pool(self, runs: OracleRuns) -> Iterator[PoolSample]:
-        training = self.config.training
-        since = first_epoch(training, attempt_at(training, self.epoch))
         if not self.config.pool.after_growth:
-            yield from draw_pool(self._task, self.config, self.epoch, since, runs)
+            yield from draw_pool(self._task, self.config, self.epoch, self._since, runs)
 
     def _start_over_if_due(self) -> None:
         training = self.config.training
-        if self.epoch and age(training, self.epoch) == 0:
+        if self._given_up or 0 < training.restart_every <= self.epoch - self._since:
+            self._given_up = False
+            self.attempt += 1
+            self._since = self._hardening.since = self.epoch
             self.model = self._first_model
             if training.start_from is None:
-                attempt = attempt_at(training, self.epoch)
-                self.model = self._conformed(Model.create(self.config, attempt))
+                self.model = self._conformed(Model.create(self.config, self.attempt - 1))
             self._first[:] = self._second[:] = 0.0
-            self._hardening.since = self.epoch
 
     def _conformed(self, model: Model) -> Model:
         """Return a model in float64, its gates of the form that is learned."""
@@ -146,7 +145,7 @@ class ReferenceTrainer:
         training, learned = self.config.training, self._learned()
         basis = np.eye(gates.OPS) if self._form is None else self._form.basis
         gradients = gradients @ basis
-        steps = age(training, self.epoch) + 1
+        steps = self.epoch - self._since + 1
         g = np.clip(gradients, -training.gradient_clip, training.gradient_clip)
         self._first = training.beta1 * self._first + (1 - training.beta1) * g
         self._second = training.beta2 * self._second + (1 - training.beta2) * g**2

@@ -48,10 +48,32 @@ def test_the_trainer_does_as_the_reference(overrides):
             assert found.soft_loss == pytest.approx(expected.soft_loss, rel=1e-10)
             assert found.hard_loss == expected.hard_loss
             assert found.decided == expected.decided
+            assert found.attempt == expected.attempt
             assert found.accuracy == pytest.approx(expected.accuracy)
             np.testing.assert_array_equal(found.hard_state, expected.hard_state)
         # AdamW magnifies the rounding of small gradients.
         np.testing.assert_allclose(trainer.model.logits, reference.model.logits, atol=1e-7)
+
+
+@pytest.mark.parametrize("levers", [[], ["pool.batch=2", "pool.later=3", "pool.tolerance=1"]])
+def test_it_starts_over_where_the_trainer_gives_up(levers):
+    config = tiny(
+        "training.precision=float64", "training.restart_every=4", "training.abandon_after=2",
+        "training.abandon_above=0", "finishing.every=3", "schedule.share=0.1",
+        "schedule.to_epoch=2", "hardening.gumbel=1", "hardening.to_epoch=5", *levers,
+    )  # fmt: skip
+    reference = ReferenceTrainer(config)
+    attempts = []
+    with Trainer(config) as trainer:
+        for _ in range(11):
+            found, expected = trainer.step(), reference.step()
+            assert found.soft_loss == pytest.approx(expected.soft_loss, rel=1e-8)
+            assert found.attempt == expected.attempt
+            attempts.append(found.attempt)
+            if found.given_up:
+                reference.give_up()
+        np.testing.assert_allclose(trainer.model.logits, reference.model.logits, atol=1e-6)
+    assert attempts == [1] * 3 + [2] * 3 + [3] * 3 + [4] * 2
 
 
 def test_float32_training_is_close_to_the_reference():
