@@ -53,7 +53,7 @@ class Experiment:
     def attempt_epochs(self) -> int:
         """Epochs after which learning starts over, or ends."""
         training = self.config.training
-        attempt = training.restart_every and training.restart_every + self.config.pool.restart_every
+        attempt = training.restart_every + self.config.pool.restart_every
         return min(attempt or training.epochs, training.epochs)
 
     def as_dict(self) -> dict[str, Any]:

@@ -122,8 +122,8 @@ class PoolConfig(Section):
     restart_every: Epoch = Field(
         default=0,
         description="epochs of a pool that waited for growth after which learning starts over; "
-        "[training] restart_every then counts only until the target is grown; 0 is to count all "
-        "epochs there",
+        "[training] restart_every, above 0, then counts only until the target is grown; 0 is to "
+        "count all epochs there",
     )
     tolerance: Share = Field(
         default=0.05,

@@ -137,6 +137,17 @@ class Config(Section):
         """Return the configuration as TOML; `load_config` reads it back to an equal one."""
         return tomli_w.dumps(self.to_dict(), multiline_strings=True)
 
+    def without_searches(self) -> Config:
+        """Return the configuration of one attempt, which nothing ends, and no pool that waits."""
+        training = {"restart_every": 0, "abandon_after": 0}
+        return self.model_copy(
+            update={
+                "training": self.training.model_copy(update=training),
+                "finishing": self.finishing.model_copy(update={"every": 0}),
+                "pool": PoolConfig() if self.pool.after_growth else self.pool,
+            }
+        )
+
     @model_validator(mode="after")
     def _check_sections_agree(self) -> Config:
         problems = [*_task_problems(self), *_circuit_problems(self), *_form_problems(self)]
@@ -161,7 +172,7 @@ def _task_problems(config: Config) -> list[str]:
             "[training] abandon_after: gives up an attempt before its restart_every epochs are "
             "over, and has to be less: set it to 0, or restart_every above it"
         )
-    if config.pool.batch and config.pool.after_growth and not config.finishing.every:
+    if config.pool.after_growth and not config.finishing.every:
         problems.append(
             "[pool] after_growth: without searches no circuit is found to begin with: set it to "
             "false, or [finishing] every above 0"
@@ -170,6 +181,11 @@ def _task_problems(config: Config) -> list[str]:
         problems.append(
             "[pool] restart_every: counts the epochs of a pool that waits for growth: set [pool] "
             "after_growth = true, or this to 0"
+        )
+    if config.pool.restart_every and not config.training.restart_every:
+        problems.append(
+            "[pool] restart_every: [training] restart_every = 0 is never to start over, and would "
+            "leave growth without a bound: set that above 0, or this to 0"
         )
     if config.training.later_steps and own.is_loaded(task) and task_class(task).moves_on():
         problems.append(

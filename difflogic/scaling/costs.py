@@ -67,12 +67,8 @@ def measure_costs(
     step: what others do on this machine only adds to them.
     """
     # By one worker, and without searches, which come now and then.
-    alone = {
-        "parallel": config.parallel.model_copy(update={"workers": 1}),
-        "finishing": config.finishing.model_copy(update={"every": 0}),
-        "training": config.training.model_copy(update={"restart_every": 0}),
-    }
-    with Trainer(config.model_copy(update=alone)) as trainer:
+    alone = {"parallel": config.parallel.model_copy(update={"workers": 1})}
+    with Trainer(config.without_searches().model_copy(update=alone)) as trainer:
         trainer.warm_up()
         for _ in range(WARM_UP):
             trainer.step()

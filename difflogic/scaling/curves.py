@@ -88,16 +88,10 @@ def simulate(
     }
     measured = {}
     if repeat:
-        rows = measure(of_workers(_without_searches(config), MEASURED), repeat, progress).rows
+        rows = measure(of_workers(config.without_searches(), MEASURED), repeat, progress).rows
         measured = {row.workers: row.total.minimum for row in rows}
     planned = {count: replay(plan.at(count), costs, meetings) for count in MEASURED}
     return Curves(config, seconds, replay(plan.at(1), costs), planned, measured)
-
-
-def _without_searches(config: Config) -> Config:
-    off = config.finishing.model_copy(update={"every": 0})
-    plain = config.training.model_copy(update={"restart_every": 0})
-    return config.model_copy(update={"finishing": off, "training": plain})
 
 
 def text_curves(curves: Curves, width: int = 40) -> list[str]:

@@ -95,10 +95,9 @@ class _Question(NamedTuple):
 def _cut(config: Config) -> Config:
     """Return a configuration of few samples and steps, without searches."""
     return with_sections(
-        config,
-        training={"batch": max(BATCH, min(config.training.batch, MOST)), "restart_every": 0},
+        config.without_searches(),
+        training={"batch": max(BATCH, min(config.training.batch, MOST))},
         automaton={"steps": min(STEPS, config.automaton.steps)},
-        finishing={"every": 0},
     )
 
 

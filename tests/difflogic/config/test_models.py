@@ -1,7 +1,7 @@
 import pydantic
 import pytest
 
-from difflogic.config import Config, config_from_dict, load_config, schema
+from difflogic.config import Config, config_from_dict, load_config, schema, shipped_configs
 from difflogic.config.models import MAX_GATES
 from difflogic.errors import ConfigError
 from difflogic.netlist import Architecture
@@ -27,6 +27,16 @@ def test_optional_keys_have_the_published_values(plain):
     assert "evaluation" not in plain
     assert plain["training"].keys() == {"epochs", "batch", "learning_rate"}
     assert config_from_dict(plain, "test") == load_config("checkerboard", recipe="reference")
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+def test_without_searches_there_is_one_attempt_and_nothing_that_waits(name):
+    config = load_config(name)
+    plain = config.without_searches()
+    assert config_from_dict(plain.to_dict(), "test") == plain
+    assert plain.training.restart_every == plain.finishing.every == 0
+    assert plain.pool.batch == (0 if config.pool.after_growth else config.pool.batch)
+    assert plain.automaton == config.automaton
 
 
 def test_a_config_cannot_be_changed():

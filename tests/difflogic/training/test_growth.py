@@ -199,6 +199,16 @@ def test_a_resumed_run_knows_its_attempt(until):
     np.testing.assert_array_equal(second.result.logits, trainer.result.logits)
 
 
+def test_a_pool_starts_over_only_where_growth_does():
+    with pytest.raises(
+        ConfigError, match=r"\[pool\] restart_every: \[training\] restart_every = 0"
+    ):
+        growing(*PATIENT, "training.restart_every=0")
+    # And searches find what has grown.
+    with pytest.raises(ConfigError, match=r"\[pool\] after_growth: without searches"):
+        growing(*PATIENT, "pool.batch=0", "finishing.every=0")
+
+
 def test_only_a_pool_that_waits_for_growth_is_counted():
     with pytest.raises(ConfigError, match=r"\[pool\] restart_every: counts the epochs of a pool"):
         growing("pool.batch=1", "pool.restart_every=20")

@@ -8,7 +8,7 @@ from difflogic.ranks.protocol import LinkedRanks
 from difflogic.training.turns import TurnSum
 from difflogic.verification import ranks as comparison
 from difflogic.verification import ranks_change_nothing, take_part
-from tests.difflogic.training.tiny import tiny
+from tests.difflogic.training.tiny import growing, tiny
 
 WHOLE = tuple(comparison.STRATEGIES), comparison.WORKERS
 
@@ -48,6 +48,17 @@ def test_ranks_of_a_world_take_part(monkeypatch):
         found = list(ranks_change_nothing(tiny(), sizes, world))
     assert [finding.passed for finding in found] == [True] * 6
     assert found[-1].what == "training by 2 ranks, 1, 2 workers each"
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_configuration_that_waits_for_searches_and_gives_up_is_compared(monkeypatch):
+    """Whose cut is one that other ranks accept."""
+    monkeypatch.setattr(comparison, "EPOCHS", 2)
+    asked = growing(
+        "task.hold=true", "pool.batch=2", "pool.after_growth=true", "pool.restart_every=20",
+        "training.restart_every=40", "training.abandon_after=20",
+    )  # fmt: skip
+    assert all(finding.passed for finding in ranks_change_nothing(asked, (2,)))
 
 
 def swapped(ranks, own):
