@@ -33,6 +33,7 @@ FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint6
 
 
 _EVERY = np.full(k.WORDS, ~np.uint64(0))
+_NO_ROWS = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -250,12 +251,27 @@ def _space(netlist: Netlist) -> k.Space:
     return k.Space(np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.bool_))
 
 
+def prune_for(
+    netlist: Netlist, ops: npt.NDArray[np.uint8], wanted: npt.NDArray[np.int32]
+) -> tuple[k.HardCode, npt.NDArray[np.int64]]:
+    """Return the circuit that computes the values of `wanted` rows, at any later step too.
+
+    And the row of its tile in which each row (rows,) has its values, for those that are wanted.
+    """
+    gates = np.empty((netlist.gates, k.HARD_FIELDS), dtype=np.int32)
+    origin, space = np.empty(netlist.gates, dtype=np.int32), _space(netlist)
+    code, _ = _prune(netlist, ops, (), gates, origin, space, wanted)
+    return code, space.number[space.source]
+
+
 def _prune(
     netlist: Netlist,
     ops: npt.NDArray[np.uint8],
     channels: Sequence[int] | None,
     gates: npt.NDArray[np.int32],
     origin: npt.NDArray[np.int32],
+    space: k.Space | None = None,
+    wanted: npt.NDArray[np.int32] = _NO_ROWS,
 ) -> tuple[k.HardCode, npt.NDArray[np.int32]]:
     """Return the circuit that remains, in the buffer `gates`, and what gates it is made of."""
     live = np.zeros(netlist.channels, dtype=np.bool_)
@@ -263,7 +279,7 @@ def _prune(
     rows = np.empty(netlist.channels, dtype=np.int32)
     read = np.empty(netlist.inputs, dtype=np.bool_)
     kept = kernels.prune(
-        _wires(netlist), ops, _space(netlist), gates, origin, rows, live, read
+        _wires(netlist), ops, space or _space(netlist), wanted, gates, origin, rows, live, read
     )  # fmt: skip
     inputs, alive = (np.flatnonzero(flags) for flags in (read, live))
     inputs = np.stack([inputs, *np.divmod(inputs, netlist.channels)], axis=1)

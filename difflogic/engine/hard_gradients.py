@@ -1,10 +1,10 @@
-"""Gradients of a hard circuit: the same numbers as the engine's, from bits and live gates alone.
+"""Gradients of a hard circuit: the engine's, from bits and live gates alone.
 
 Every gate of a hard circuit has a value of 0 or 1, and hands on its slope as it is, negated or
 not at all. So with a loss whose slopes are whole numbers every number of the way back is whole,
-and as long as none is too large for a float32, sums of them are the same in any order. Then there
-is no need to evaluate all gates as vectors of numbers: values are bits, and the way back meets
-only the gates that the loss depends on, where they have a slope to hand on.
+and as long as those of one cell are not too large for a float32, sums of them are the same in any
+order. Then there is no need to evaluate all gates as vectors of numbers: values are bits, and the
+way back meets only the gates that the loss depends on, where they have a slope to hand on.
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.hard import FORMS, GATE_WORDS_PER_CALL, Bits, HardSimulator, mark_live
+from difflogic.engine.hard import (
+    FORMS,
+    GATE_WORDS_PER_CALL,
+    Bits,
+    HardSimulator,
+    mark_live,
+    prune_for,
+)
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard_gradients import (
     CELLS,
@@ -23,15 +30,11 @@ from difflogic.engine.kernels.hard_gradients import (
     differentiate,
     record,
 )
-from difflogic.engine.kernels.hard_structures import HARD_FIELDS, WORDS, HardCode
+from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
-from difflogic.grid import NEIGHBORHOOD, OUTSIDE, neighbors
 from difflogic.memory import aligned
 from difflogic.netlist import Netlist
 from difflogic.pauses import pause
-
-LARGEST = 2.0**23
-"""Below it all whole numbers are exact in float32, with a bit to spare for how this is found."""
 
 BACKWARD = 16
 """Times that a gate takes as long on the way back as forward, about."""
@@ -40,7 +43,11 @@ _EVERY = np.full(WORDS, ~np.uint64(0))
 
 
 class HardGradients:
-    """Differentiates hard circuits of one netlist, for up to `batch` samples at a time."""
+    """Differentiates hard circuits of one netlist, for up to `batch` samples at a time.
+
+    Exactly, unless a cell's slope by some gate comes to 2**22; then it is rounded, the same way on
+    any machine.
+    """
 
     def __init__(self, netlist: Netlist, grid: Grid, steps: int, batch: int) -> None:
         self._netlist, self._grid, self._steps, self._batch = netlist, grid, steps, batch
@@ -53,75 +60,51 @@ class HardGradients:
             np.concatenate([none, of_gates]).astype(np.int32)
             for of_gates in (netlist.a, netlist.b, netlist.param)
         )
-        every = np.arange(inputs)
-        self._inputs = np.stack([every, *np.divmod(every, channels)], axis=1).astype(np.int32)
-        pad = simulator.cells.pad
-        cells = 64 * (simulator.shape[1] - 2 * pad)
-        stride = cells + 64
+        words = simulator.shape[1]
+        self._every = np.full((1, words - 2 * simulator.cells.pad), ~np.uint64(0))
+        slots = most_slopes(netlist)
         self._slopes = Slopes(
-            np.empty(0, np.float32), stride, np.full(rows, ABSENT, np.int64),
-            np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(inputs, np.int64),
-            np.zeros((2, channels, cells), np.float32), self._find_viewers(cells),
-            np.empty(5, np.float32), np.zeros((netlist.parameters, 4)), np.zeros(rows),
-            np.zeros(channels),
+            # Memory that nothing is written to costs nothing.
+            np.empty(slots * CELLS, np.float32), np.full(rows, ABSENT, np.int64),
+            CELLS * np.arange(slots)[::-1].copy(), np.full(1, slots), np.empty(inputs, np.int32),
+            np.zeros(1, np.int64), np.zeros((2, channels, 64 * words), np.float32),
+            np.empty(4), np.zeros((netlist.parameters, 4)),
         )  # fmt: skip
-
-    def _find_viewers(self, cells: int) -> npt.NDArray[np.uint32]:
-        """Return the cell to which each cell is that neighbour; the one beyond all if none."""
-        viewers = np.full((NEIGHBORHOOD, cells), cells, np.uint32)
-        table = neighbors(self._grid.height, self._grid.width, self._grid.boundary)
-        for sample in range(self._batch):
-            first = sample * self._grid.cells
-            # What is my neighbour n sees me as its neighbour 8 - n.
-            seen = np.where(table == OUTSIDE, cells, table + first)[::-1]
-            viewers[:, first : first + self._grid.cells] = seen
-        return viewers
 
     def begin(self, ops: npt.NDArray[np.uint8], channels: Sequence[int]) -> None:
         """Take a circuit, ops (parameters,), whose loss depends on the states of `channels`."""
-        netlist, slopes = self._netlist, self._slopes
+        netlist = self._netlist
         live, alive = mark_live(netlist, ops, channels)
         order = np.flatnonzero(live[netlist.inputs :])[::-1] + netlist.inputs
         op = np.concatenate([np.zeros(netlist.inputs, np.uint8), ops[netlist.param]])
+        # What an op ignores counts, too: with another op it would not be.
+        wired = np.concatenate([self._a[order], self._b[order]])
+        self._code, values = prune_for(netlist, ops, wired)
         self._graph = Graph(
-            self._a, self._b, self._param, netlist.outputs.astype(np.int32), op,
+            self._a, self._b, values, self._param, netlist.outputs.astype(np.int32), op,
             order.astype(np.int32), np.flatnonzero(alive).astype(np.int32),
         )  # fmt: skip
-        gates = np.empty((netlist.gates, HARD_FIELDS), np.int32)
-        gates[:, 0], gates[:, 1], gates[:, 2] = netlist.a, netlist.b, op[netlist.inputs :]
-        every = np.arange(netlist.channels, dtype=np.int32)
-        self._code = HardCode(gates, self._inputs, every, self._graph.outputs)
-        first = netlist.inputs * slopes.stride
-        if len(slopes.rows) < first + len(order) * CELLS:
-            # Memory that nothing is written to costs nothing.
-            slots = min(2 * len(order), netlist.gates)
-            rows = np.empty(first + slots * CELLS, np.float32)
-            free = first + CELLS * np.arange(slots)[::-1].copy()
-            self._slopes = slopes = slopes._replace(rows=rows, free=free)
-            slopes.room[0] = slots
-        for sums in (slopes.sums, slopes.totals, slopes.carried):
-            sums[:] = 0.0
+        self._slopes.sums[:] = 0.0
 
     def add(
         self, starts: Bits, slope: npt.NDArray, channels: Sequence[int], masks: Bits | None
     ) -> None:
         """Add the gradients of some samples, as `Engine.forward` and `backward` are given them.
 
-        `slope` (samples, len(channels), H, W) is whole numbers: dL/d(last states).
+        `slope` (samples, len(channels), H, W) is dL/d(last states).
         """
         simulator, slopes, steps = self._simulator, self._slopes, self._steps
         count, cells = len(starts), self._grid.cells
         pad, (_, length) = simulator.cells.pad, simulator.shape
         self._states[0, :, pad : length - pad] = simulator.pack_states(self._filled(starts))
-        fires = np.zeros((0, length - 2 * pad), np.uint64)
+        fires = self._every
         if masks is not None:
             fires = simulator.pack_states(self._filled(masks))
         self._run_forward(fires)
-        slopes.seen[:] = ABSENT
         after = slopes.states[steps % 2]
         after[:] = 0.0
         for place, channel in enumerate(channels):
-            after[channel, : count * cells] = slope[:, place].ravel()
+            after[channel, 64 * pad : 64 * pad + count * cells] = slope[:, place].ravel()
         self._run_backward(fires, -(-count * cells // 64))
 
     def _filled(self, batch: Bits) -> Bits:
@@ -129,47 +112,54 @@ class HardGradients:
         missing = self._batch - len(batch)
         return np.concatenate([batch, np.zeros((missing, *batch.shape[1:]), batch.dtype)])
 
-    def _per_call(self, passes: int) -> int:
+    def _per_call(self, gates: int) -> int:
         words = self._simulator.shape[1] - 2 * self._simulator.cells.pad
-        return max(1, GATE_WORDS_PER_CALL // (passes * self._netlist.gates * words))
+        return max(1, GATE_WORDS_PER_CALL // ((1 + gates) * words))
+
+    @property
+    def _rows(self) -> npt.NDArray[np.uint64]:
+        """The tile's rows that are used: the last ones are the circuit's gates."""
+        return self._tile[: self._netlist.inputs + len(self._code.gates)]
 
     def _run_forward(self, fires: npt.NDArray[np.uint64]) -> None:
-        per_call, steps, cells = self._per_call(1), self._steps, self._simulator.cells
+        per_call, steps = self._per_call(len(self._code.gates)), self._steps
         for first in range(0, steps, per_call):
             if first:
                 pause("rollout of the hard circuit", first, steps)
             record(
-                self._code, cells, FORMS, fires, _EVERY, self._states, self._tile, first,
-                min(first + per_call, steps),
+                self._code, self._simulator.cells, FORMS, fires, _EVERY, self._states, self._rows,
+                first, min(first + per_call, steps),
             )  # fmt: skip
 
     def _run_backward(self, fires: npt.NDArray[np.uint64], words: int) -> None:
-        per_call, steps, cells = self._per_call(BACKWARD), self._steps, self._simulator.cells
+        gates = len(self._code.gates) + BACKWARD * len(self._graph.order)
+        per_call, steps = self._per_call(gates), self._steps
         for end in range(steps, 0, -per_call):
             if end < steps:
                 pause("gradient", steps - end, steps)
             differentiate(
-                self._graph, self._code, cells, FORMS, fires, self._states, self._tile,
-                self._slopes, words, max(0, end - per_call), end,
+                self._graph, self._code, self._simulator.cells, FORMS, fires, self._states,
+                self._rows, self._slopes, words, max(0, end - per_call), end,
             )  # fmt: skip
 
-    def gradients(self) -> npt.NDArray[np.float64] | None:
-        """Return dL/d(coefficients) (parameters, 4) of all that was added, exactly.
+    @property
+    def gradients(self) -> npt.NDArray[np.float64]:
+        """dL/d(coefficients), shape (parameters, 4), of all that was added."""
+        return self._slopes.sums
 
-        None if some sum on the way may have been too large for a float32.
-        """
-        return self._slopes.sums if self._bound() < LARGEST else None
 
-    def _bound(self) -> float:
-        """Return a bound of all sums on the way, in whatever order; NaN if there is none."""
-        netlist, slopes = self._netlist, self._slopes
-        totals, inputs, channels = slopes.totals, netlist.inputs, netlist.channels
-        # A gate hands each input at most what it has.
-        handed = np.bincount(self._a, totals, netlist.rows)
-        handed += np.bincount(self._b, totals, netlist.rows)
-        by_state = handed[:inputs].reshape(NEIGHBORHOOD, channels).sum(axis=0) + slopes.carried
-        of_gates = np.bincount(netlist.param, totals[inputs:])
-        return float(max(handed.max(), by_state.max(), of_gates.max()))
+def most_slopes(netlist: Netlist) -> int:
+    """Return how many rows of any circuit have slopes at the same time, at most.
+
+    A row has some from its last reader, which comes first on the way back, to itself.
+    """
+    rows = netlist.rows
+    gates, last = np.arange(netlist.inputs, rows), np.arange(rows)
+    for wired in (netlist.a, netlist.b):
+        np.maximum.at(last, wired, gates)
+    last[netlist.outputs] = rows
+    ended = np.bincount(last, minlength=rows + 1)[:rows]
+    return int((1 + np.arange(rows) - np.cumsum(ended) + ended).max())
 
 
 def warm_up(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:

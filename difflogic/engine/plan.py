@@ -19,6 +19,7 @@ from difflogic.engine.compilation import Strategy
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.program import compile_program
+from difflogic.engine.search_buffers import SearchBuffers, most_samples
 from difflogic.engine.sharing import Sharing
 from difflogic.errors import ConfigError
 from difflogic.model import Model
@@ -33,9 +34,6 @@ LEAST_SHARE = 0.5e-3
 """Seconds of a training step that a worker must have to be worth waking, which takes 0.07 to
 0.4 ms (workers.py): the Game of Life's 0.2 ms are done sooner by one."""
 
-SEARCH_CELLS = 1024
-"""Cells that a search takes a gradient over, about: a few grids, or many small ones."""
-
 WITHIN_SAMPLES: dict[str, Strategy] = {
     "auto": "steps", "samples": "cells", "cells": "cells", "steps": "steps", "gates": "gates",
 }  # fmt: skip
@@ -49,10 +47,8 @@ SPARE = 0.1
 class ParallelPlan(Arrangement):
     """How a configuration is trained; make one by `for_model`."""
 
-    search: Rollouts | None
-    """What a search for exact circuits differentiates; None if there is no search."""
-    search_wave: int
-    """Samples that it has in flight."""
+    search: SearchBuffers | None
+    """Those of a search for exact circuits; None if there is no search."""
     searchers: int
     """Workers that try circuits in a search, which are small and wait for nobody."""
     budget: int | None
@@ -81,7 +77,6 @@ class ParallelPlan(Arrangement):
         )
         per_group = samples_per_group(rollouts.grid)
         most = parallel.max_parallel_samples
-        search, samples = _search(config, rollouts)
         plan = cls(
             machine=machine,
             rollouts=rollouts,
@@ -90,28 +85,16 @@ class ParallelPlan(Arrangement):
             # Whole groups, so that gate sums meet in the same order.
             wave=batch if most == "auto" else min(batch, -(-most // per_group) * per_group),
             sharing=settle(asked, rollouts, machine),
-            search=search,
-            search_wave=samples,
+            search=_search(config, netlist, rollouts.grid),
             searchers=machine.cores if parallel.workers == "auto" else parallel.workers,
             budget=_budget(config, machine),
         )
         return _fit(plan.at(_workers(config, plan)), config)
 
     @property
-    def bytes_per_worker(self) -> int:
-        """Bytes of one worker's buffers, with those for searches."""
-        search = 0 if self.search is None else self.search.bytes_per_worker()
-        return super().bytes_per_worker + search
-
-    @property
     def bytes_shared(self) -> int:
         """Bytes that all workers share, with those for searches."""
-        if self.search is None:
-            return super().bytes_shared
-        search = Arrangement(
-            self.machine, self.search, self.gates, self.search_wave, self.search_wave, self.sharing
-        )
-        return super().bytes_shared + search.bytes_shared
+        return super().bytes_shared + (0 if self.search is None else self.search.bytes)
 
     @property
     def warnings(self) -> list[str]:
@@ -193,15 +176,15 @@ def pool_steps(config: Config) -> int:
     return config.pool.steps + (config.automaton.steps if make_task(config).patches else 0)
 
 
-def _search(config: Config, rollouts: Rollouts) -> tuple[Rollouts | None, int]:
-    """Return what a search differentiates, and of how many samples at most."""
+def _search(config: Config, netlist: Netlist, grid: Grid) -> SearchBuffers | None:
+    """Return the buffers of a search; None if there is none."""
     if not config.finishing.every:
-        return None, 0
-    samples = max(1, SEARCH_CELLS // rollouts.grid.cells)
+        return None
+    samples = most_samples(grid)
     # Where nothing is random, one sample tells all. Large grids are not drawn to ask.
     if samples > 1 and config.automaton.fire_rate == 1 and not make_task(config).has_random_start:
         samples = 1
-    return replace(rollouts, steps=config.automaton.steps, losses=1, loss_channels=0), samples
+    return SearchBuffers(netlist, grid, config.automaton.steps, samples)
 
 
 def _budget(config: Config, machine: Machine) -> int | None:
@@ -233,7 +216,7 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
     if budget is None or plan.bytes <= budget:
         return plan
     group = plan.samples_per_group
-    least = replace(plan, wave=min(plan.wave, group), search_wave=min(plan.search_wave, group))
+    least = replace(plan, wave=min(plan.wave, group))
     if least.at(1).bytes > budget:
         raise _impossible(least.at(1), config)
     fewer = (least.at(workers) for workers in range(plan.workers, 0, -1))
@@ -242,13 +225,7 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
     def with_wave(groups: int) -> ParallelPlan:
         return replace(found, wave=min(plan.wave, groups * group))
 
-    def with_search(groups: int) -> ParallelPlan:
-        return replace(found, search_wave=min(plan.search_wave, groups * group))
-
-    found = _largest(with_wave, plan.groups, budget)
-    if plan.search is not None:
-        found = _largest(with_search, -(-plan.search_wave // group), budget)
-    return found
+    return _largest(with_wave, plan.groups, budget)
 
 
 def _largest(make: Callable[[int], ParallelPlan], most: int, budget: int) -> ParallelPlan:

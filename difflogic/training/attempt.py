@@ -77,15 +77,13 @@ class Attempt:
         self.hard = HardSimulator(netlist, grid, config.training.batch)
         self.finisher: Finisher | None = None
         """Searches for exact circuits; None if no circuit is ever checked here."""
-        self._threads: list[Engine | GradientSensitivity | Workers] = [self.engine]
+        self._threads: list[Engine | Workers] = [self.engine]
         if config.finishing.every:
             workers = Workers(plan.searchers)
             checks = _plan_of_growth(config) if self.growing else _plan_of_checks(config)
-            sensitivity = GradientSensitivity(
-                netlist, checks, config.automaton.steps, precision, sharing, plan.search_wave, ranks
-            )
+            sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
             self.finisher = Finisher(netlist, checks, config.finishing, sensitivity, workers, ranks)
-            self._threads += [sensitivity, workers]
+            self._threads.append(workers)
         self._stack = ExitStack()
 
     def ends_before(self, epoch: int) -> bool:

@@ -10,15 +10,17 @@ from difflogic.jit import borrowing_kernel, part
 
 
 @borrowing_kernel
-def prune(wires, ops, space, code, origin, rows, live, read):
+def prune(wires, ops, space, wanted, code, origin, rows, live, read):
     """Reduce a hardened netlist to the gates that the `live` channels' future depends on.
 
-    Gates that pass an input through become that input; an input that an op ignores is not
-    needed. Writes the gates that remain to `code` (gates, HARD_FIELDS), with rows renumbered
-    (the inputs, then these gates), what gates of the netlist they are to `origin` (gates,), each
-    channel's next state to `rows` (channels,), and whether an input is read to `read` (inputs,).
-    Channels that live ones read come to life in `live` (channels,), too. Returns the number of
-    gates that remain.
+    And those that the rows `wanted` depend on. Gates that pass an input through become that input;
+    an input that an op ignores is not needed. Writes the gates that remain to `code` (gates,
+    HARD_FIELDS), with rows renumbered (the inputs, then these gates), what gates of the netlist
+    they are to `origin` (gates,), each channel's next state to `rows` (channels,), and whether an
+    input is read to `read` (inputs,).
+    Channels that live ones read come to life in `live` (channels,), too. The values of a row that
+    is needed are then those of `number[source[row]]`, of `space`. Returns the number of gates that
+    remain.
     """
     a, b, param, outputs, inputs = wires
     gates, channels = len(a), len(outputs)
@@ -31,6 +33,8 @@ def prune(wires, ops, space, code, origin, rows, live, read):
             source[inputs + g] = source[a[g]]
         elif op == 5:
             source[inputs + g] = source[b[g]]
+    for i in range(len(wanted)):
+        needed[source[wanted[i]]] = True
     growing = True
     while growing:
         growing = False

@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from difflogic.engine.kernels.candidate_base import ABSENT
+from difflogic.engine.kernels.candidate_base import ABSENT, passes
 from difflogic.engine.kernels.hard import fill_tile, hard_step, reads
 from difflogic.engine.kernels.hard_structures import WORDS
-from difflogic.engine.kernels.primitives import slope_any, slope_back
+from difflogic.engine.kernels.primitives import slope_any, slope_back, slope_move
 from difflogic.jit import borrowing_kernel, inlined, kernel, part
 
 CELLS = 64 * WORDS
-"""Cells whose slopes a gate's row holds: those of a tile."""
+"""Cells whose slopes a row holds: those of a tile."""
 
 IGNORED, STORED, ADDED = range(3)
-"""What becomes of the slopes that a gate hands to an input, as `slope_back` is told."""
+"""What becomes of the slopes that are handed on, as `slope_back` and `slope_move` are told."""
 
 
 class Graph(NamedTuple):
@@ -28,6 +28,7 @@ class Graph(NamedTuple):
 
     a: np.ndarray  # int32 (rows,): rows that a gate is wired to; inputs: 0
     b: np.ndarray  # int32 (rows,)
+    value: np.ndarray  # int64 (rows,): the row of the tile with the values of what is wired to
     param: np.ndarray  # int32 (rows,): whose op a gate has
     outputs: np.ndarray  # int32 (channels,): rows of the next state
     op: np.ndarray  # uint8 (rows,): inputs: 0
@@ -36,20 +37,17 @@ class Graph(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """The derivatives on the way back, whole numbers all of them, and what they come to."""
+    """The derivatives on the way back, and what they come to."""
 
-    rows: np.ndarray  # float32: (inputs, stride), then (slots, CELLS) for gates
-    stride: int  # cells of all words, and one more of which the slope is 0
-    place: np.ndarray  # int64 (rows,): where a gate's slopes begin, or ABSENT
+    rows: np.ndarray  # float32 (slots * CELLS,)
+    place: np.ndarray  # int64 (rows,): where a row's slopes begin, or ABSENT
     free: np.ndarray  # int64 (slots,): where nobody's do, up to `room`
     room: np.ndarray  # int64 (1,)
-    seen: np.ndarray  # int64 (inputs,): the last step in which an input was handed any
-    states: np.ndarray  # float32 (2, channels, cells): by the states before and after a step
-    viewers: np.ndarray  # uint32 (9, cells): the cell to which each is that neighbour
-    found: np.ndarray  # float32 (5,)
+    handed: np.ndarray  # int32 (inputs,): inputs that have slopes, as many as `room` says next
+    inputs: np.ndarray  # int64 (1,)
+    states: np.ndarray  # float32 (2, channels, cells of padded words): before and after a step
+    found: np.ndarray  # float64 (4,)
     sums: np.ndarray  # float64 (parameters, 4): Σg, Σga, Σgb, Σgab
-    totals: np.ndarray  # float64 (rows,): Σ|g| of a gate
-    carried: np.ndarray  # float64 (channels,): the same of what states hand on
 
 
 @kernel
@@ -61,92 +59,121 @@ def record(code, cells, forms, fires, every, states, tile, first, end):
 
 
 @part
-def claim(slopes, inputs, row, block, step):
+def claim(slopes, inputs, row):
     """Return where a row's slopes go, and whether they are stored there or added."""
-    if row < inputs:
-        start = row * slopes.stride
-        if slopes.seen[row] != step:
-            slopes.seen[row] = step
-            for i in range(start, start + slopes.stride):
-                slopes.rows[i] = 0.0
-        return start + block * CELLS, ADDED
     if slopes.place[row] != ABSENT:
         return slopes.place[row], ADDED
     slopes.room[0] -= 1
-    slopes.place[row] = slopes.free[slopes.room[0]]
+    take(slopes, inputs, row, slopes.free[slopes.room[0]])
     return slopes.place[row], STORED
 
 
-@inlined
-def fires_in(fires, step, cell):
-    """Return whether a cell takes its new state in a step."""
-    if len(fires) == 0:
-        return True
-    return (fires[step % len(fires), cell >> 6] >> np.uint64(cell & 63)) & np.uint64(1) != 0
+@part
+def take(slopes, inputs, row, place):
+    """Let a row's slopes begin there; what inputs have is looked for afterwards."""
+    slopes.place[row] = place
+    if row < inputs:
+        slopes.handed[slopes.inputs[0]] = row
+        slopes.inputs[0] += 1
+
+
+@part
+def release(slopes, place):
+    """Let others have a row's place."""
+    slopes.free[slopes.room[0]] = place
+    slopes.room[0] += 1
+
+
+@part
+def start_of(cells, words, channels, side, channel):
+    """Return where the slopes by a state begin, with those of the words around it."""
+    return (side * channels + channel) * 64 * (words + 2 * cells.pad)
 
 
 @inlined
-def outputs_back(graph, slopes, inputs, fires, block, words, step):
+def outputs_back(graph, cells, slopes, inputs, fires, length, first, words, step):
     """Hand the slopes by the state after a step, where cells fire, to the rows it is made of."""
     for i in range(len(graph.channels)):
         c = graph.channels[i]
-        place, use = claim(slopes, inputs, graph.outputs[c], block, step)
-        for k in range(64 * words):
-            cell = block * CELLS + k
-            g = slopes.states[(step + 1) % 2, c, cell]
-            if not fires_in(fires, step, cell):
-                g = np.float32(0.0)
-            slopes.rows[place + k] = g if use == STORED else slopes.rows[place + k] + g
+        state = start_of(cells, length, len(graph.outputs), (step + 1) % 2, c)
+        state += 64 * (cells.pad + first)
+        if slope_any((slopes.states,), (state, words)):
+            place, use = claim(slopes, inputs, graph.outputs[c])
+            slope_move(
+                (slopes.states, slopes.rows, fires),
+                (state, place, step % len(fires) * length + first, 0, use, words),
+            )
 
 
 @inlined
-def gates_back(graph, slopes, inputs, forms, tile, block, words, step):
+def gates_back(graph, slopes, inputs, forms, tile, words):
     """Go through the gates, the last one first, as far as there are slopes."""
     for i in range(len(graph.order)):
         row = graph.order[i]
         own = slopes.place[row]
         if own == ABSENT:
             continue
-        if slope_any((slopes.rows,), (own, words)):
-            a, b, op = graph.a[row], graph.b[row], graph.op[row]
-            place_a = place_b = own
-            use_a = use_b = IGNORED
-            if reads(op, False):
-                place_a, use_a = claim(slopes, inputs, a, block, step)
-            if reads(op, True):
-                place_b, use_b = claim(slopes, inputs, b, block, step)
-            slope_back(
-                (tile, slopes.rows, forms, slopes.found),
-                (a, b, op, own, place_a, use_a, place_b, use_b, words),
-            )
-            for k in range(4):
-                slopes.sums[graph.param[row], k] += slopes.found[k]
-            slopes.totals[row] += slopes.found[4]
         slopes.place[row] = ABSENT
-        slopes.free[slopes.room[0]] = own
-        slopes.room[0] += 1
+        if not slope_any((slopes.rows,), (own, words)):
+            release(slopes, own)
+            continue
+        a, b, op = graph.a[row], graph.b[row], graph.op[row]
+        place_a = place_b = own
+        use_a = use_b = IGNORED
+        only = a if passes(op, False) else b if passes(op, True) else ABSENT
+        handed_on = only != ABSENT and slopes.place[only] == ABSENT
+        if handed_on:  # as they are, where they are
+            take(slopes, inputs, only, own)
+        else:
+            if reads(op, False):
+                place_a, use_a = claim(slopes, inputs, a)
+            if reads(op, True):
+                place_b, use_b = claim(slopes, inputs, b)
+        slope_back(
+            (tile, slopes.rows, forms, slopes.found),
+            (
+                graph.value[a], graph.value[b], op, own, place_a, use_a, place_b, use_b, words,
+            ),
+        )  # fmt: skip
+        for k in range(4):
+            slopes.sums[graph.param[row], k] += slopes.found[k]
+        if not handed_on:
+            release(slopes, own)
 
 
 @inlined
-def states_back(graph, slopes, fires, words, step):
-    """Collect the slopes by the state before a step from the inputs that see it."""
+def inputs_back(graph, cells, slopes, length, first, words, step):
+    """Hand the slopes by what cells see to the states that they see."""
     channels = len(graph.outputs)
+    for i in range(slopes.inputs[0]):
+        row = slopes.handed[i]
+        own = slopes.place[row]
+        slopes.place[row] = ABSENT
+        release(slopes, own)
+        state = start_of(cells, length, channels, step % 2, row % channels) + 64 * first
+        n = row // channels
+        for s in range(cells.start[n], cells.start[n + 1]):
+            slope_move(
+                (slopes.rows, slopes.states, cells.masks),
+                (
+                    own, state + 64 * cells.skip[s] + np.int64(cells.shift[s]),
+                    s * length + first, 0, ADDED, words,
+                ),
+            )  # fmt: skip
+    slopes.inputs[0] = 0
+
+
+@inlined
+def states_back(graph, cells, slopes, fires, length, words, step):
+    """Begin the slopes by the state before a step: with those of cells that do not fire."""
     for i in range(len(graph.channels)):
-        c = graph.channels[i]
-        total = 0.0
-        for cell in range(64 * words):
-            g = np.float32(0.0)
-            if not fires_in(fires, step, cell):
-                g = slopes.states[(step + 1) % 2, c, cell]
-                total += abs(g)
-            slopes.states[step % 2, c, cell] = g
-        slopes.carried[c] += total
-        for n in range(9):
-            row = n * channels + c
-            if slopes.seen[row] == step:
-                start = row * slopes.stride
-                for cell in range(64 * words):
-                    slopes.states[step % 2, c, cell] += slopes.rows[start + slopes.viewers[n, cell]]
+        c, channels = graph.channels[i], len(graph.outputs)
+        before = start_of(cells, length, channels, step % 2, c) + 64 * cells.pad
+        after = start_of(cells, length, channels, (step + 1) % 2, c) + 64 * cells.pad
+        slope_move(
+            (slopes.states, slopes.states, fires),
+            (after, before, step % len(fires) * length, 1, STORED, words),
+        )
 
 
 @borrowing_kernel
@@ -154,13 +181,15 @@ def differentiate(graph, code, cells, forms, fires, states, tile, slopes, words,
     """Go from the state after step `end` - 1 back to the one before step `first`.
 
     `states` (steps + 1, C, …) is what `record` left, `slopes` has the derivatives by the state
-    after the last step; only the first `words` of each row are looked at.
+    after the last step; only the first `words` of each row are looked at. `fires` has one row of
+    all words, or one for each step.
     """
-    inputs = len(tile) - len(code.gates)
+    length, inputs = states.shape[2] - 2 * cells.pad, 9 * len(graph.outputs)
     for step in range(end - 1, first - 1, -1):
+        states_back(graph, cells, slopes, fires, length, words, step)
         for start in range(0, words, WORDS):
+            some = min(WORDS, words - start)
             fill_tile(code, cells, forms, states[step], tile, start)
-            block, some = start // WORDS, min(WORDS, words - start)
-            outputs_back(graph, slopes, inputs, fires, block, some, step)
-            gates_back(graph, slopes, inputs, forms, tile, block, some, step)
-        states_back(graph, slopes, fires, words, step)
+            outputs_back(graph, cells, slopes, inputs, fires, length, start, some, step)
+            gates_back(graph, slopes, inputs, forms, tile, some)
+            inputs_back(graph, cells, slopes, length, start, some, step)

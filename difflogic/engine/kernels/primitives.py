@@ -14,7 +14,7 @@ if JIT:
         fma_chains,
         restore_denormals,
     )
-    from difflogic.engine.kernels.llvm.slopes import slope_any, slope_back
+    from difflogic.engine.kernels.llvm.slopes import slope_any, slope_back, slope_move
     from difflogic.engine.kernels.llvm.threads import (
         atomic_add,
         atomic_claim,
@@ -52,7 +52,7 @@ else:
         fma_chains,
         restore_denormals,
     )
-    from difflogic.engine.kernels.plain.slopes import slope_any, slope_back
+    from difflogic.engine.kernels.plain.slopes import slope_any, slope_back, slope_move
     from difflogic.engine.kernels.plain.threads import (
         atomic_add,
         atomic_claim,
@@ -113,6 +113,7 @@ __all__ = [
     "runs_forward",
     "slope_any",
     "slope_back",
+    "slope_move",
     "stars_backward",
     "stars_forward",
     "sums_backward",

@@ -137,7 +137,7 @@ def test_what_is_planned_is_what_is_allocated(overrides):
 
 @pytest.mark.parametrize("side", [3, 9])
 def test_no_bit_depends_on_budget_or_workers(side):
-    """Samples in flight, and those of a search, from one group at a time to all at once."""
+    """Samples in flight, from one group at a time to all at once; searches beside."""
     batch = 16 if side == 3 else 5
     common = (
         f"task.height={side}", f"task.width={side}", f"training.batch={batch}",
@@ -151,7 +151,7 @@ def test_no_bit_depends_on_budget_or_workers(side):
         with Trainer(tiny(*overrides)) as trainer:
             losses = [trainer.step().soft_loss for _ in range(4)]
             found.append((losses, trainer.model.logits.tobytes()))
-            waves.add((trainer.plan.wave, trainer.plan.search_wave))
+            waves.add((trainer.plan.wave, trainer.plan.workers))
     assert len(waves) > 1
     assert all(each == found[0] for each in found)
 

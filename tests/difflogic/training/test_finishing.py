@@ -56,12 +56,8 @@ def sure(ops, rng=None, spread=1.0):
 def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, hear=finishing.unheard, **settings):
     settings = config.finishing.model_copy(update={"candidates": 20_000, **settings})
     plan = Plan.of(config, finishing.ROUND, STREAMS)
-    with (
-        GradientSensitivity(
-            netlist, plan, config.automaton.steps, "float32", sharing
-        ) as sensitivity,
-        Workers(sharing.workers) as workers,
-    ):
+    sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
+    with Workers(sharing.workers) as workers:
         finisher = Finisher(netlist, plan, settings, sensitivity, workers)
         return finisher, finisher.finish(logits, np.random.default_rng(seed), hear)
 
@@ -381,8 +377,8 @@ def test_a_gradient_that_leaves_the_range_does_not_end_a_search():
     netlist, ops = gate.finish(row, gate(Op.NAND, 0, 2))
     config = tiny("automaton.steps=130", "automaton.boundary=periodic", "task.square=6")
     plan = Plan.of(config, 64, STREAMS)
-    sensitivity = GradientSensitivity(netlist, plan, 130, "float32", SEQUENTIAL)
-    with sensitivity, np.errstate(all="ignore"):
+    sensitivity = GradientSensitivity(netlist, plan, 130)
+    with np.errstate(all="ignore"):
         assert not np.isfinite(sensitivity(ops, (0, 1))).all()
     _, found = finish(netlist, config, sure(ops), candidates=2000)
     assert found.wrong < found.wrong_before

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from difflogic.engine import oracle
-from difflogic.engine.rollout import SEQUENTIAL
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import Plan, held_out
@@ -58,7 +57,7 @@ def test_right_at_the_steps_that_are_looked_at_is_not_enough(held):
 
 def finisher_of(model, plan):
     config = model.config
-    sensitivity = GradientSensitivity(model.netlist, plan, 3, "float32", SEQUENTIAL)
+    sensitivity = GradientSensitivity(model.netlist, plan, 3)
     return Finisher(model.netlist, plan, config.finishing, sensitivity, Workers(1))
 
 
@@ -125,7 +124,7 @@ def test_a_search_faces_all_damages_in_the_end():
 def test_gradients_also_begin_where_the_run_comes_to():
     config, plan = healing_plan()
     model = random_model(config, 4)
-    sensitivity = GradientSensitivity(model.netlist, plan, 3, "float64", SEQUENTIAL)
+    sensitivity = GradientSensitivity(model.netlist, plan, 3)
     start = make_task(config).start_state
     chosen = [0, 5, 9]
     states = sensitivity._onward(model.ops, np.stack([start] * 3), chosen)
@@ -134,7 +133,7 @@ def test_gradients_also_begin_where_the_run_comes_to():
         expected[:, zeroed == 1] = 0
         np.testing.assert_array_equal(state, expected)
     held_plan = Plan.of(growing("task.hold=true"), 1, STREAMS)
-    sensitivity = GradientSensitivity(model.netlist, held_plan, 3, "float64", SEQUENTIAL)
+    sensitivity = GradientSensitivity(model.netlist, held_plan, 3)
     states = sensitivity._onward(model.ops, start[None], [0])
     expected = rollout(model, start, 3, config.automaton.boundary)[-1]
     np.testing.assert_array_equal(states[0], expected)

@@ -10,7 +10,6 @@ import pytest
 
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
-from difflogic.engine.sharing import SEQUENTIAL
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
@@ -53,12 +52,8 @@ def config_of(channels: int, *overrides: str) -> Config:
 @contextmanager
 def finisher_of(config: Config, netlist: Netlist) -> Iterator[Finisher]:
     plan = Plan.of(config, finishing.ROUND, STREAMS)
-    with (
-        GradientSensitivity(
-            netlist, plan, config.automaton.steps, "float32", SEQUENTIAL
-        ) as sensitivity,
-        Workers(1) as workers,
-    ):
+    sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
+    with Workers(1) as workers:
         yield Finisher(netlist, plan, config.finishing, sensitivity, workers)
 
 

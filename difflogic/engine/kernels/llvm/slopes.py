@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from llvmlite import ir
@@ -13,8 +14,10 @@ from difflogic.engine.kernels.llvm.words import words_primitive
 _CELLS = 16
 _F32, _I16 = ir.FloatType(), ir.IntType(16)
 _SLOPES = ir.VectorType(_F32, _CELLS)
+_SUMS = ir.VectorType(ir.DoubleType(), _CELLS)
 _FLAGS = ir.VectorType(ir.IntType(1), _CELLS)
 _ZERO = ir.Constant(_SLOPES, [0.0] * _CELLS)
+_NO_SUMS = ir.Constant(_SUMS, [0.0] * _CELLS)
 
 
 def _pointer(v: Any, array: int, place: Any, kind: Any) -> Any:
@@ -56,6 +59,34 @@ def slope_any(v: Any, place: Any, words: Any) -> Any:
 
 
 @words_primitive
+def slope_move(
+    v: Any, source: Any, target: Any, mask: Any, flip: Any, use: Any, words: Any
+) -> None:
+    """Hand the slopes of as many words' cells on, from one place to another, under a mask.
+
+    Arrays: where they come from, where they go to, and words of masks. With `flip` those go where
+    the mask is 0. Where `use` is 1 the slopes are stored, and 0 where none goes; else added.
+    """
+    builder = v.builder
+    stores = builder.icmp_unsigned("==", use, I64(1))
+    against = builder.select(builder.icmp_unsigned("!=", flip, I64(0)), I64(-1), I64(0))
+    with cgutils.for_range(builder, words, intp=I64) as loop:
+        word = loop.index
+        bits = builder.load(builder.gep(v.arrays[2].data, [builder.add(mask, word)]))
+        bits = builder.xor(bits, against)
+        some = builder.or_(stores, builder.icmp_unsigned("!=", bits, I64(0)))
+        with builder.if_then(some):
+            for first, offset in _each_vector(v, word):
+                g = builder.select(
+                    _flags(v, bits, first), _load(v, 0, builder.add(source, offset)), _ZERO
+                )
+                place = builder.add(target, offset)
+                total = builder.select(stores, _ZERO, _load(v, 1, place))
+                value = builder.fadd(total, g)
+                builder.store(value, _pointer(v, 1, place, _SLOPES)).align = 4
+
+
+@words_primitive
 def slope_back(
     v: Any, row_a: Any, row_b: Any, op: Any, own: Any, a: Any, use_a: Any, b: Any, use_b: Any,
     words: Any,
@@ -63,34 +94,30 @@ def slope_back(
     """Take the slopes of a gate, which begin at `own`, back to those of its inputs, at a and b.
 
     Arrays: the tile with the inputs' bits in its rows, slopes, forms, and what is found: the sums
-    of g, g·a, g·b, g·a·b and |g|. Where `use_a` or `use_b` is 0 the op ignores the input, where it
-    is 1 the slopes are stored, else added.
+    of g, g·a, g·b and g·a·b. Where `use_a` or `use_b` is 0 nothing is handed on, where it is 1
+    the slopes are stored, else added.
     """
     builder = v.builder
     form = builder.gep(v.arrays[2].data, [builder.mul(op, I64(4))])
     c = [builder.load(builder.gep(form, [I64(k)])) for k in range(4)]
-    sums = [cgutils.alloca_once_value(builder, _ZERO) for _ in range(5)]
-    magnitude = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(_SLOPES, [_SLOPES]), f"llvm.fabs.v{_CELLS}f32"
-    )
-
-    def add(total: Any, value: Any, flags: Any = None) -> None:
-        before = builder.load(total)
-        after = builder.fadd(before, value)
-        builder.store(after if flags is None else builder.select(flags, after, before), total)
-
+    sums = [cgutils.alloca_once_value(builder, _NO_SUMS) for _ in range(4)]
     with cgutils.for_range(builder, words, intp=I64) as loop:
         word = loop.index
         x = builder.load(builder.gep(v.arrays[0].data, [builder.add(v.row(row_a), word)]))
         y = builder.load(builder.gep(v.arrays[0].data, [builder.add(v.row(row_b), word)]))
-        both = builder.and_(x, y)
         vectors = _each_vector(v, word)
-        for first, offset in vectors:
-            g = _load(v, 1, builder.add(own, offset))
-            add(sums[0], g)
-            for total, bits in zip(sums[1:4], (x, y, both), strict=True):
-                add(total, g, _flags(v, bits, first))
-            add(sums[4], builder.call(magnitude, [g]))
+        slopes = [_load(v, 1, builder.add(own, offset)) for _, offset in vectors]
+        for total, bits in zip(sums, (None, x, y, builder.and_(x, y)), strict=True):
+            some = slopes
+            if bits is not None:
+                some = [
+                    builder.select(_flags(v, bits, first), g, _ZERO)
+                    for (first, _), g in zip(vectors, slopes, strict=True)
+                ]
+            # A word's slopes first, and then in numbers in which sums of many are whole, too.
+            of_word = functools.reduce(builder.fadd, some)
+            before = builder.load(total)
+            builder.store(builder.fadd(before, builder.fpext(of_word, _SUMS)), total)
         # df/da = f(1, b) - f(0, b), which is 1, 0 or -1; f = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a)
         for other, one, two, place, use in ((y, 1, 2, a, use_a), (x, 2, 1, b, use_b)):
             with builder.if_then(builder.icmp_unsigned("!=", use, I64(0))):
@@ -101,8 +128,7 @@ def slope_back(
                 rises = builder.and_(differs, at_one)
                 falls = builder.and_(differs, builder.not_(at_one))
                 adds = builder.icmp_unsigned("!=", use, I64(1))
-                for first, offset in vectors:
-                    g = _load(v, 1, builder.add(own, offset))
+                for (first, offset), g in zip(vectors, slopes, strict=True):
                     target = builder.add(place, offset)
                     total = builder.select(adds, _load(v, 1, target), _ZERO)
                     total = builder.select(_flags(v, rises, first), builder.fadd(total, g), total)

@@ -14,7 +14,16 @@ def _bits(tile: Any, row: int, words: int) -> Any:
 def slope_any(arrays: Any, integers: Any) -> bool:
     (slopes,) = arrays
     place, words = integers
-    return bool(slopes[place : place + 64 * words].any())
+    return bool(slopes.reshape(-1)[place : place + 64 * words].any())
+
+
+def slope_move(arrays: Any, integers: Any) -> None:
+    source, target, masks = (array.reshape(-1) for array in arrays)
+    start, place, mask, flip, use, words = integers
+    goes = _bits(masks[None, mask:], 0, words) != flip
+    g = np.where(goes, source[start : start + 64 * words], np.float32(0.0))
+    handed = target[place : place + 64 * words]
+    handed[:] = g if use == 1 else handed + g
 
 
 def slope_back(arrays: Any, integers: Any) -> None:
@@ -22,7 +31,7 @@ def slope_back(arrays: Any, integers: Any) -> None:
     row_a, row_b, op, own, a, use_a, b, use_b, words = integers
     x, y = (_bits(tile, row, words).astype(np.float32) for row in (row_a, row_b))
     g = slopes[own : own + 64 * words].copy()
-    found[:] = [g.sum(), (g * x).sum(), (g * y).sum(), (g * x * y).sum(), np.abs(g).sum()]
+    found[:] = [some.sum(dtype=np.float64) for some in (g, g * x, g * y, g * x * y)]
     c0, c1, c2, c3 = (forms[op] != 0).astype(np.int64)
 
     def value(one: Any, other: Any) -> Any:
