@@ -47,6 +47,10 @@ RENAMED = {"--run-dir": "--dir", "--jobs": "--workers"}
 """Options by the names that they had: taken, and not shown."""
 
 
+ONCE = {"--from", "--resume", "--dir"}
+"""Options that name a run, of which no second may go unheard."""
+
+
 class Command(TyperCommand):
     """A command that takes its options' earlier names, and `--config FILE` for its CONFIG."""
 
@@ -54,7 +58,19 @@ class Command(TyperCommand):
         own = {name for param in self.params for name in param.opts}
         options = args[: args.index("--")] if "--" in args else args
         present = [word for each in options for word in self._present(each, own)]
-        return super().parse_args(ctx, present + args[len(options) :])
+        words = present + args[len(options) :]
+        rest = super().parse_args(ctx, list(words))
+        self._refuse_second(ctx, words)
+        return rest
+
+    def _refuse_second(self, ctx: Any, words: list[str]) -> None:
+        *_, given = self.make_parser(ctx).parse_args(words)
+        for option in given:
+            if ONCE.intersection(option.opts) and given.count(option) > 1:
+                raise typer.BadParameter(
+                    f"given {given.count(option)} times, and takes one: leave the others out",
+                    ctx, param_hint=option.opts[0],
+                )  # fmt: skip
 
     def _present(self, word: str, own: set[str]) -> list[str]:
         """Return what stands for a word of the command line today."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, Override, load_config, shipped_configs
-from difflogic.errors import ConfigError
+from difflogic.errors import ConfigError, RunDirectoryError
+from difflogic.files import for_shell
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.watching import Say, ShouldStop, never, unheard
 from difflogic.ranks import ALONE, Ranks
@@ -16,6 +17,8 @@ from difflogic.tasks import task_class
 from difflogic.training.compatibility import without_foreign_results
 from difflogic.training.run_directory import (
     CONFIG,
+    MODEL,
+    SUMMARY,
     RunDirectory,
     find_run,
     run_name,
@@ -24,6 +27,7 @@ from difflogic.training.run_directory import (
 from difflogic.training.session import Session
 from difflogic.training.start_model import StartModel
 from difflogic.training.step_result import StepResult
+from difflogic.training.summary_file import FILES
 
 
 @dataclass(frozen=True)
@@ -145,14 +149,41 @@ def train(
 def start_model(source: Source) -> StartModel:
     """Return a model to start from, out of whatever `load` takes, as its file is.
 
-    Raises CircuitError, ModelFileError or RunDirectoryError for what is none, and ConfigError for
-    a circuit, which has no logits.
+    Raises CircuitError, ModelFileError or RunDirectoryError for what is none, and for the model of
+    a finished run that is not what its summary says; ConfigError for a circuit, which has no
+    logits.
     """
     loaded = load(source)
     model = loaded.require_model()
-    if isinstance(source, str | Path):
-        return StartModel.read(saved_model(Path(source)), loaded.name)
-    return StartModel.of(model)
+    if not isinstance(source, str | Path):
+        return StartModel.of(model)
+    path = saved_model(Path(source))
+    if path == Path(source):
+        return StartModel.read(path, loaded.name)
+    start = StartModel.read(path, loaded.name, follow=False)
+    _require_as_summed_up(start, path)
+    return start
+
+
+def _require_as_summed_up(start: StartModel, path: Path) -> None:
+    """Raise RunDirectoryError if a run is finished, and its summary tells of another model."""
+    problem = None
+    try:
+        summary = RunDirectory(path.parent).read_summary()
+    except RunDirectoryError as error:
+        problem = str(error)
+    else:
+        # What an unfinished run has saved since is newer than its summary.
+        if summary is not None and summary["finished"]:
+            kept = summary[FILES].get(MODEL, start.sha256)
+            said = {"sha256": kept} | {key: summary[key] for key in ("experiment", "seed")}
+            if said != start.as_dict():
+                problem = f"{path}: is damaged, or of another run than {SUMMARY} tells of"
+    if problem is not None:
+        raise RunDirectoryError(
+            f"{problem}: to start from the model as it is, name its file; to have it made again "
+            f"from a checkpoint: dct train --resume {for_shell(path.parent)}"
+        )
 
 
 def open_run(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
+import shutil
 import signal
 import tomllib
 from collections.abc import Callable
@@ -589,6 +591,9 @@ class TestFrom:
             (["--set", "perception.kernels=3"], "perception.kernels: 2 in the model, 3 asked for"),
             (["--resume", "last"], "leave --from out"),
             (["--from", ""], "names no run"),
+            (["--from", "another"], "--from: given 2 times, and takes one"),
+            (["--run-dir", "a", "--dir=b"], "--dir: given 2 times, and takes one"),
+            (["--resume", "a", "--resume", "b"], "--resume: given 2 times, and takes one"),
         ],
     )
     def test_what_cannot_be(
@@ -613,6 +618,44 @@ class TestFrom:
         resumed = dct("train", "--resume", run, "--epochs", "2", "--quiet")
         assert resumed.exit_code == 0
         assert lost not in " ".join(resumed.stderr.split())
+
+    def test_a_run_whose_model_is_not_what_its_summary_says(
+        self, train_tiny: Dct, source: Path, tmp_path: Path
+    ) -> None:
+        other, run = tmp_path / "other", tmp_path / "run"
+        train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))
+        (source / "model.npz").write_bytes((other / "model.npz").read_bytes())
+
+        def begun(name: Path, *arguments: str) -> str:
+            result = train_tiny("--from", str(name), "--epochs", "1", "--quiet", *arguments)
+            assert (result.exit_code, run.exists()) == ((2, False) if result.stderr else (0, True))
+            return " ".join(result.stderr.split())
+
+        told = begun(source, "--dir", str(run))
+        assert "model.npz: is damaged, or of another run than summary.json tells of" in told
+        assert f"dct train --resume {source}" in told
+        # The summary alone says less, where it is of before there were checksums.
+        summary = json.loads((source / "summary.json").read_text())
+        del summary["files"], summary["sha256"]
+        (source / "summary.json").write_text(json.dumps(summary))
+        assert "or of another run" in begun(source, "--dir", str(run))
+        (source / "summary.json").write_text(json.dumps(summary | {"seed": 5}))
+        assert begun(source, "--dir", str(run)) == ""
+        shutil.rmtree(run)
+        (source / "summary.json").write_text("{")
+        assert "summary.json: is damaged" in begun(source, "--dir", str(run))
+        # By its own name the file is taken as it is.
+        assert begun(source / "model.npz", "--dir", str(run)) == ""
+
+    def test_a_run_that_goes_on_has_saved_more_than_its_summary_says(
+        self, train_tiny: Dct, source: Path, tmp_path: Path
+    ) -> None:
+        summary = json.loads((source / "summary.json").read_text()) | {"finished": False}
+        RunDirectory(source).write_summary(summary)
+        other = tmp_path / "other"
+        train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))
+        (source / "model.npz").write_bytes((other / "model.npz").read_bytes())
+        assert train_tiny("--from", str(source), "--epochs", "1", "--quiet").exit_code == 0
 
     def test_a_linked_copy(self, dct: Dct, train_tiny: Dct, source: Path, tmp_path: Path) -> None:
         run = tmp_path / "run"
