@@ -16,8 +16,8 @@ from difflogic.reports.target import introduce
 
 SCRIPTS = (
     "random_bits.js", "grid.js", "interpreter.js", "compiled.js", "simulation.js", "judge.js",
-    "screen.js", "curve.js", "drawing.js", "tiles.js", "details.js", "player.js", "pointer.js",
-    "main.js",
+    "screen.js", "curve.js", "circuit_view.js", "drawing.js", "tiles.js", "details.js", "player.js",
+    "pointer.js", "main.js",
 )  # fmt: skip
 """The page's modules, each after those that it imports."""
 

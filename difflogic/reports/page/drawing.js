@@ -1,7 +1,8 @@
 // The circuit as a picture that one can point at: bits run through it from the left to the right.
 
-import { gateValue } from "./interpreter.js";
+import { CircuitView } from "./circuit_view.js";
 import { svgElement } from "./curve.js";
+import { gateValue } from "./interpreter.js";
 
 const NEIGHBORS = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"];
 const MARGIN = 6;
@@ -64,11 +65,9 @@ export class Circuit {
   }
 }
 
-export class Drawing {
-  /** Draw a Circuit into `container`; `chosen` is called with a node that is pointed at. */
+export class Drawing extends CircuitView {
   constructor(container, circuit, chosen) {
-    Object.assign(this, { container, circuit, chosen });
-    this.node = null;
+    super(container, circuit, chosen);
     this.build();
   }
 
@@ -91,7 +90,6 @@ export class Drawing {
     this.svg.addEventListener("pointerover", (event) => this.follow(event));
     this.svg.addEventListener("click", (event) => this.follow(event));
     this.container.replaceChildren(this.svg);
-    this.container.onkeydown = (event) => this.key(event);
   }
 
   box(node) {
@@ -144,21 +142,14 @@ export class Drawing {
     this.chosen(node);
   }
 
-  /** Arrow keys go along the wires, and up and down within a column. */
-  key(event) {
-    if (!event.key.startsWith("Arrow")) return;
-    event.preventDefault();
-    const next = this.node === null ? 0 : this.beside(this.node, event.key);
-    if (next === undefined) return;
-    this.choose(next);
-    this.boxes[next].scrollIntoView({ block: "nearest", inline: "nearest" });
+  /** Scroll to a node. */
+  reveal(node) {
+    this.boxes[node].scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  beside(node, key) {
-    if (key === "ArrowLeft") return this.circuit.sources(node)[0];
-    if (key === "ArrowRight") return this.circuit.readers[node][0];
+  /** The next node above (-1) or below (1) one. */
+  inColumn(node, sign) {
     const { x, y } = this.circuit.data;
-    const sign = key === "ArrowUp" ? -1 : 1;
     let best;
     for (let other = 0; other < this.circuit.size; other++) {
       const distance = sign * (y[other] - y[node]);

@@ -1,12 +1,13 @@
 // A circuit of thousands of nodes as tiles on a canvas, layer by layer from the left to the right.
 // Wires are drawn of the node that is pointed at alone: all of them would be a grey surface.
 
+import { CircuitView } from "./circuit_view.js";
+
 const PITCH = 9, TILE = 7; // pixels at zoom 1
 const ROWS = 64; // of a column; a layer takes as many columns as it needs
 const LAYER_GAP = 14, EDGE = 8;
 const LEGIBLE = 13; // pixels of a tile from which signs are written on it
 const OFF = 0.28; // opacity of a node that is 0
-const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** Turn the texts of a packed circuit into arrays of numbers. */
 export function unpacked(data) {
@@ -14,10 +15,10 @@ export function unpacked(data) {
   return { ...data, a: numbers(data.a, Uint16Array), b: numbers(data.b, Uint16Array), names: numbers(data.names, data.nameBits === 16 ? Uint16Array : Uint32Array) };
 }
 
-export class Tiles {
-  /** Draw a Circuit into `container`; `chosen` is called with a node that is pointed at. */
+export class Tiles extends CircuitView {
   constructor(container, circuit, chosen) {
-    Object.assign(this, { container, circuit, chosen, node: null, scale: 1, waiting: false });
+    super(container, circuit, chosen);
+    Object.assign(this, { scale: 1, waiting: false });
     this.arrange();
     this.canvas = document.createElement("canvas");
     this.canvas.setAttribute("role", "img");
@@ -25,7 +26,6 @@ export class Tiles {
     this.canvas.addEventListener("pointermove", (event) => this.follow(event));
     this.canvas.addEventListener("pointerdown", (event) => this.follow(event));
     container.replaceChildren(this.canvas);
-    container.onkeydown = (event) => this.key(event);
   }
 
   /** Put each node into the layer after those that it reads, near to them. */
@@ -167,21 +167,14 @@ export class Tiles {
     this.chosen(node);
   }
 
-  /** Arrow keys go along the wires, and up and down within a column. */
-  key(event) {
-    if (!event.key.startsWith("Arrow")) return;
-    event.preventDefault();
-    const next = this.node === null ? 0 : this.beside(this.node, event.key);
-    if (next === undefined) return;
-    this.choose(next);
+  /** Scroll to a node. */
+  reveal(node) {
     const { container, scale } = this;
-    container.scrollTo({ left: this.x[next] * scale - container.clientWidth / 2, top: this.y[next] * scale - container.clientHeight / 2 });
+    container.scrollTo({ left: this.x[node] * scale - container.clientWidth / 2, top: this.y[node] * scale - container.clientHeight / 2 });
   }
 
-  beside(node, key) {
-    if (key === "ArrowLeft") return this.circuit.sources(node)[0];
-    if (key === "ArrowRight") return this.circuit.readers[node][0];
-    const [dx, dy] = ARROWS[key];
-    return this.nearest(this.x[node] + dx * PITCH, this.y[node] + dy * PITCH, PITCH / 2);
+  /** The next node above (-1) or below (1) one. */
+  inColumn(node, sign) {
+    return this.nearest(this.x[node], this.y[node] + sign * PITCH, PITCH / 2);
   }
 }

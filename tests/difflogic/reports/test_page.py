@@ -333,6 +333,7 @@ def test_thousands_of_gates_are_tiles(window, tmp_path):
     window.js("document.querySelector('#drawing').focus()")
     window.press(Keys.ARROW_LEFT)
     assert window.js(f"return dct.drawing.circuit.sources({node})[0] === dct.drawing.node")
+    goes_up_and_down(window)
     window.set("#zoom", 2)
     colors = window.js(
         "dct.drawing.draw(); const c = dct.drawing.canvas;"
@@ -375,6 +376,26 @@ def test_everything_by_keyboard_alone(board):
     board.js("document.querySelector('#drawing').focus()")
     board.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
     assert board.js("return document.querySelectorAll('.node.chosen').length") == 1
+    assert board.js("return dct.drawing.node === dct.drawing.circuit.readers[0][0]")
+    board.press(Keys.ARROW_LEFT)
+    goes_up_and_down(board)
+
+
+def goes_up_and_down(window):
+    """Arrow keys go to nodes of the same column, and to nothing beyond its ends."""
+    from selenium.webdriver.common.keys import Keys
+
+    place = (
+        "const d = dct.drawing, [x, y] = d.x ? [d.x, d.y] : [d.circuit.data.x, d.circuit.data.y];"
+        "return [d.node, x[d.node], y[d.node]]"
+    )
+    begun, x, y = window.js(place)
+    window.press(Keys.ARROW_DOWN)
+    other, same, below = window.js(place)
+    assert (same, below > y) == (x, True)
+    window.press(Keys.ARROW_UP)
+    assert window.js(place) == [begun, x, y]
+    assert other != begun
 
 
 @pytest.mark.parametrize("name", ["letter-g", "checkerboard"])
