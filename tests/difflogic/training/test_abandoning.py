@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from difflogic.errors import ConfigError
@@ -14,7 +13,7 @@ from difflogic.training.metrics import Restart, restarts
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
-from tests.difflogic.training.tiny import stop_after, tiny
+from tests.difflogic.training.tiny import resumed, steps, stop_after, tiny, trained
 
 EPOCHS = 26
 
@@ -24,16 +23,6 @@ def config(*overrides):
         f"training.epochs={EPOCHS}", "training.restart_every=12", "training.abandon_after=5",
         "training.abandon_above=0", "finishing.every=3", "finishing.candidates=0", *overrides,
     )  # fmt: skip
-
-
-def trained(config):
-    with Trainer(config) as trainer:
-        return list(steps(trainer, EPOCHS))
-
-
-def steps(trainer, epochs):
-    while trainer.epoch < epochs:
-        yield trainer.step()
 
 
 def beginnings(config):
@@ -64,13 +53,13 @@ def test_an_attempt_ends_at_the_first_search_that_finds_it_behind(overrides, exp
 
 
 def test_the_next_attempt_is_that_of_any_start_over():
-    results = trained(config())
-    late = trained(config("training.abandon_after=0", "training.restart_every=6"))
+    _, results = trained(config())
+    _, late = trained(config("training.abandon_after=0", "training.restart_every=6"))
     assert [one.soft_loss for one in results] == [one.soft_loss for one in late]
 
 
 def test_it_is_told_when_one_is_given_up_and_why():
-    results = trained(config())
+    _, results = trained(config())
     told = {one.epoch: (one.attempt, one.given_up) for one in results if one.given_up}
     bits = 64 * 6 * 7
     assert list(told) == [6, 12, 18, 24]
@@ -78,7 +67,7 @@ def test_it_is_told_when_one_is_given_up_and_why():
         least = min(one.finished.wrong_fresh for one in results[epoch - 6 : epoch] if one.finished)
         assert (attempt, why.epochs, why.above) == (number, 6, 0)
         assert (why.wrong, why.cells % bits) == (least, 0)
-    assert not any(one.given_up for one in trained(config("training.abandon_above=1")))
+    assert not any(one.given_up for one in trained(config("training.abandon_above=1"))[1])
 
 
 def rows(path):
@@ -112,22 +101,7 @@ def test_a_run_whose_metrics_tell_no_attempts_goes_on(tmp_path):
 
 @pytest.mark.parametrize("until", [5, 6, 7, 12, 20])
 def test_a_resumed_run_goes_on_with_the_same_bits(until):
-    asked = config()
-    with Trainer(asked) as trainer:
-        results = list(steps(trainer, EPOCHS))
-    with Trainer(asked) as first:
-        list(steps(first, until))
-        state = first.state()
-    with Trainer(asked) as second:
-        second.restore(state)
-        rest = list(steps(second, EPOCHS))
-        assert [one.soft_loss for one in rest] == [one.soft_loss for one in results[until:]]
-        # And back, from another attempt.
-        second.restore(state)
-        again = list(steps(second, EPOCHS))
-    assert [one.soft_loss for one in again] == [one.soft_loss for one in rest]
-    np.testing.assert_array_equal(second.model.logits, trainer.model.logits)
-    np.testing.assert_array_equal(second.result.logits, trainer.result.logits)
+    resumed(config(), until)
 
 
 def test_the_share_is_of_all_bits_that_are_compared():

@@ -12,23 +12,13 @@ from difflogic.training.best import BestCircuit
 from difflogic.training.finishing import Finished
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.test_holding import HOLDING
-from tests.difflogic.training.tiny import growing
+from tests.difflogic.training.tiny import growing, resumed, steps, trained
 
 STAGED = (
     *HOLDING, "pool.after_growth=true", "training.epochs=300", "finishing.from_epoch=60",
     "training.restart_every=120",
 )  # fmt: skip
 """A plus that is grown at epoch 90, and stays at epoch 120."""
-
-
-def trained(config, epochs=300):
-    with Trainer(config) as trainer:
-        return trainer, list(steps(trainer, epochs))
-
-
-def steps(trainer, epochs):
-    while not trainer.done and trainer.epoch < epochs:
-        yield trainer.step()
 
 
 def test_the_target_is_grown_first_and_then_stays(monkeypatch):
@@ -73,19 +63,7 @@ def test_learning_goes_on_from_the_circuit_that_was_found_at_full_strength():
 
 @pytest.mark.parametrize("until", [45, 90, 100])
 def test_a_resumed_run_ends_with_the_same_bits(until):
-    config = growing(*STAGED)
-    trainer, results = trained(config)
-    with Trainer(config) as first:
-        list(steps(first, until))
-        state = first.state()
-    with Trainer(config) as second:
-        second.restore(state)
-        rest = list(steps(second, 300))
-    assert [one.soft_loss for one in rest] == [one.soft_loss for one in results[until:]]
-    np.testing.assert_array_equal(second.result.logits, trainer.result.logits)
-    assert {name: array.dtype for name, array in state.items()} == {
-        name: array.dtype for name, array in trainer.state().items()
-    }
+    resumed(growing(*STAGED), until)
 
 
 def test_the_number_of_workers_changes_no_bit():
@@ -175,28 +153,12 @@ def test_a_pool_has_epochs_of_its_own_until_learning_starts_over():
 
 @pytest.mark.parametrize("until", [100, 110, 150])
 def test_a_resumed_run_knows_its_attempt(until):
-    config = growing(*PATIENT)
-    trainer, results = trained(config, 160)
-    with Trainer(config) as first:
-        list(steps(first, until))
-        state = first.state()
-    with Trainer(config) as second:
-        second.restore(state)
-        rest = list(steps(second, 160))
-        # And back, from another attempt.
-        second.restore(state)
-        assert [one.soft_loss for one in steps(second, 160)] == [one.soft_loss for one in rest]
-    assert [one.soft_loss for one in rest] == [one.soft_loss for one in results[until:]]
-    assert {name: array.dtype for name, array in state.items()} == {
-        name: array.dtype for name, array in trainer.state().items()
-    }
     # The best circuit is of the first attempt, with its wiring.
-    for one in (trainer, second):
+    for one in resumed(growing(*PATIENT), until, 160):
         assert one._attempt.number == 1
         assert one._best.epoch == 90
         np.testing.assert_array_equal(one.result.netlist.a, one.first.netlist.a)
         assert (one.model.netlist.a != one.first.netlist.a).any()
-    np.testing.assert_array_equal(second.result.logits, trainer.result.logits)
 
 
 def test_a_pool_starts_over_only_where_growth_does():

@@ -13,9 +13,8 @@ from difflogic.evaluation.scene import grid_of
 from difflogic.gates import one_hot
 from difflogic.tasks import make_task
 from difflogic.training.pool import HardRuns, OracleRuns, draw_pool
-from difflogic.training.trainer import Trainer
 from tests.difflogic.evaluation.naive import random_model
-from tests.difflogic.training.tiny import growing, tiny
+from tests.difflogic.training.tiny import growing, resumed, tiny
 
 POOL = ("task.hold=true", "pool.batch=3", "pool.later=7", "pool.steps=4", "pool.tolerance=1")
 
@@ -94,18 +93,7 @@ def test_a_run_that_has_lost_the_target_is_followed_no_further():
 
 def test_a_resumed_run_goes_on_with_the_same_states():
     config = growing(*POOL, "task.heal=[2]", "pool.damage_from=2", "finishing.every=0")
-    with Trainer(config) as trainer:
-        for _ in range(3):
-            trainer.step()
-        state = trainer.state()
-        for _ in range(4):
-            trainer.step()
-        expected = trainer.model.logits
-    with Trainer(config) as trainer:
-        trainer.restore(state)
-        for _ in range(4):
-            trainer.step()
-        np.testing.assert_array_equal(trainer.model.logits, expected)
+    resumed(config, 3, 7)
 
 
 @pytest.mark.parametrize(

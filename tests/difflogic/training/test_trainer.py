@@ -14,7 +14,7 @@ from difflogic.tasks import Task, draw_batch, make_task
 from difflogic.training.finishing import Finished
 from difflogic.training.phases import PHASES
 from difflogic.training.trainer import Trainer
-from tests.difflogic.training.tiny import tiny
+from tests.difflogic.training.tiny import resumed, tiny
 
 
 def train(config, epochs=4, model=None):
@@ -79,17 +79,8 @@ def test_no_form_depends_on_the_workers(form):
 @FORMS
 def test_every_form_goes_on_from_a_state_bit_for_bit(form):
     config = tiny(*FOUR_NUMBERS, f"training.form={form}")
-    _, logits = train(config, epochs=5)
-    with Trainer(config) as trainer:
-        for _ in range(2):
-            trainer.step()
-        state = trainer.state()
+    state = resumed(config, 2, 5)[1].state()
     assert state["adamw_first"].shape == state["adamw_second"].shape == (4, 42)
-    with Trainer(config) as trainer:
-        trainer.restore(state)
-        for _ in range(3):
-            trainer.step()
-        np.testing.assert_array_equal(trainer.model.logits, logits)
 
 
 @FORMS

@@ -1,6 +1,9 @@
-"""Training runs that take no time."""
+"""Training runs that take no time, and what several tests do with them."""
+
+import numpy as np
 
 from difflogic.config import load_config
+from difflogic.training.trainer import Trainer
 
 TINY = (
     "task.height=6", "task.width=7", "automaton.channels=2", "automaton.steps=3",
@@ -34,3 +37,37 @@ def stop_after(epochs):
     """Return what asks a run to stop after so many epochs of its own."""
     asked = iter(range(epochs + 1))
     return lambda: next(asked) == epochs
+
+
+def steps(trainer, epochs):
+    """Take the steps up to so many epochs in all, or to the run's end."""
+    while not trainer.done and trainer.epoch < epochs:
+        yield trainer.step()
+
+
+def trained(config, epochs=10**9):
+    """Return a trainer after so many epochs, or at the run's end, and the results of its steps."""
+    with Trainer(config) as trainer:
+        return trainer, list(steps(trainer, epochs))
+
+
+def resumed(config, until, epochs=10**9):
+    """Return a trainer of a whole run, and one that went on after epoch `until`.
+
+    Both end with the same bits, the second also if it goes back once more, be it from another
+    attempt.
+    """
+    trainer, results = trained(config, epochs)
+    state = trained(config, until)[0].state()
+    with Trainer(config) as second:
+        for _ in range(2):
+            second.restore(state)
+            rest = list(steps(second, epochs))
+            assert [one.soft_loss for one in rest] == [one.soft_loss for one in results[until:]]
+    for left, right in ((trainer.model, second.model), (trainer.result, second.result)):
+        np.testing.assert_array_equal(left.logits, right.logits)
+        np.testing.assert_array_equal(left.netlist.a, right.netlist.a)
+    assert {name: array.dtype for name, array in state.items()} == {
+        name: array.dtype for name, array in trainer.state().items()
+    }
+    return trainer, second
