@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from difflogic.engine.tracing import Tracer
     from difflogic.library.training import Trained
     from difflogic.ranks import Ranks
-    from difflogic.training.finishing import Searching
+    from difflogic.training.search import Searching
     from difflogic.training.session import Session
     from difflogic.training.step_result import StepResult
 

@@ -116,6 +116,7 @@ class HardSimulator:
         targets: npt.NDArray | None = None,
         channels: Sequence[int] = (),
         ignored: npt.NDArray | None = None,
+        counts: npt.NDArray[np.bool_] | None = None,
     ) -> Script:
         """Prepare a rollout of this simulator's batch, for `run`. All arrays hold 0 and 1.
 
@@ -123,21 +124,24 @@ class HardSimulator:
         shape or with one step that stands for all, 1 where a cell is zeroed after the step. The
         bits of `channels` that differ from `targets` are counted after the steps `at`, ascending
         from 1; `targets` is (batch, L, H, W), or (counts, batch, L, H, W) if they differ. Cells
-        where `ignored` (H, W) is 1 do not count.
+        where `ignored` (H, W) is 1 do not count, and with `counts` (counts, batch) no samples after
+        a step where that says so.
         """
         if targets is None or not len(at):
             packed = np.zeros((1, len(channels), self._words), dtype=np.uint64)
         else:
             each = targets if targets.ndim == 5 else targets[None]
             packed = np.stack([self.pack_states(target != 0) for target in each])
-        counted = np.ones(self.grid.cells, np.uint8) if ignored is None else 1 - ignored.ravel()
+        some = np.ones((1, self.batch), np.uint8) if counts is None else counts
+        cells = np.ones(self.grid.cells, np.uint8) if ignored is None else 1 - ignored.ravel()
+        counted = (some[:, :, None] * cells).reshape(len(some), -1)
         keeps = None if damage is None else 1 - damage
         return Script(
             steps,
             k.HardScript(
                 self._pack_cells(masks), self._pack_cells(keeps), np.array(at, dtype=np.int64),
                 np.array(channels, dtype=np.int32), packed,
-                self._pack(np.tile(counted, self.batch)[None])[0], _EVERY,
+                self._pack(counted), _EVERY,
             ),
         )  # fmt: skip
 

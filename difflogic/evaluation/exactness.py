@@ -121,15 +121,18 @@ class Plan:
     def healing(cls, task: Task, streams: Streams) -> Plan:
         """Return the plan for one start that is to grow back after each damage.
 
-        It is looked at when it is to be grown, and again so many steps after the damage.
+        It is looked at when it is to be grown, and again so many steps after the damage; without
+        one at every step, as `holding` does.
         """
         steps = task.automaton.steps
         patches = np.concatenate(list(task.patches.values()))
         # In an order in which the first ones, which a search begins with, lie anywhere.
         patches = patches[np.random.default_rng(0).permutation(len(patches))]
         damage = Patches(patches, steps + 1)
-        at = (steps, 2 * steps + 1, 3 * steps + 1)
-        scene = replace(scene_of(task, streams, at), damage=damage)
+        at = tuple(range(steps, 3 * steps + 2))
+        healed = steps, 2 * steps + 1, 3 * steps + 1
+        alone = tuple(step for step in at if step not in healed)
+        scene = replace(scene_of(task, streams, at), damage=damage, alone=alone)
         return cls(scene, 1 + len(patches), at, "damages", listed=True, held=task)
 
     @classmethod

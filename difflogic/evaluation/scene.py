@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +81,10 @@ class Patches:
         """The last step that may zero cells."""
         return self.after
 
+    def spares(self, samples: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Return which of some starts are not damaged, shape (samples,)."""
+        return np.array(samples) == 0
+
     def of(self, samples: Sequence[int]) -> Bits:
         """Return what is zeroed in each of some starts, shape (samples, H, W)."""
         none = np.zeros((1, *self.cells.shape[1:]), np.uint8)
@@ -116,12 +120,28 @@ class Scene:
     """From a target (H, W) to that of the step after; None if targets stay."""
     first_target: int = 1
     """The step of the target that is drawn, if targets move on."""
+    alone: tuple[int, ...] = ()
+    """Those of `at` after which only starts that no damage hits count."""
 
     @property
     def cells(self) -> int:
-        """Bits that count, per start."""
+        """Bits that count after a step, per start."""
         ignored = 0 if self.ignored is None else int(self.ignored.sum())
         return (self.grid.cells - ignored) * len(self.channels)
+
+    def until(self, step: int) -> Scene:
+        """Return the scene that goes on to a later step, looking at undamaged starts alone."""
+        later = tuple(range(self.at[-1] + 1, step + 1))
+        alone = self.alone + later if self.damage is not None else ()
+        return replace(self, at=self.at + later, alone=alone)
+
+    def counts(self, samples: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Return whether some starts count after each step that is counted, (counts, samples)."""
+        if not self.alone:
+            return np.ones((len(self.at), len(samples)), np.bool_)
+        assert isinstance(self.damage, Patches)
+        everybody = ~np.isin(self.at, self.alone)
+        return everybody[:, None] | self.damage.spares(samples)
 
     def targets(self, drawn: npt.NDArray) -> Bits:
         """Return the targets (batch, L, H, W), or (counts, batch, L, H, W) if they move on."""

@@ -242,7 +242,7 @@ def _scripts(
     seed, _, mask, epoch = scene.streams
     height, width = scene.grid.height, scene.grid.width
     fires = firing(scene.fire_rate, height, width, seed, mask, epoch, samples)
-    at = np.array(scene.at)
+    at, counts = np.array(scene.at), scene.counts(samples)
     at_once = max(1, EVENTS_AT_ONCE // (scene.grid.cells * len(samples)))
     for first in range(0, scene.at[-1], at_once):
         steps = range(first, min(first + at_once, scene.at[-1]))
@@ -253,4 +253,5 @@ def _scripts(
         yield simulator.script(
             len(steps), fires.draw(len(steps)), damage, (at[counted] - first).tolist(),
             targets[counted] if targets.ndim == 5 else targets, scene.channels, scene.ignored,
+            counts[counted] if scene.alone else None,
         )  # fmt: skip

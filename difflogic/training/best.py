@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.streams import Purpose, stream
-from difflogic.training.finishing import Finished, Finisher, Hear, unheard
+from difflogic.training.finishing import Finished, Finisher
 from difflogic.training.levers import attempt_before, counts_attempts
+from difflogic.training.search import Hear, unheard
 
 Array = npt.NDArray[Any]
 

@@ -143,6 +143,7 @@ def count(cells, script, history, own, step, counts, first, block):
     words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
     total, even = 0, step % 2
     first_target = counts % len(script.targets) * len(script.channels)
+    counted = counts % len(script.counted) * words + first
     for i in range(len(script.channels)):
         c = script.channels[i]
         differs = own.differs[1 - even, c]
@@ -151,7 +152,7 @@ def count(cells, script, history, own, step, counts, first, block):
             (own.states, history.states, script.targets, script.counted),
             (
                 differs, row * stride + cells.pad + first, (first_target + i) * words + first,
-                first, block,
+                counted, block,
             ),
         )  # fmt: skip
     return total

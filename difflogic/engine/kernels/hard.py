@@ -169,14 +169,14 @@ def ones(word):
 
 
 @part
-def count_wrong(script, cells, target, state, wrong):
-    """Write to `wrong` (batch,) how many counted bits of each sample differ from `target`."""
+def count_wrong(script, cells, target, counted, state, wrong):
+    """Write to `wrong` (batch,) how many `counted` bits of each sample differ from `target`."""
     every = ~np.uint64(0)
     for sample in range(len(wrong)):
         start, last = sample * cells.cells, (sample + 1) * cells.cells - 1
         total = 0
         for w in range(start // 64, last // 64 + 1):
-            bits = script.counted[w]
+            bits = counted[w]
             if w == start // 64:
                 bits &= every << np.uint64(start % 64)
             if w == last // 64:
@@ -204,5 +204,6 @@ def hard_rollout(code, cells, forms, script, first, end, states, tile, wrong):
         hard_step(code, cells, forms, fires, keeps, states[step % 2], state, tile)
         if counts < len(script.at) and script.at[counts] == step + 1:
             target = script.targets[counts % len(script.targets)]
-            count_wrong(script, cells, target, state, wrong[counts])
+            counted = script.counted[counts % len(script.counted)]
+            count_wrong(script, cells, target, counted, state, wrong[counts])
             counts += 1

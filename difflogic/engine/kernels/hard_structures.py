@@ -73,5 +73,5 @@ class HardScript(NamedTuple):
     at: np.ndarray  # int64 (counts,): steps after which wrong bits are counted, ascending, from 1
     channels: np.ndarray  # int32 (loss channels,)
     targets: np.ndarray  # uint64 (1 or counts, loss channels, words)
-    counted: np.ndarray  # uint64 (words,): bits of cells that count
+    counted: np.ndarray  # uint64 (1 or counts, words): bits of cells that count
     every: np.ndarray  # uint64 (WORDS,): all ones, where nothing else is given

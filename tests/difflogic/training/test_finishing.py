@@ -20,7 +20,7 @@ from difflogic.grid import CENTER, neighbors
 from difflogic.jit import JIT
 from difflogic.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
-from difflogic.training import finishing
+from difflogic.training import finishing, search
 from difflogic.training.best import prefer
 from difflogic.training.finishing import Finisher
 from difflogic.training.sensitivity import GradientSensitivity
@@ -53,7 +53,7 @@ def sure(ops, rng=None, spread=1.0):
     return logits
 
 
-def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, hear=finishing.unheard, **settings):
+def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, hear=search.unheard, **settings):
     settings = config.finishing.model_copy(update={"candidates": 20_000, **settings})
     plan = Plan.of(config, finishing.ROUND, STREAMS)
     sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
@@ -113,7 +113,7 @@ def plus():
 )
 def test_the_least_come_as_a_stable_sort_has_them(values, share):
     count = int(share * len(values))
-    found = finishing.lowest(np.array(values), count)
+    found = search.lowest(np.array(values), count)
     np.testing.assert_array_equal(found, np.argsort(values, kind="stable")[:count])
 
 
@@ -142,7 +142,7 @@ def test_damaged_circuits_are_repaired(plus, hits):
         assert found.exact == (found.wrong == 0)
         assert finisher.verify(found.ops) == (found.exact, [])
         assert finisher.verify(ops) == (False, [])
-        assert 0 < found.candidates <= 20_000 + finishing.GRADIENT_COST
+        assert 0 < found.candidates <= 20_000 + search.GRADIENT_COST
         repaired += found.exact
     assert repaired >= 3
 
@@ -172,7 +172,7 @@ def test_the_second_most_probable_op_is_tried_early(gate):
     found = finisher.finish(logits, np.random.default_rng(0))
     assert found.exact
     np.testing.assert_array_equal(found.ops, right)
-    assert found.candidates == finishing.GRADIENT_COST + 2
+    assert found.candidates == search.GRADIENT_COST + 2
     assert finisher.verify(ops) == (False, [])
 
 
@@ -308,7 +308,7 @@ def test_the_budget_is_kept(budget, monkeypatch):
     _, found = finish(netlist, life(), sure(ops, rng), candidates=budget)
     assert not found.exact
     assert found.wrong <= found.wrong_before
-    assert budget <= found.candidates <= budget + finishing.GRADIENT_COST
+    assert budget <= found.candidates <= budget + search.GRADIENT_COST
     assert set(tried) == {1}
     assert len(tried) <= budget
 
@@ -391,5 +391,5 @@ def test_a_circuit_without_gates_to_change():
     netlist, ops = gate.finish(2 * CENTER, 2 * CENTER + 1)
     _, found = finish(netlist, tiny(), sure(ops))
     assert not found.exact
-    assert found.candidates <= finishing.PATIENCE * finishing.GRADIENT_COST
+    assert found.candidates <= search.PATIENCE * search.GRADIENT_COST
     np.testing.assert_array_equal(found.ops, ops)

@@ -11,13 +11,13 @@ from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import Plan, held_out
 from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Changes, Trial
-from difflogic.gates import OPS, one_hot
+from difflogic.gates import OPS, Op, one_hot
 from difflogic.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.training.finishing import Finisher
 from difflogic.training.sensitivity import GradientSensitivity
 from difflogic.training.trainer import Trainer
-from tests.difflogic.evaluation.naive import random_model, rollout
+from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.training.tiny import growing
 
 STREAMS = Streams(0, Purpose.CHECK_START, Purpose.CHECK_MASK)
@@ -82,7 +82,7 @@ def test_a_search_looks_at_every_step(held):
 def test_counts_of_damaged_runs(boundary):
     config, plan = healing_plan(f"automaton.boundary={boundary}")
     assert plan.starts == 1 + {"periodic": 50, "zero": 25}[boundary]
-    assert plan.decisive == (3, 7, 10)
+    assert plan.decisive == tuple(range(3, 11))
     model, damage = random_model(config, 4), plan.scene.damage
     assert isinstance(damage, Patches)
     samples = (0, 1, 7, 25)
@@ -96,7 +96,10 @@ def test_counts_of_damaged_runs(boundary):
                 state[:, zeroed == 1] = 0
 
         states = rollout(model, start, 10, boundary, damage=hit)
-        expected.append([int((states[at - 1][:1] != target).sum()) for at in plan.decisive])
+        # Undamaged, it has to be right at every step; damaged, where it is to be healed.
+        counted = range(3, 11) if sample == 0 else (3, 7, 10)
+        wrong = [int((states[at - 1][:1] != target).sum()) for at in range(3, 11)]
+        expected.append([w if at in counted else 0 for at, w in enumerate(wrong, 3)])
     trial = Trial(model.netlist, plan.scene, samples)
     assert trial(model.ops).T.tolist() == expected
     # Candidates that are followed from their gate count the same.
@@ -109,6 +112,48 @@ def test_counts_of_damaged_runs(boundary):
         changed = model.ops.copy()
         changed[gate] = op
         assert trial(changed).sum() == wrong
+
+
+def ticking(at):
+    """A circuit that shows nothing, as it is to, but for one cell at one step, once.
+
+    All channels of that cell are 1 at first. Channel 1 is 0 from the next step on, and the others
+    hand that on from one to the next: when it is about to come to number `at`, channel 0 is 1.
+    """
+    nothing = "\n".join(["....."] * 5)
+    config = growing(
+        f'task.target="""\n{nothing}"""', "task.hold=true", "task.heal=[2]",
+        "automaton.channels=16", "perception.kernels=1", "update.gates=[16]",
+        "update.wiring=random", "finishing.starts=3",
+    )  # fmt: skip
+    tick = (Op.A_AND_NOT_B, at, at - 1)
+    line = [(Op.A, channel - 1, channel) for channel in range(2, 16)]
+    return config, wired(config, [[tick, (Op.FALSE, 0, 0), *line]])
+
+
+def test_a_search_sees_what_goes_wrong_between_two_looks_and_later():
+    """A picture that is wrong at step 5 alone, or at step 14, is not what was asked for."""
+    for at in (5, 14):
+        config, model = ticking(at)
+        task = make_task(config)
+        states = rollout(model, task.start_state, 30, config.automaton.boundary)
+        wrong = [int((state[:1] != task.target).sum()) for state in states]
+        assert [step for step, cells in enumerate(wrong, 1) if cells and step >= 3] == [at]
+        plan = Plan.healing(task, STREAMS)
+        finisher = finisher_of(model, plan)
+        found = Trial(model.netlist, plan.scene, range(1))(model.ops)[:, 0]
+        assert found.tolist() == wrong[2:10]
+        assert finisher._wrong_later(model.ops, plan.scene) == (None if at < 10 else at)
+        assert not finisher._judge.keeps(model.ops)
+        longer = plan.scene.until(at) if at > 10 else plan.scene
+        counts = Trial(model.netlist, longer, (0, 4, 9))(model.ops)
+        assert counts[longer.at.index(at), 0] == wrong[at - 1]
+        assert not counts[longer.at.index(at), 1:].any()
+        # It is one gate that lets the tick through: a search that sees it takes it away.
+        done = finisher.finish(model.logits.T.copy(), np.random.default_rng(0))
+        assert done.wrong_before == (wrong[4] if at < 10 else 0)
+        mended = rollout(model, task.start_state, 40, config.automaton.boundary, ops=done.ops)
+        assert all((state[:1] == task.target).all() for state in mended[2:])
 
 
 def test_a_search_faces_all_damages_in_the_end():
