@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.gates import Op
+from difflogic.logic.circuit import LogicCircuit
 
 _WITH_A_INVERTED = np.array([(op & 3) << 2 | op >> 2 for op in Op], np.uint8)
 _WITH_B_INVERTED = np.array([(op & 5) << 1 | op >> 1 & 5 for op in Op], np.uint8)
@@ -42,3 +45,17 @@ def melt(
         gate = (int(Op.NOT_A), node) if node else (int(Op.TRUE if literal else Op.FALSE), 1)
         nodes.append(besides.setdefault(gate, first + len(op) + len(besides)))
     return op, np.array([*besides], np.int32).reshape(-1, 2), np.array(nodes, np.int32)
+
+
+def melted(
+    op: npt.NDArray[np.uint8], a: npt.NDArray[np.int32], b: npt.NDArray[np.int32], first: int,
+    outputs: Ints, labels: Sequence[int],
+) -> LogicCircuit:  # fmt: skip
+    """Return the circuit of a graph whose inputs are all those of channels with `labels`.
+
+    The arguments are those of `melt`.
+    """
+    op, besides, nodes = melt(op, a, b, first, outputs)
+    a, b = (np.concatenate([wires[first:], besides[:, 1]]) - 1 for wires in (a, b))
+    op = np.concatenate([op, besides[:, 0].astype(np.uint8)])
+    return LogicCircuit(op, a, b, nodes - 1, tuple(labels))

@@ -21,6 +21,7 @@ from difflogic.gates import Op
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.deadline import GATES_AT_ONCE, NEVER, Deadline
+from difflogic.logic.inverters import melted
 
 FALSE, TRUE = 0, 1
 """The constant literals."""
@@ -201,58 +202,23 @@ def to_circuit(
     behind; only an output that is an inverted input, or inverted and elsewhere not, keeps one.
     Raises ValueError if an output depends on a channel that does not stay.
     """
-    needed = set(xag.cone(outputs))
-    before = xag.inputs // NEIGHBORHOOD
-    place = {channel: number for number, channel in enumerate(channels)}
-    rows: dict[int, int] = {}
-    for row in range(xag.inputs):
-        neighbor, channel = divmod(row, before)
-        if channel in place:
-            rows[1 + row] = neighbor * len(channels) + place[channel]
-        elif 1 + row in needed:
+    first, before = 1 + NEIGHBORHOOD * len(channels), xag.inputs // NEIGHBORHOOD
+    place = {0: 0} | {
+        1 + neighbor * before + channel: 1 + neighbor * len(channels) + number
+        for neighbor in range(NEIGHBORHOOD)
+        for number, channel in enumerate(channels)
+    }
+    ops, wires = [0] * first, [(0, 0)] * first
+    for node in xag.cone(outputs):
+        gate = node - xag.first_gate
+        if gate >= 0:
+            place[node] = len(ops)
+            x, y = xag.x[gate], xag.y[gate]
+            ops.append(_AND_OPS[x & 1, y & 1][0] if xag.kind[gate] is Kind.AND else Op.XOR)
+            wires.append((place[x >> 1], place[y >> 1]))
+        elif node not in place:
+            channel = (node - 1) % before
             raise ValueError(f"an output reads channel {channel}, which does not stay")
-
-    # A gate that outputs only want inverted is computed inverted.
-    inverted = {literal >> 1 for literal in outputs if literal & 1 and literal >> 1 > xag.inputs}
-    inverted -= {literal >> 1 for literal in outputs if not literal & 1}
-    ops: list[int] = []
-    a: list[int] = []
-    b: list[int] = []
-
-    def add(op: int, x: int, y: int) -> int:
-        ops.append(op)
-        a.append(x)
-        b.append(y)
-        return NEIGHBORHOOD * len(channels) + len(ops) - 1
-
-    for gate, (kind, x, y) in enumerate(zip(xag.kind, xag.x, xag.y, strict=True)):
-        node = xag.first_gate + gate
-        if node not in needed:
-            continue
-        # What the literal says, and what the row already holds.
-        flips = (x & 1 ^ (x >> 1 in inverted), y & 1 ^ (y >> 1 in inverted))
-        flipped = node in inverted
-        if kind is Kind.AND:
-            op = _AND_OPS[flips][flipped]
-        else:
-            op = Op.XNOR if flips[0] ^ flips[1] ^ flipped else Op.XOR
-        rows[node] = add(op, rows[x >> 1], rows[y >> 1])
-
-    made: dict[int, int] = {}
-    result = []
-    for literal in outputs:
-        node = literal >> 1
-        if node == 0:
-            if literal not in made:
-                made[literal] = add(Op.TRUE if literal else Op.FALSE, 0, 0)
-            result.append(made[literal])
-        elif not literal & 1 or node in inverted:
-            result.append(rows[node])
-        else:
-            if literal not in made:
-                made[literal] = add(Op.NOT_A, rows[node], rows[node])
-            result.append(made[literal])
-    return LogicCircuit(
-        np.array(ops, np.uint8), np.array(a, np.int32), np.array(b, np.int32),
-        np.array(result, np.int32), labels,
-    )  # fmt: skip
+    a, b = np.array(wires, np.int32).T
+    literals = np.array([2 * place[each >> 1] | each & 1 for each in outputs], np.int32)
+    return melted(np.array(ops, np.uint8), a, b, first, literals, labels)

@@ -11,7 +11,7 @@ from difflogic.gates import Op
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.cases import words, words_of
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.inverters import melt
+from difflogic.logic.inverters import melted
 from difflogic.logic.simplification.kernels.nets import clean, invert_a, invert_b
 from difflogic.logic.simplification.kernels.structures import VIRTUAL, Net, Work
 from difflogic.logic.xag import Kind, Xag
@@ -75,12 +75,8 @@ def to_circuit(net: Net, labels: Sequence[int]) -> LogicCircuit:
     An inverter that an output needs melts into the gate before it; only an output that is an
     inverted input, or inverted and elsewhere not, keeps one. So does a constant its gate.
     """
-    first = 1 + net.inputs
     op, a, b = (array[: net.size[0]] for array in (net.op, net.a, net.b))
-    op, besides, outputs = melt(op, a, b, first, net.outputs)
-    a, b = (np.concatenate([wires[first:], besides[:, 1]]) - 1 for wires in (a, b))
-    op = np.concatenate([op, besides[:, 0].astype(np.uint8)])
-    return LogicCircuit(op, a, b, outputs - 1, tuple(labels))
+    return melted(op, a, b, 1 + net.inputs, net.outputs, labels)
 
 
 def folded(circuit: LogicCircuit) -> LogicCircuit:
