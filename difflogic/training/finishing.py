@@ -188,13 +188,20 @@ class Finisher:
         from_step = None if self._complete else self._judge(found.ops).finding.from_step
         polished = polish(
             self._netlist, self, found.ops, from_step, self._first_samples, self._workers, rng,
-            self._settings.polish, self._ranks,
+            self._settings.polish, self._ranks, self._judge.due,
         )  # fmt: skip
         return replace(found, ops=polished.ops, polished=polished)
 
     def certified_step(self, ops: Ops) -> int | None:
         """Return the step from which sets of values prove a circuit right; None if they do not."""
         return self._judge.certified_step(ops)
+
+    def unknown_in_time(self, ops: Ops) -> int | None:
+        """Return the cells that sets leave unknown at the first step that counts.
+
+        None if they do not prove a circuit right later on.
+        """
+        return self._judge.unknown_in_time(ops)
 
     @property
     def _first_samples(self) -> tuple[int, ...]:

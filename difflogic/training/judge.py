@@ -80,6 +80,25 @@ class Judge:
         """Return the step from which sets of values prove a circuit right; None if they do not."""
         return self._by_sets(ops).from_step
 
+    @property
+    def due(self) -> int | None:
+        """The step that a certificate is to begin at, at the latest; None if it counts rounds."""
+        return self._plan.decisive[0] if self._plan.scene.fire_rate == 1 else None
+
+    def unknown_in_time(self, ops: Ops) -> int | None:
+        """Return how many visible cells sets leave unknown at the first step that counts.
+
+        None if they do not prove a circuit right later on.
+        """
+        found, step = self._by_sets(ops), self._plan.decisive[0]
+        if found.from_step is None:
+            return None
+        if found.from_step <= step:
+            return 0
+        state = found.states[step]
+        visible = (state.least[channel] ^ state.most[channel] for channel in found.question.shown)
+        return sum(map(int.bit_count, visible))
+
     def _by_sets(self, ops: Ops) -> Finding:
         # Whoever has asked from which step a circuit is right asks next if it is in time.
         if self._last is None or not np.array_equal(self._last[0], ops):

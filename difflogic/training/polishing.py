@@ -5,13 +5,16 @@ certificate does not come later, and no more gates matter. Most such changes mak
 and are kept all the same: the walk among circuits that are as good leads to where a gate can go
 (neutral drift: Miller and Smith 2006). What it leads to need not compute the same function: only
 the proof has to hold. So it finds what no simplification can.
+
+A certificate that begins after the step at which the circuit has to be right leaves that step to
+samples. Then a search goes on for less that is unknown at that step, with some more gates at need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +31,12 @@ AT_ONCE = 64
 
 REMOVING = (Op.FALSE, Op.A, Op.B, Op.TRUE)
 """Ops that no gate is needed for: every other change is to one of these."""
+
+HASTENING = 8
+"""Walks to a certificate that is not late, at most, each with the budget of the others."""
+
+MORE_GATES = 1.5
+"""Times the gates, and two besides, that a circuit may have in every other one of these walks."""
 
 CERTIFICATE_COST = 20
 """Candidates that take about as long as a certificate: what one counts for in the budget."""
@@ -70,6 +79,12 @@ class Prover(Protocol):
     def certified_step(self, ops: Ops) -> int | None:
         """Return the step from which sets of values prove a circuit right; None if they do not."""
 
+    def unknown_in_time(self, ops: Ops) -> int | None:
+        """Return the cells that sets leave unknown at the first step that counts.
+
+        None if they do not prove a circuit right later on.
+        """
+
     def trial(self, samples: Sequence[int]) -> Trial:
         """Return the trial of start states by their numbers."""
 
@@ -77,40 +92,62 @@ class Prover(Protocol):
 def polish(
     netlist: Netlist, prover: Prover, verified: Ops, from_step: int | None,
     samples: Sequence[int], workers: Workers, rng: np.random.Generator, budget: int,
-    ranks: Ranks = ALONE,
+    ranks: Ranks = ALONE, due: int | None = None,
 ) -> Polished:  # fmt: skip
     """Polish a `verified` circuit by at most about `budget` candidates.
 
     It is proved right from `from_step` on; None says that `samples` are all start states there
     are. The result is verified, and no worse in either respect; its gates that the loss channels
-    never depend on pass their first input on. The `workers`, who change no bit of it, are entered
-    already; all `ranks` do it together.
+    never depend on pass their first input on. Where it is proved later than from the step `due` on,
+    HASTENING times the budget more may be spent to change that, and then its gates may be more. The
+    `workers`, who change no bit of it, are entered already; all `ranks` do it together.
     """
-    walk = _Walk(netlist, prover, verified, from_step, tuple(samples), workers, rng, ranks)
-    before = walk.best
-    while walk.candidates < budget:
-        walk.go_on(budget)
-    return Polished(walk.tidied(), before, walk.best, walk.candidates)
+    common = netlist, prover, workers, rng, ranks
+    walk = _Walk(*common, verified, from_step, tuple(samples))
+    before, spent = walk.best, walk.spend(budget)
+    if due is not None and from_step is not None and (walk.best.from_step or 0) > due:
+        for number in range(HASTENING):
+            # Where gates that do not matter pass inputs on, others can read these.
+            late = walk.tidied() if number % 4 == 0 else walk.kept
+            late_walk = late, walk.best.from_step, walk.samples
+            hastened = _Hastening(*common, *late_walk, MORE_GATES if number % 2 else None)
+            spent += hastened.spend(budget)
+            if hastened.is_over:
+                walk = _Walk(*common, hastened.kept, hastened.best.from_step, hastened.samples)
+                spent += walk.spend(budget)
+                break
+    return Polished(walk.tidied(), before, walk.best, spent)
 
 
 class _Walk:
     """A circuit that changes gate by gate, and the best one that was verified on the way."""
 
+    is_over = False
+    """Whether there is nothing more to be looked for."""
+
     def __init__(
-        self, netlist: Netlist, prover: Prover, verified: Ops, from_step: int | None,
-        samples: tuple[int, ...], workers: Workers, rng: np.random.Generator, ranks: Ranks,
+        self, netlist: Netlist, prover: Prover, workers: Workers, rng: np.random.Generator,
+        ranks: Ranks, verified: Ops, from_step: int | None, samples: tuple[int, ...],
     ) -> None:  # fmt: skip
         self._netlist, self._prover = netlist, prover
         self._workers, self._rng, self._ranks = workers, rng, ranks
         self.candidates = 0
-        self._samples = samples
+        self.samples = samples
         self._face(verified)
         self._at = self.best = Extent(self._trial.active_gates, from_step)
-        self._kept = verified.copy()
+        self.kept = verified.copy()
+        """The best circuit."""
+        self._most_gates = self.best.gates
+
+    def spend(self, budget: int) -> int:
+        """Go on for at most about so many candidates; return how many there were."""
+        while self.candidates < budget and not self.is_over:
+            self._go_on(budget)
+        return self.candidates
 
     def _face(self, ops: Ops) -> None:
         """Go on from a circuit, with the start states that there are now."""
-        self._trial = self._prover.trial(self._samples)
+        self._trial = self._prover.trial(self.samples)
         self._trial(ops)
         self._changes = Changes(self._trial, self._workers, ops, self._ranks)
         self._take(ops.copy())
@@ -121,7 +158,7 @@ class _Walk:
         self._ops = ops
         self._live = np.flatnonzero(live_parameters(self._netlist, ops, self._trial.scene.channels))
 
-    def go_on(self, budget: int) -> None:
+    def _go_on(self, budget: int) -> None:
         """Try some changes, up to the first that leaves no start state wrong."""
         gates, ops = self._draw(min(AT_ONCE, budget - self.candidates))
         if not len(gates):
@@ -130,13 +167,18 @@ class _Walk:
         wrong, active = self._changes.judge(gates.tolist(), ops.tolist(), limit=0, stop=0)
         self.candidates += len(wrong)
         last = len(wrong) - 1
-        if wrong[last] or active[last] > self._at.gates:
+        if wrong[last] or active[last] > self._most_gates:
             return
         changed = self._ops.copy()
         changed[gates[last]] = ops[last]
-        extent = self._extent(changed, int(active[last]))
+        self._consider(changed, int(active[last]))
+
+    def _consider(self, ops: Ops, gates: int) -> None:
+        """Perhaps go on from a circuit that has so many gates, and no start state wrong."""
+        extent = self._extent(ops, gates)
         if extent is not None and extent <= self._at:
-            self._keep(changed, extent)
+            self._keep(ops, extent)
+            self._most_gates = self._at.gates
 
     def _draw(self, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return gates that matter, and another op for each."""
@@ -166,14 +208,37 @@ class _Walk:
         exact, failing = self._prover.verify(ops)
         if exact:
             self._at = self.best = extent
-            self._kept = ops.copy()
+            self.kept = ops.copy()
             self._take(ops)
         else:
-            self._samples += tuple(failing)
+            self.samples += tuple(failing)
             self._at = self.best
-            self._face(self._kept)
+            self._face(self.kept)
 
     def tidied(self) -> Ops:
         """Return the best circuit, all gates that do not matter passing their first input on."""
-        live = live_parameters(self._netlist, self._kept, self._trial.scene.channels)
-        return np.where(live, self._kept, np.uint8(Op.A))
+        live = live_parameters(self._netlist, self.kept, self._trial.scene.channels)
+        return np.where(live, self.kept, np.uint8(Op.A))
+
+
+class _Hastening(_Walk):
+    """A walk to a circuit that is proved in time: less and less is unknown then."""
+
+    def __init__(self, *of_walk: Any) -> None:
+        *walk, more_gates = of_walk
+        super().__init__(*walk)
+        self._unknown = self._prover.unknown_in_time(self.kept)
+        if more_gates:
+            self._most_gates = int(more_gates * self._most_gates) + 2
+
+    def _consider(self, ops: Ops, gates: int) -> None:
+        self.candidates += CERTIFICATE_COST
+        unknown = self._prover.unknown_in_time(ops)
+        if unknown is None or (self._unknown is not None and unknown > self._unknown):
+            return
+        self._unknown = unknown
+        self._take(ops)
+        if unknown == 0:
+            self.best = Extent(gates, self._prover.certified_step(ops))
+            self.kept = ops.copy()
+            self.is_over = True

@@ -1,5 +1,6 @@
 """Polished circuits: smaller, right no later, and proved by other means than the search has."""
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +16,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.gates import Op, one_hot
+from difflogic.logic.convergence import sets
 from difflogic.netlist import Netlist
 from difflogic.streams import Purpose
 from difflogic.training import finishing, polishing
@@ -22,7 +24,7 @@ from difflogic.training.finishing import Finished, Finisher
 from difflogic.training.judge import Judge
 from difflogic.training.polishing import Extent, Polished, polish
 from tests.difflogic.engine.built import game_of_life
-from tests.difflogic.logic.convergence.trained import trained
+from tests.difflogic.logic.convergence.trained import question, trained
 from tests.difflogic.training.test_finishing import life, wrong_boards
 
 STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
@@ -117,6 +119,54 @@ def test_polishing_is_determined_by_its_seed_at_any_worker_count() -> None:
     assert first.ops.tolist() == second.ops.tolist()
     assert replace(first, ops=ops) == replace(second, ops=ops)
     assert first.ops.tolist() != other.ops.tolist()
+
+
+def test_a_certificate_that_is_late_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the training step, from which on any start has to be right."""
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    config = board(netlist.channels, "automaton.steps=12")
+    found = polished(config, netlist, ops, 300)
+    assert found.before.from_step == 13
+    assert found.after.from_step in range(13)
+    assert found.candidates > 600
+    assert found.after.gates == len(active_gates(netlist, found.ops, (0,)))
+    y, x = np.indices((8, 8)) // 2
+    rng = np.random.default_rng(2)
+    for _ in range(8):
+        start = rng.integers(0, 2, (netlist.channels, 8, 8), dtype=np.uint8)
+        states = oracle.rollout(netlist, one_hot(found.ops), start, 16, "zero")
+        for state in states[12:]:
+            np.testing.assert_array_equal(state[0], (x + y) % 2)
+    again = polished(config, netlist, ops, 300, workers=3)
+    assert (again.ops.tolist(), again.after) == (found.ops.tolist(), found.after)
+    monkeypatch.setattr(Judge, "due", None)
+    assert polished(config, netlist, ops, 300).after.from_step == 13
+
+
+@pytest.mark.parametrize("name", ["checkerboard-seed-2", "checkerboard-async-seed-1"])
+def test_a_certificate_in_time_or_of_rounds_is_left_as_it_is(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netlist, ops = netlist_of(name)
+    rate = trained(name).fire_rate
+    # A step is no round, and what counts rounds is never late.
+    steps = 13 if rate == 1 else 40
+    config = board(netlist.channels, f"automaton.fire_rate={rate}", f"automaton.steps={steps}")
+    monkeypatch.setattr(polishing, "_Hastening", lambda *of_walk: pytest.fail("in time"))
+    assert polished(config, netlist, ops, 200).candidates < 200 + polishing.CERTIFICATE_COST
+
+
+@pytest.mark.parametrize("steps", [1, 5, 9, 12, 13, 30])
+def test_what_is_unknown_in_time_is_what_sets_leave_open(steps: int) -> None:
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    judge = Judge(netlist, Plan.of(board(netlist.channels, f"automaton.steps={steps}"), 8,
+                                   STREAMS))  # fmt: skip
+    asked = question(trained("checkerboard-seed-2"))
+    *_, state = itertools.islice(sets.descend(asked.network, asked.board), steps + 1)
+    expected = (sets.as_array(asked.board, state)[list(asked.shown)] == sets.UNKNOWN).sum()
+    assert judge.unknown_in_time(ops) == expected
+    assert (expected == 0) == (steps >= 13)
+    assert judge.unknown_in_time(np.full_like(ops, Op.XOR)) is None
 
 
 @pytest.mark.parametrize("budget", [1, 21, 100])
