@@ -19,7 +19,13 @@ from difflogic.engine.compilation import Strategy
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.program import compile_program
-from difflogic.engine.search_buffers import SearchBuffers, most_samples
+from difflogic.engine.search_buffers import (
+    MOST_SAMPLES,
+    ROUND,
+    SearchBuffers,
+    Trials,
+    most_samples,
+)
 from difflogic.engine.sharing import Sharing
 from difflogic.errors import ConfigError
 from difflogic.model import Model
@@ -38,6 +44,9 @@ WITHIN_SAMPLES: dict[str, Strategy] = {
     "auto": "steps", "samples": "cells", "cells": "cells", "steps": "steps", "gates": "gates",
 }  # fmt: skip
 """How the workers share a sample, if they do, for each of [parallel] strategy."""
+
+LARGE = 2**18
+"""Cells of a grid that is not drawn to find out whether anything in it is random."""
 
 SPARE = 0.1
 """Part of the available memory that is left to everything but the buffers."""
@@ -77,6 +86,7 @@ class ParallelPlan(Arrangement):
         )
         per_group = samples_per_group(rollouts.grid)
         most = parallel.max_parallel_samples
+        searchers = machine.cores if parallel.workers == "auto" else parallel.workers
         plan = cls(
             machine=machine,
             rollouts=rollouts,
@@ -85,8 +95,8 @@ class ParallelPlan(Arrangement):
             # Whole groups, so that gate sums meet in the same order.
             wave=batch if most == "auto" else min(batch, -(-most // per_group) * per_group),
             sharing=settle(asked, rollouts, machine),
-            search=_search(config, netlist, rollouts.grid),
-            searchers=machine.cores if parallel.workers == "auto" else parallel.workers,
+            search=_search(config, netlist, rollouts.grid, searchers),
+            searchers=searchers,
             budget=_budget(config, machine),
         )
         return _fit(plan.at(_workers(config, plan)), config)
@@ -140,6 +150,7 @@ class ParallelPlan(Arrangement):
             "bytes_per_worker": self.bytes_per_worker,
             "bytes_shared": self.bytes_shared,
             "bytes": self.bytes,
+            "bytes_of_search_values": 0 if self.search is None else self.search.values,
             "memory_budget": self.budget,
         }
 
@@ -176,15 +187,32 @@ def pool_steps(config: Config) -> int:
     return config.pool.steps + (config.automaton.steps if make_task(config).patches else 0)
 
 
-def _search(config: Config, netlist: Netlist, grid: Grid) -> SearchBuffers | None:
-    """Return the buffers of a search; None if there is none."""
-    if not config.finishing.every:
+def _search(config: Config, netlist: Netlist, grid: Grid, searchers: int) -> SearchBuffers | None:
+    """Return the buffers of a search, at most; None if there is none."""
+    finishing = config.finishing
+    if not finishing.every:
         return None
-    samples = most_samples(grid)
+    task, masked = make_task(config), config.automaton.fire_rate < 1
+    cases, steps = task.call("cases"), max(task.decisive_steps)
     # Where nothing is random, one sample tells all. Large grids are not drawn to ask.
-    if samples > 1 and config.automaton.fire_rate == 1 and not make_task(config).has_random_start:
-        samples = 1
-    return SearchBuffers(netlist, grid, config.automaton.steps, samples)
+    only = not masked and grid.cells <= LARGE and not task.has_random_start
+    starts = 1 + sum(map(len, task.patches.values()))
+    faced, first, verified = MOST_SAMPLES, finishing.starts, finishing.verified_starts
+    if cases is not None:
+        height, width = cases.starts.shape[2:]
+        grid, steps = Grid(height, width, cases.boundary), cases.steps
+        faced, first, verified = len(cases.starts), len(cases.starts), 0
+    elif only:
+        first = min(first, starts)
+        faced, verified = min(MOST_SAMPLES, starts), starts - first
+        steps = 3 * config.automaton.steps + 1 if task.holds else steps
+    damaged, sizes = only and starts > 1, [first]
+    sizes += [min(ROUND, verified - done) for done in range(0, verified, ROUND)]
+    of = steps, masked, damaged, steps if damaged else 1, len(config.task.loss_channels)
+    return SearchBuffers(
+        netlist, grid, config.automaton.steps, min(most_samples(grid), starts if only else ROUND),
+        Trials(faced, *of), tuple(Trials(size, *of) for size in sizes), searchers,
+    )  # fmt: skip
 
 
 def _budget(config: Config, machine: Machine) -> int | None:

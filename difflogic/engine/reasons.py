@@ -120,9 +120,13 @@ def _waves(config: Config, plan: ParallelPlan) -> tuple[str, str]:
 def _memory(config: Config, plan: ParallelPlan) -> tuple[str, str]:
     budget = "no limit is known" if plan.budget is None else f"of {show_bytes(plan.budget)}"
     whose = "available" if config.parallel.memory_budget == "auto" else "[parallel] memory_budget"
+    search = "" if plan.search is None else f", of it {show_bytes(plan.search.bytes)} for searches"
+    values = ""
+    if plan.search is not None:
+        values = f"; a circuit's values in a search up to {show_bytes(plan.search.values)} more"
     return show_bytes(plan.bytes), (
-        f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)} shared; "
-        f"{budget}, {whose}"
+        f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)} shared"
+        f"{search}; {budget}, {whose}{values}"
     )
 
 

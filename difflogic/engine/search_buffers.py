@@ -5,12 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from difflogic.engine.candidates import MOST_BYTES
 from difflogic.engine.hard_gradients import most_slopes
 from difflogic.engine.kernels.hard_gradients import CELLS
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.memory import CACHE_LINE
 from difflogic.netlist import Netlist
+
+MOST_SAMPLES = 64
+"""Start states of a search at most: each makes every candidate slower."""
+
+ROUND = 256
+"""Fresh start states that are looked at together for counterexamples."""
 
 SEARCH_CELLS = 1024
 """Cells that a search takes a gradient over, about: a few grids, or many small ones."""
@@ -56,6 +63,26 @@ class Packed:
         return states + masks + netlist.gates * 16 + netlist.rows * WORDS * WORD + CACHE_LINE
 
 
+@dataclass(frozen=True)
+class Trials:
+    """Starts that are run side by side, and what happens to them; as `Trial` packs them."""
+
+    starts: int
+    steps: int
+    masked: bool = False
+    damaged: bool = False
+    counts: int = 1
+    """Steps after which other cells count than after the rest."""
+    loss_channels: int = 1
+
+    def bytes(self, netlist: Netlist, grid: Grid) -> int:
+        """Return the bytes of their simulator, and of all that is packed."""
+        batch = Packed(grid, self.starts)
+        rows = netlist.channels + self.steps * (self.masked + self.damaged)
+        rows += self.counts + self.loss_channels
+        return batch.simulator(netlist) + rows * batch.words * WORD + self.steps * WORD
+
+
 @dataclass(frozen=True, eq=False)
 class SearchBuffers:
     """What a search for exact circuits of one netlist works in."""
@@ -65,20 +92,56 @@ class SearchBuffers:
     steps: int
     samples: int
     """Over which it takes a gradient at a time."""
+    faced: Trials
+    """The most starts that circuits are compared on."""
+    fresh: tuple[Trials, ...] = ()
+    """Those that circuits are verified on."""
+    searchers: int = 1
+    """Workers that judge candidates."""
 
     @cached_property
     def bytes(self) -> int:
-        """All of them together."""
-        return self._gradients
+        """All of them together, but for the values of circuits."""
+        trials = sum(each.bytes(self.netlist, self.grid) for each in (self.faced, *self.fresh))
+        return self._gradients + trials + self._candidates + self.searchers * self._scratch
+
+    @cached_property
+    def values(self) -> int:
+        """Bytes of the values of a circuit in which every gate matters, or what is taken at most.
+
+        Of most circuits they are a small part of that. Where they are too many, each change is
+        simulated by itself; nothing else depends on it.
+        """
+        row = self._faced.words * WORD
+        slots = min(self.netlist.rows + 1, MOST_BYTES // (self.faced.steps * row))
+        return slots * (self.faced.steps * row + self.searchers * (row + 1) + 4)
+
+    @property
+    def _faced(self) -> Packed:
+        return Packed(self.grid, self.faced.starts)
+
+    @property
+    def _candidates(self) -> int:
+        """Bytes of `Candidates`, but for the values, and what each worker needs."""
+        netlist, batch = self.netlist, self._faced
+        wiring = 4 * (5 * netlist.rows + netlist.parameters + 3 * netlist.gates + 2)
+        base = (10 + 4 * 3 + 4 + 1) * netlist.rows + netlist.parameters
+        states = (self.faced.steps + 1) * netlist.channels * batch.padded * WORD
+        return wiring + base + states + 2 * batch.words * WORD + 8 * netlist.channels + 64
+
+    @property
+    def _scratch(self) -> int:
+        """Bytes that a worker needs besides to follow a candidate."""
+        channels = self.netlist.channels
+        return 98 * self.netlist.rows + channels * (27 + 2 * self._faced.padded * WORD) + 256
 
     @property
     def _gradients(self) -> int:
         """Bytes of `HardGradients`."""
         netlist, batch = self.netlist, Packed(self.grid, self.samples)
         states = (self.steps + 1) * netlist.channels * batch.padded * WORD
-        slopes = (
-            most_slopes(netlist) * (4 * CELLS + 8) + 2 * 4 * 64 * netlist.channels * batch.padded
-        )
+        cells = 64 * netlist.channels * batch.padded
+        slopes = most_slopes(netlist) * (4 * CELLS + 8) + 2 * 4 * cells
         rows = netlist.rows * (WORDS * WORD + 3 * 4 + 8) + netlist.inputs * 4 + CACHE_LINE
         sums = netlist.parameters * 4 * 8
         return batch.simulator(netlist) + states + slopes + rows + sums + batch.words * WORD + 128

@@ -13,6 +13,7 @@ from difflogic.config import Config
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
+from difflogic.engine.search_buffers import ROUND
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams, grid_of
@@ -22,7 +23,7 @@ from difflogic.ranks import ALONE, Ranks
 from difflogic.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.training.best import NONE
-from difflogic.training.finishing import ROUND, Finisher
+from difflogic.training.finishing import Finisher
 from difflogic.training.levers import attempt_before, counts_attempts, first_epoch
 from difflogic.training.sensitivity import GradientSensitivity
 from difflogic.training.step_result import GivenUp

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config.learning import FinishingConfig
+from difflogic.engine.search_buffers import MOST_SAMPLES, ROUND
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Scene
@@ -29,14 +30,8 @@ from difflogic.training.judge import Judge, Judgement
 from difflogic.training.polishing import Polished, polish
 from difflogic.training.search import Hear, Search, Sensitivity, unheard
 
-ROUND = 256
-"""Fresh start states that are looked at together for counterexamples."""
-
 NEW_COUNTEREXAMPLES = 4
 """Those that join the search at a time: the ones with the most wrong cells."""
-
-MOST_SAMPLES = 64
-"""Start states of a search at most: each makes every candidate slower."""
 
 LATER = 16
 """Times the steps that a search looks at, in which a run that is to stay is looked at once more."""

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.config import load_config
+from difflogic.engine.candidates import MOST_BYTES
 from difflogic.engine.hard_gradients import HardGradients
+from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import Grid
-from difflogic.engine.search_buffers import SearchBuffers
+from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.search_buffers import SearchBuffers, Trials
+from difflogic.engine.workers import Workers
+from difflogic.evaluation.trial import Changes
+from difflogic.model import Model
 from difflogic.netlist import Architecture, flatten, wire
+from difflogic.training.attempt import Attempt, Stage
+from tests.difflogic.training.tiny import growing, tiny
 
 NETLIST = flatten(
     wire(
@@ -36,10 +48,6 @@ def bytes_of(thing, seen=None):
     return 0
 
 
-def netlist_bytes():
-    return bytes_of(NETLIST)
-
-
 @given(
     st.integers(1, 40), st.integers(1, 40), st.sampled_from(["zero", "periodic"]),
     st.integers(1, 9), st.integers(1, 5),
@@ -48,8 +56,54 @@ def netlist_bytes():
 def test_gradients(height, width, boundary, steps, samples):
     grid = Grid(height, width, boundary)
     hard = HardGradients(NETLIST, grid, steps, samples)
-    allocated = bytes_of(hard) - netlist_bytes()
-    planned = SearchBuffers(NETLIST, grid, steps, samples).bytes
+    allocated = bytes_of(hard) - bytes_of(NETLIST)
+    planned = SearchBuffers(NETLIST, grid, steps, samples, Trials(1, 1))._gradients
     # Small grids have fewer ways to their neighbours than most.
     slack = 2000 + 25 * 8 * (2 + -(-grid.cells * samples // 512) * 8)
     assert 0 <= planned - allocated < slack
+
+
+@pytest.mark.parametrize(
+    ("config", "faced"),
+    [
+        (tiny("finishing.every=1", "finishing.verified_starts=300"), 64),
+        (tiny("finishing.every=1", "automaton.fire_rate=0.6", "automaton.boundary=periodic"), 64),
+        (growing("task.hold=true", "task.heal=[2,3]", "finishing.starts=4"), 51),
+        (growing("task.hold=true"), 1),
+        (growing(), 1),
+        (load_config("game-of-life-small", ["finishing.every=1"]), 512),
+    ],
+    ids=["checkerboard", "asynchronous", "healing", "holding", "growing", "all cases"],
+)
+def test_a_search(config, faced):
+    """All that it holds, with the most starts that it may come to face, and two workers."""
+    model = Model.create(config)
+    plan = ParallelPlan.for_model(config, replace(Machine.here(), cores=2), model.netlist)
+    planned = plan.search
+    assert planned is not None
+    assert planned.faced.starts == faced
+    with Attempt(config, Stage(), model, plan) as attempt:
+        finisher = attempt.finisher
+        assert finisher is not None
+        trial = finisher.trial(range(faced))
+        changes = Changes(trial, Workers(2), model.ops)
+        candidates = changes._candidates
+        assert candidates is not None
+        candidates._follow_base(2)
+        found = [finisher._sensitivity._hard, finisher._fresh, trial._blocks, candidates]
+        allocated = bytes_of([model.netlist, *found]) - bytes_of(model.netlist)
+        values = [candidates._history.values, candidates._base.free]
+        values += [part for each in candidates._scratch for part in (each.values, each.flags)]
+        known = sum(bytes_of(each) for each in values)
+    planned = replace(planned, searchers=2)
+    assert 0 < allocated - known <= planned.bytes < 1.25 * (allocated - known) + 20_000
+    assert 0 < known <= planned.values
+    assert plan.bytes_shared >= planned.bytes
+
+
+def test_values_are_no_more_than_is_taken():
+    grid = Grid(100, 100, "zero")
+    planned = SearchBuffers(NETLIST, grid, 40, 1, Trials(64, 4000))
+    assert MOST_BYTES / 2 < planned.values < 2 * MOST_BYTES
+    small = SearchBuffers(NETLIST, Grid(5, 5, "zero"), 4, 1, Trials(4, 4))
+    assert small.values < 10**6
