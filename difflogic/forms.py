@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.gates import COEFFICIENTS, OPS, PASS_THROUGH, TRUTH_TABLES, Op
+from difflogic.gates import COEFFICIENTS, OPS, TRUTH_TABLES, Op
 
 Array = npt.NDArray[Any]
 
@@ -110,19 +110,19 @@ FORMS: dict[str, Callable[[float], FourNumbers | None]] = {
 
 
 def first_logits(
-    form: str, lead: float, spread: float, gates: int, rng: np.random.Generator
+    form: str, lead: float, spread: float, ops: npt.NDArray[np.uint8], rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Return the logits (gates, 16) of gates that have learned nothing: each passes its input on.
+    """Return the logits (gates, 16) of gates that have learned nothing, and begin as `ops`.
 
-    Numbers that are learned differ from those of all others by normal noise of the standard
-    deviation `spread`, if it is not 0.
+    Numbers that are learned differ from those of all others of the same op by normal noise of the
+    standard deviation `spread`, if it is not 0.
     """
     four = FORMS[form](lead)
     if four is None:
-        numbers = np.zeros((OPS, gates))
-        numbers[PASS_THROUGH] = lead
+        numbers = np.zeros((OPS, len(ops)))
+        numbers[ops, np.arange(len(ops))] = lead
     else:
-        numbers = np.repeat(four.sure[:, [PASS_THROUGH]], gates, axis=1)
+        numbers = four.sure[:, ops]
     if spread:
         numbers += spread * rng.normal(size=numbers.shape)
     return (numbers if four is None else four.logits(numbers)).T

@@ -61,7 +61,7 @@ class Model:
 
     @classmethod
     def create(cls, config: Config, attempt: int = 0) -> Model:
-        """Return an untrained model: wired from the seed, every gate passing its first input.
+        """Return an untrained model, wired from the seed: it carries signals, as `untrained` says.
 
         Each `attempt` of a run that starts over has a wiring of its own.
         """
@@ -70,7 +70,7 @@ class Model:
         training = config.training
         logits = first_logits(
             training.form, training.initial_logit, training.initial_spread,
-            architecture.parameters, stream(training.seed, Purpose.FIRST_LOGITS, attempt),
+            architecture.first_ops, stream(training.seed, Purpose.FIRST_LOGITS, attempt),
         )  # fmt: skip
         return cls(circuit, np.ascontiguousarray(logits, training.precision), config)
 

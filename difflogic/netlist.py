@@ -6,7 +6,6 @@ circuit walks: the soft kernels, the NumPy oracle, the hard simulator, statistic
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,8 @@ import numpy.typing as npt
 
 from difflogic.errors import ConfigError
 from difflogic.grid import CENTER, NEIGHBORHOOD
-from difflogic.wiring import COMPASS, FIRST_TOPOLOGIES, Wiring, looking
+from difflogic.untrained import carrying, first_ops, looking, looks
+from difflogic.wiring import FIRST_TOPOLOGIES, Wiring
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class Architecture:
     distinct_wiring: bool = False
     """Whether every kernel has a wiring of its own; else all share one."""
     all_directions: bool = False
-    """Whether these pass different neighbours on at first, in the order of `COMPASS`."""
+    """Whether these see all around before they have learned anything: `untrained.looks`."""
+    carry: float = 0.0
+    """Steps that a signal then goes one way, through all channels in turn; 0 is by chance."""
 
     def __post_init__(self) -> None:
         sizes = (self.channels, self.kernels, *self.perception, *self.update)
@@ -71,6 +73,19 @@ class Architecture:
     def parameters(self) -> int:
         """Gates with logits of their own: a kernel's are shared by all channels."""
         return self.kernels * self.kernel_gates + sum(self.update)
+
+    @property
+    def first_looks(self) -> list[list[tuple[int, ...]]]:
+        """Which neighbours each kernel's outputs see at first, if they see all around."""
+        outputs = self.perception[-1]
+        seen = looks(self.kernels * outputs)
+        return [seen[kernel * outputs :][:outputs] for kernel in range(self.kernels)]
+
+    @property
+    def first_ops(self) -> npt.NDArray[np.uint8]:
+        """What each gate is before it has learned anything, (parameters,)."""
+        seen = self.first_looks if self.all_directions else []
+        return first_ops(self.parameters, self.perception, seen)
 
     @property
     def gates(self) -> int:
@@ -115,11 +130,12 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> Circuit:
         for _ in range(architecture.kernel_wirings)
     )
     if architecture.all_directions:
-        ways = itertools.cycle(COMPASS)
-        perception = tuple(map(looking, perception, ways))
+        perception = tuple(map(looking, perception, architecture.first_looks))
     topologies = [architecture.update_wiring] * len(architecture.update)
     inputs = architecture.update_inputs
     update = _wire_layers("update", inputs, architecture.update, topologies, rng)
+    if architecture.carry:
+        update = carrying(update, architecture.channels, architecture.carry, rng)
     return Circuit(architecture, perception, update)
 
 

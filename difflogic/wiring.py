@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.errors import ConfigError
-from difflogic.grid import CENTER, NEIGHBORHOOD, NEIGHBORS
+from difflogic.grid import CENTER, NEIGHBORHOOD
 
 
 @dataclass(frozen=True)
@@ -86,26 +85,6 @@ def random(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
     relabel = rng.permutation(inputs)
     a, b = relabel[reads].reshape(2, gates).astype(np.int32)
     return Wiring(inputs, a, b)
-
-
-COMPASS = tuple(NEIGHBORS.index(name) for name in ("N", "S", "W", "E", "NW", "SE", "NE", "SW"))
-"""The neighbours, each before the opposite one: any four kernels in turn see all around."""
-
-
-def looking(layers: Sequence[Wiring], neighbor: int) -> tuple[Wiring, ...]:
-    """Return the wiring of a kernel whose first output, if all gates pass a on, is a neighbour.
-
-    In `layers`, whose first one has to read that neighbour as a, its reader swaps inputs a with
-    the gate that the output comes from; every pair of neighbour and centre is still read once.
-    """
-    first, *later = layers
-    gate = 0
-    for layer in reversed(later):
-        gate = int(layer.a[gate])
-    a = first.a.copy()
-    other = int(np.flatnonzero(a == neighbor)[0])
-    a[gate], a[other] = a[other], a[gate]
-    return replace(first, a=a), *later
 
 
 TOPOLOGIES = {"unique": unique, "random": random}

@@ -56,8 +56,9 @@ class PerceptionConfig(Section):
     )
     all_directions: bool = Field(
         default=False,
-        description="while all gates pass an input on, kernels see different neighbours: N, S, W, "
-        "E, NW, SE, NE, SW in turn; else random ones, or all the same one if they share a wiring",
+        description="before they have learned anything kernels see all around: NW, NE, SE, SW, S, "
+        "N, W, E in turn, and the last one S beside its own if these are fewer than five; else "
+        "random neighbours, or all the same one if they share a wiring",
     )
 
 
@@ -66,6 +67,12 @@ class UpdateConfig(Section):
 
     gates: Layers = Field(description="gates per layer; the last layer has one per channel")
     wiring: Topology = Field(default="unique", description="wiring of all layers")
+    carry: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        default=0.0,
+        description="steps on the average, 1 or more, that a signal goes one way before anything "
+        "is learned, through all channels in turn; 0 leaves to chance where signals go, and which "
+        "are lost",
+    )
 
 
 class EvaluationConfig(Section):
@@ -124,6 +131,7 @@ class Config(Section):
             update_wiring=self.update.wiring,
             distinct_wiring=self.perception.distinct_wiring,
             all_directions=self.perception.all_directions,
+            carry=self.update.carry,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -227,6 +235,8 @@ def _circuit_problems(config: Config) -> list[str]:
             'neighbour per gate: set distinct_wiring = true and first_wiring = "moore", or this to '
             "false"
         ]
+    if 0 < architecture.carry < 1:
+        return ["[update] carry: a signal goes one way for 1 step at least: use 0, or 1 or more"]
     if architecture.gates > MAX_GATES:
         return [
             f"[perception] and [update] gates: {architecture.gates} gates per cell are more than "

@@ -21,6 +21,7 @@ PUBLISHED = ("epochs", "learning_rate")
 LEVER_KEYS: tuple[tuple[str, str], ...] = (
     ("perception", "distinct_wiring"),
     ("perception", "all_directions"),
+    ("update", "carry"),
 )
 """Learning levers outside [training]."""
 

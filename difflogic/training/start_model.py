@@ -25,6 +25,7 @@ _KEYS = {
     "perception_first": "perception.first_wiring", "perception_wiring": "perception.wiring",
     "distinct_wiring": "perception.distinct_wiring",
     "all_directions": "perception.all_directions", "update_wiring": "update.wiring",
+    "carry": "update.carry",
 }  # fmt: skip
 """The key of the configuration that states each part of an architecture."""
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from difflogic.config import load_config
 from difflogic.errors import ConfigError
 from difflogic.gates import TRUTH_TABLES
-from difflogic.grid import NEIGHBORS
 from difflogic.model import Model
 from difflogic.netlist import Architecture, Circuit, flatten, wire
 from difflogic.wiring import Wiring
@@ -198,18 +197,6 @@ def test_kernels_share_their_wiring_unless_it_is_distinct():
     # The first kernel is wired as all are without; no gate is more or less.
     np.testing.assert_array_equal(distinct.kernel(0)[2].a, shared.kernel(0)[2].a)
     assert (DISTINCT.parameters, DISTINCT.gates) == (CHECKERBOARD.parameters, CHECKERBOARD.gates)
-
-
-def test_all_directions_are_seen_by_an_untrained_circuit():
-    """The circuit of pass-throughs, run: the first bit of each kernel is another neighbour's."""
-    circuit = wire(replace(DISTINCT, all_directions=True), np.random.default_rng(1))
-    seen = []
-    for kernel in range(16):
-        patch = np.eye(9, dtype=int)  # by neighbour
-        for layer in circuit.kernel(kernel):
-            patch = patch[layer.a]
-        seen.append(NEIGHBORS[int(np.flatnonzero(patch[0])[0])])
-    assert seen == ["N", "S", "W", "E", "NW", "SE", "NE", "SW"] * 2
 
 
 def test_the_wiring_of_a_seed_never_changes():

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.errors import ConfigError
-from difflogic.grid import OFFSETS
-from difflogic.wiring import COMPASS, FIRST_TOPOLOGIES, looking, moore, random, unique
+from difflogic.untrained import looking
+from difflogic.wiring import FIRST_TOPOLOGIES, moore, random, unique
 
 seeds = st.integers(0, 2**32)
 
@@ -122,7 +122,7 @@ def test_a_kernel_that_looks_somewhere_hands_that_neighbour_on(seed, sizes, neig
     layers = [moore(9, 8, rng)]
     for inputs, gates in itertools.pairwise(sizes):
         layers.append(unique(inputs, gates, rng))
-    turned = looking(layers, neighbor)
+    turned = looking(layers, [(neighbor,)])
     rows = np.arange(9)
     for layer in turned:
         rows = rows[layer.a]
@@ -131,9 +131,3 @@ def test_a_kernel_that_looks_somewhere_hands_that_neighbour_on(seed, sizes, neig
     assert sorted(pairs(turned[0])) == sorted(pairs(layers[0]))
     for one, other in zip(turned[1:], layers[1:], strict=True):
         assert pairs(one) == pairs(other)
-
-
-def test_opposite_directions_come_after_each_other():
-    assert sorted(COMPASS) == [0, 1, 2, 3, 5, 6, 7, 8]
-    for one, other in zip(COMPASS[::2], COMPASS[1::2], strict=True):
-        assert OFFSETS[one] == tuple(-step for step in OFFSETS[other])

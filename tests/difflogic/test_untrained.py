@@ -1,0 +1,181 @@
+"""What untrained automata carry where: their circuits are run, and followed by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from difflogic.config import load_config
+from difflogic.errors import ConfigError
+from difflogic.forms import first_logits
+from difflogic.gates import Op, bitwise, harden
+from difflogic.grid import CENTER, NEIGHBORHOOD, NEIGHBORS, OFFSETS
+from difflogic.model import Model
+from difflogic.netlist import Architecture, flatten, wire
+
+LIZARD = load_config("lizard").architecture
+SMALL = Architecture(12, 4, (8, 4, 2, 1), (48, 24, 12), distinct_wiring=True)
+
+
+def step(netlist, ops, state):
+    """The next state of a torus, (channels, height, width), gate by gate."""
+    rows = [np.roll(state, (-y, -x), axis=(1, 2)) for y, x in OFFSETS]
+    rows = list(np.concatenate(rows))
+    for a, b, parameter in zip(netlist.a, netlist.b, netlist.param, strict=True):
+        rows.append(bitwise(ops[parameter], rows[a], rows[b]) & 1)
+    return np.array(rows)[netlist.outputs]
+
+
+def seen_by(circuit, kernel, output=0):
+    """The neighbours that an untrained kernel's output depends on."""
+    found = {output}
+    architecture = circuit.architecture
+    ops = architecture.first_ops[kernel * architecture.kernel_gates :][: architecture.kernel_gates]
+    end = architecture.kernel_gates
+    for layer in reversed(circuit.kernel(kernel)):
+        end -= layer.gates
+        reads = [(layer.a[gate], ops[end + gate], layer.b[gate]) for gate in found]
+        found = {a for a, _, _ in reads} | {b for _, op, b in reads if op != Op.A}
+    return {NEIGHBORS[cell] for cell in found}
+
+
+def test_four_kernels_see_all_around():
+    circuit = wire(replace(SMALL, all_directions=True), np.random.default_rng(1))
+    seen = [seen_by(circuit, kernel) for kernel in range(4)]
+    assert seen == [{"NW"}, {"NE"}, {"SE"}, {"SW", "S"}]
+
+
+@pytest.mark.parametrize(
+    ("kernels", "gates", "seen"),
+    [
+        (2, (8, 4, 2), [["NW", "NE"], ["SE", "S SW"]]),
+        (3, (8, 4, 2), [["NW", "NE"], ["SE", "SW"], ["S", "N"]]),
+        (9, (8, 4, 2, 1), [["NW"], ["NE"], ["SE"], ["SW"], ["S"], ["N"], ["W"], ["E"], ["NW"]]),
+        (1, (8, 4, 2, 1), [["NW S"]]),
+        # Its gates compare a neighbour with the centre: none can see two neighbours.
+        (1, (8,), [["NW", "NE", "SE", "SW", "S", "N", "W", "E"]]),
+    ],
+)
+def test_other_kernels_see_the_first_of_these(kernels, gates, seen):
+    outputs = kernels * gates[-1]
+    architecture = Architecture(
+        2, kernels, gates, (32, 16, 8, 4, 2), update_wiring="random",
+        distinct_wiring=True, all_directions=True,
+    )  # fmt: skip
+    circuit = wire(architecture, np.random.default_rng(3))
+    for kernel, expected in enumerate(seen):
+        found = [seen_by(circuit, kernel, output) for output in range(len(expected))]
+        assert found == [set(each.split()) for each in expected]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_kernels_that_look_elsewhere_read_the_same_pairs(seed):
+    plain = wire(SMALL, np.random.default_rng(seed))
+    looking = wire(replace(SMALL, all_directions=True), np.random.default_rng(seed))
+    for before, after in zip(plain.perception, looking.perception, strict=True):
+        np.testing.assert_array_equal(np.sort(before[0].a), np.sort(after[0].a))
+        assert set(after[0].b) == {CENTER}
+        for one, other in zip(before[1:], after[1:], strict=True):
+            np.testing.assert_array_equal([one.a, one.b], [other.a, other.b])
+
+
+def reached(architecture, steps, size=20):
+    """Cells that a signal of one cell comes to, by what its kernels see at first, or stays in."""
+    circuit = wire(architecture, np.random.default_rng(0))
+    names = set().union(*(seen_by(circuit, kernel) for kernel in range(architecture.kernels)))
+    found = np.zeros((size, size), bool)
+    found[size // 2, size // 2] = True
+    for _ in range(steps):
+        moved = [
+            np.roll(found, -np.array(OFFSETS[NEIGHBORS.index(name)]), (0, 1)) for name in names
+        ]
+        found = np.logical_or.reduce([found, *moved])
+    return int(found.sum())
+
+
+def test_signals_of_a_lizard_can_come_to_every_cell_in_time():
+    around = replace(LIZARD, distinct_wiring=True, all_directions=True)
+    assert reached(around, 11) == 400
+    # Sooner than in 10 steps no signal is in the corner of a torus of 20×20 cells.
+    assert reached(around, 9) < 400
+    # All kernels of one wiring look one way: a line.
+    assert reached(LIZARD, 12) == 13
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(1, 20))
+def test_each_channel_is_read_by_one_other(seed, run):
+    """The untrained circuit is run on one cell at a time: what comes from where."""
+    architecture = replace(SMALL, carry=run)
+    netlist = flatten(wire(architecture, np.random.default_rng(seed)))
+    ops = architecture.first_ops
+    read = [follow(netlist, ops, row) for row in netlist.outputs]
+    # Hardly two outputs come from the same input.
+    sources = {row % 12 for row in read}
+    assert len(sources) >= len(set(read)) >= 6
+
+
+def follow(netlist, ops, row):
+    """The input row that a row passes on, all gates being A."""
+    while row >= netlist.inputs:
+        gate = row - netlist.inputs
+        assert ops[netlist.param[gate]] == Op.A
+        row = netlist.a[gate]
+    return row
+
+
+def test_signals_go_through_all_channels_in_turn_and_keep_their_way():
+    for run, least, most in ((1.0, 0.1, 0.35), (4.0, 0.7, 0.9), (1e6, 1.0, 1.0)):
+        architecture = replace(LIZARD, distinct_wiring=True, carry=run)
+        netlist = flatten(wire(architecture, np.random.default_rng(7)))
+        ops = architecture.first_ops
+        read = np.array([follow(netlist, ops, row) for row in netlist.outputs])
+        neighbor, channel = np.divmod(read, 128)
+        order, present = [], 0
+        while len(order) < 128:
+            order.append(present)
+            present = int(channel[present])
+        assert sorted(order) == list(range(128))
+        ways = neighbor[order]
+        same = np.mean(ways[1:] == ways[:-1])
+        assert least <= same <= most
+        assert NEIGHBORHOOD >= len(set(ways.tolist())) >= 1
+
+
+def test_an_untrained_lizard_carries_its_first_cell_everywhere_around():
+    """Run: where the middle cell's ones are after 12 steps, and how many channels still know."""
+    plain = load_config("lizard")
+    assert spread(plain) < 0.25 * spread_of_carrying(plain)
+
+
+def spread(config):
+    model = Model.create(config)
+    state = np.zeros((config.automaton.channels, 20, 20), np.uint8)
+    state[:, 10, 10] = 1
+    for _ in range(config.automaton.steps):
+        state = step(model.netlist, model.ops, state)
+    return int(state.any(axis=0).sum())
+
+
+def spread_of_carrying(config):
+    perception = config.perception.model_copy(
+        update={"distinct_wiring": True, "all_directions": True}
+    )
+    update = config.update.model_copy(update={"carry": 3.0})
+    return spread(config.model_copy(update={"perception": perception, "update": update}))
+
+
+def test_an_output_that_sees_two_begins_as_their_xor():
+    architecture = replace(SMALL, all_directions=True)
+    ops = architecture.first_ops
+    last = 4 * architecture.kernel_gates - 1
+    assert ops[last] == Op.XOR
+    assert set(np.delete(ops, last)) == {Op.A}
+    logits = first_logits("ops", 10.0, 0.0, ops, np.random.default_rng(0))
+    np.testing.assert_array_equal(harden(logits), ops)
+
+
+def test_a_signal_that_goes_less_than_a_step_is_refused():
+    with pytest.raises(ConfigError, match=r"\[update\] carry: a signal goes one way for 1 step"):
+        load_config("lizard", ["update.carry=0.5"])
