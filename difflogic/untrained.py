@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ def looks(outputs: int) -> list[tuple[int, ...]]:
 
     One each, in the order of `AROUND`. Where these are too few the last one sees two.
     """
-    seen = [(AROUND[output % len(AROUND)],) for output in range(outputs)]
+    seen: list[tuple[int, ...]] = [(AROUND[output % len(AROUND)],) for output in range(outputs)]
     if outputs < SPANNING:
         seen[-1] += (AROUND[SPANNING - 1],)
     return seen
@@ -90,7 +91,7 @@ def carrying(
     `channels` come first, then what is perceived, by channel.
     """
     first = layers[0]
-    reads = np.arange(layers[-1].gates)
+    reads: npt.NDArray[Any] = np.arange(layers[-1].gates)
     for layer in reversed(layers):
         reads = layer.a[reads]
     ways = (first.inputs - channels) // channels

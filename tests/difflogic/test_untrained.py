@@ -59,7 +59,6 @@ def test_four_kernels_see_all_around():
     ],
 )
 def test_other_kernels_see_the_first_of_these(kernels, gates, seen):
-    outputs = kernels * gates[-1]
     architecture = Architecture(
         2, kernels, gates, (32, 16, 8, 4, 2), update_wiring="random",
         distinct_wiring=True, all_directions=True,
