@@ -86,9 +86,10 @@ def carrying(
     """Return an update circuit's wiring that carries signals through all channels in turn.
 
     If all gates pass a on, each channel is read by the next one of a cycle through them all, by
-    way of the centre or of what a kernel sees. A signal keeps to a way for `run` steps, 1 at
-    least, on the average. The inputs of the first of `layers` change places, no more: the centre's
-    `channels` come first, then what is perceived, by channel.
+    way of the centre or of what a kernel sees, but for those few whose paths through `layers`
+    meet. A signal keeps to a way for `run` steps, 1 at least, on the average. The inputs of the
+    first of `layers` change places, no more: the centre's `channels` come first, then what is
+    perceived, by channel.
     """
     first = layers[0]
     reads: npt.NDArray[Any] = np.arange(layers[-1].gates)

@@ -56,9 +56,9 @@ class PerceptionConfig(Section):
     )
     all_directions: bool = Field(
         default=False,
-        description="before they have learned anything kernels see all around: NW, NE, SE, SW, S, "
-        "N, W, E in turn, and the last one S beside its own if these are fewer than five; else "
-        "random neighbours, or all the same one if they share a wiring",
+        description="before they have learned anything kernels see all around, as far as wires "
+        "allow: NW, NE, SE, SW, S, N, W, E in turn, and the last one S beside its own if these are "
+        "fewer than five; else random neighbours, or all the same one if they share a wiring",
     )
 
 
@@ -70,8 +70,8 @@ class UpdateConfig(Section):
     carry: Annotated[float, Field(ge=0, le=1e6)] = Field(
         default=0.0,
         description="steps on the average, 1 or more, that a signal goes one way before anything "
-        "is learned, through all channels in turn; 0 leaves to chance where signals go, and which "
-        "are lost",
+        "is learned, through nearly all channels in turn; 0 leaves to chance where signals go, and "
+        "which are lost",
     )
 
 

@@ -15,7 +15,12 @@ from difflogic.grid import CENTER, NEIGHBORHOOD, NEIGHBORS, OFFSETS
 from difflogic.model import Model
 from difflogic.netlist import Architecture, flatten, wire
 
-LIZARD = load_config("lizard").architecture
+PLAIN = [
+    "perception.distinct_wiring=false", "perception.all_directions=false", "update.carry=0",
+]  # fmt: skip
+"""Settings by which nothing is done about where signals go."""
+
+LIZARD = load_config("lizard", PLAIN).architecture
 SMALL = Architecture(12, 4, (8, 4, 2, 1), (48, 24, 12), distinct_wiring=True)
 
 
@@ -143,9 +148,8 @@ def test_signals_go_through_all_channels_in_turn_and_keep_their_way():
 
 
 def test_an_untrained_lizard_carries_its_first_cell_everywhere_around():
-    """Run: where the middle cell's ones are after 12 steps, and how many channels still know."""
-    plain = load_config("lizard")
-    assert spread(plain) < 0.25 * spread_of_carrying(plain)
+    """Run: in how many cells there is anything after 12 steps."""
+    assert spread(load_config("lizard", PLAIN)) < 0.25 * spread(load_config("lizard"))
 
 
 def spread(config):
@@ -155,14 +159,6 @@ def spread(config):
     for _ in range(config.automaton.steps):
         state = step(model.netlist, model.ops, state)
     return int(state.any(axis=0).sum())
-
-
-def spread_of_carrying(config):
-    perception = config.perception.model_copy(
-        update={"distinct_wiring": True, "all_directions": True}
-    )
-    update = config.update.model_copy(update={"carry": 3.0})
-    return spread(config.model_copy(update={"perception": perception, "update": update}))
 
 
 def test_an_output_that_sees_two_begins_as_their_xor():
