@@ -70,7 +70,7 @@ class Model:
         training = config.training
         logits = first_logits(
             training.form, training.initial_logit, training.initial_spread,
-            architecture.first_ops, stream(training.seed, Purpose.FIRST_LOGITS, attempt),
+            circuit.first_ops, stream(training.seed, Purpose.FIRST_LOGITS, attempt),
         )  # fmt: skip
         return cls(circuit, np.ascontiguousarray(logits, training.precision), config)
 

@@ -82,12 +82,6 @@ class Architecture:
         return [seen[kernel * outputs :][:outputs] for kernel in range(self.kernels)]
 
     @property
-    def first_ops(self) -> npt.NDArray[np.uint8]:
-        """What each gate is before it has learned anything, (parameters,)."""
-        seen = self.first_looks if self.all_directions else []
-        return first_ops(self.parameters, self.perception, seen)
-
-    @property
     def gates(self) -> int:
         """Gates evaluated per cell and step."""
         return self.kernels * self.kernel_gates * self.channels + sum(self.update)
@@ -119,6 +113,14 @@ class Circuit:
     def kernel(self, index: int) -> tuple[Wiring, ...]:
         """Return the wiring of one perception kernel, layer by layer."""
         return self.perception[index if self.architecture.distinct_wiring else 0]
+
+    @property
+    def first_ops(self) -> npt.NDArray[np.uint8]:
+        """What each gate is before it has learned anything, (parameters,)."""
+        architecture = self.architecture
+        kernels = [self.kernel(index) for index in range(architecture.kernels)]
+        seen = architecture.first_looks if architecture.all_directions else [()] * len(kernels)
+        return first_ops(architecture.parameters, kernels, seen)
 
 
 def wire(architecture: Architecture, rng: np.random.Generator) -> Circuit:

@@ -51,10 +51,7 @@ def looking(layers: Sequence[Wiring], seen: Sequence[Sequence[int]]) -> tuple[Wi
     settled: list[int] = []
     for output, neighbors in enumerate(seen):
         for nth, neighbor in enumerate(neighbors if later else neighbors[:1]):
-            gate = output
-            for layer in reversed(later):
-                reads = layer.b if nth and layer is later[-1] else layer.a
-                gate = int(reads[gate])
+            gate = _source(later, output, by_b=nth > 0)
             other = int(np.flatnonzero(a == neighbor)[0])
             # Outputs may come from the same gate; the first one decides what it sees.
             if gate not in settled and other not in settled:
@@ -63,20 +60,39 @@ def looking(layers: Sequence[Wiring], seen: Sequence[Sequence[int]]) -> tuple[Wi
     return replace(first, a=a), *later
 
 
+def _source(later: Sequence[Wiring], output: int, by_b: bool) -> int:
+    """Return the first layer's gate that an output comes from, if all gates pass a on.
+
+    `later` are the layers behind the first one. The output's own gate passes b on if `by_b`.
+    """
+    gate = output
+    for layer in reversed(later):
+        reads = layer.b if by_b and layer is later[-1] else layer.a
+        gate = int(reads[gate])
+    return gate
+
+
 def first_ops(
-    parameters: int, gates: Sequence[int], seen: Sequence[Sequence[Sequence[int]]]
+    parameters: int,
+    kernels: Sequence[Sequence[Wiring]],
+    seen: Sequence[Sequence[Sequence[int]]],
 ) -> npt.NDArray[np.uint8]:
     """Return the op that each gate begins as, (parameters,): A, or XOR where an output sees two.
 
-    `gates` are those of a kernel, per layer; `seen` has what each of its outputs is to see, kernel
-    by kernel.
+    `kernels` are wired as by `looking`; `seen` has what each of their outputs is to see. One whose
+    inputs come from the same gate sees one neighbour only, and passes it on: its XOR is always 0.
     """
     ops = np.full(parameters, PASS_THROUGH, np.uint8)
-    for kernel, outputs in enumerate(seen):
+    end = 0
+    for layers, outputs in zip(kernels, seen, strict=True):
+        _, *later = layers
+        end += sum(layer.gates for layer in layers)
         for output, neighbors in enumerate(outputs):
             # A kernel of one layer compares a neighbour with the centre, and sees no second one.
-            if len(neighbors) > 1 and len(gates) > 1:
-                ops[(kernel + 1) * sum(gates) - gates[-1] + output] = Op.XOR
+            if len(neighbors) > 1 and later:
+                by_a, by_b = (_source(later, output, by_b) for by_b in (False, True))
+                if by_a != by_b:
+                    ops[end - layers[-1].gates + output] = Op.XOR
     return ops
 
 

@@ -23,22 +23,37 @@ PLAIN = [
 LIZARD = load_config("lizard", PLAIN).architecture
 SMALL = Architecture(12, 4, (8, 4, 2, 1), (48, 24, 12), distinct_wiring=True)
 
+ALL_NEIGHBORHOODS = (np.arange(2**NEIGHBORHOOD) >> np.arange(NEIGHBORHOOD)[:, None]) & 1
 
-def step(netlist, ops, state):
-    """The next state of a torus, (channels, height, width), gate by gate."""
-    rows = [np.roll(state, (-y, -x), axis=(1, 2)) for y, x in OFFSETS]
-    rows = list(np.concatenate(rows))
-    for a, b, parameter in zip(netlist.a, netlist.b, netlist.param, strict=True):
-        rows.append(bitwise(ops[parameter], rows[a], rows[b]) & 1)
-    return np.array(rows)[netlist.outputs]
+
+def step(netlist, ops, gates, state):
+    """The next state of a torus, (channels, height, width), by the `gates` that are asked for."""
+    rows = np.concatenate([np.roll(state, (-y, -x), axis=(1, 2)) for y, x in OFFSETS])
+    rows = dict(enumerate(rows))
+    for gate in gates:
+        a, op = rows[netlist.a[gate]], ops[netlist.param[gate]]
+        # Most gates pass a on, and bitwise takes its time.
+        rows[netlist.inputs + gate] = a if op == Op.A else bitwise(op, a, rows[netlist.b[gate]])
+    return np.array([rows[row] for row in netlist.outputs])
+
+
+def asked_for(netlist, ops):
+    """The gates that outputs depend on, in their order: A does not ask for its input b."""
+    wanted = set(netlist.outputs)
+    for row in range(netlist.rows - 1, netlist.inputs - 1, -1):
+        gate = row - netlist.inputs
+        if row in wanted:
+            wanted.add(netlist.a[gate])
+            if ops[netlist.param[gate]] != Op.A:
+                wanted.add(netlist.b[gate])
+    return [row - netlist.inputs for row in sorted(wanted) if row >= netlist.inputs]
 
 
 def seen_by(circuit, kernel, output=0):
     """The neighbours that an untrained kernel's output depends on."""
     found = {output}
-    architecture = circuit.architecture
-    ops = architecture.first_ops[kernel * architecture.kernel_gates :][: architecture.kernel_gates]
-    end = architecture.kernel_gates
+    end = circuit.architecture.kernel_gates
+    ops = circuit.first_ops[kernel * end :][:end]
     for layer in reversed(circuit.kernel(kernel)):
         end -= layer.gates
         reads = [(layer.a[gate], ops[end + gate], layer.b[gate]) for gate in found]
@@ -111,9 +126,8 @@ def test_signals_of_a_lizard_can_come_to_every_cell_in_time():
 @given(st.integers(0, 2**32 - 1), st.floats(1, 20))
 def test_each_channel_is_read_by_one_other(seed, run):
     """The untrained circuit is run on one cell at a time: what comes from where."""
-    architecture = replace(SMALL, carry=run)
-    netlist = flatten(wire(architecture, np.random.default_rng(seed)))
-    ops = architecture.first_ops
+    circuit = wire(replace(SMALL, carry=run), np.random.default_rng(seed))
+    netlist, ops = flatten(circuit), circuit.first_ops
     read = [follow(netlist, ops, row) for row in netlist.outputs]
     # Hardly two outputs come from the same input.
     sources = {row % 12 for row in read}
@@ -132,8 +146,8 @@ def follow(netlist, ops, row):
 def test_signals_go_through_all_channels_in_turn_and_keep_their_way():
     for run, least, most in ((1.0, 0.1, 0.35), (4.0, 0.7, 0.9), (1e6, 1.0, 1.0)):
         architecture = replace(LIZARD, distinct_wiring=True, carry=run)
-        netlist = flatten(wire(architecture, np.random.default_rng(7)))
-        ops = architecture.first_ops
+        circuit = wire(architecture, np.random.default_rng(7))
+        netlist, ops = flatten(circuit), circuit.first_ops
         read = np.array([follow(netlist, ops, row) for row in netlist.outputs])
         neighbor, channel = np.divmod(read, 128)
         order, present = [], 0
@@ -156,19 +170,48 @@ def spread(config):
     model = Model.create(config)
     state = np.zeros((config.automaton.channels, 20, 20), np.uint8)
     state[:, 10, 10] = 1
+    gates = asked_for(model.netlist, model.ops)
     for _ in range(config.automaton.steps):
-        state = step(model.netlist, model.ops, state)
+        state = step(model.netlist, model.ops, gates, state)
     return int(state.any(axis=0).sum())
 
 
 def test_an_output_that_sees_two_begins_as_their_xor():
-    architecture = replace(SMALL, all_directions=True)
-    ops = architecture.first_ops
-    last = 4 * architecture.kernel_gates - 1
+    circuit = wire(replace(SMALL, all_directions=True), np.random.default_rng(0))
+    ops = circuit.first_ops
+    last = 4 * circuit.architecture.kernel_gates - 1
     assert ops[last] == Op.XOR
     assert set(np.delete(ops, last)) == {Op.A}
     logits = first_logits("ops", 10.0, 0.0, ops, np.random.default_rng(0))
     np.testing.assert_array_equal(harden(logits), ops)
+
+
+@pytest.mark.parametrize("wiring", ["unique", "random"])
+def test_no_kernel_begins_as_a_constant(wiring):
+    """Where gates share inputs, both of the last one's may come from the same neighbour."""
+    deep = Architecture(
+        1, 4, (8, 8, 4, 2, 1), (4, 2, 1), perception_wiring=wiring, update_wiring="random",
+        distinct_wiring=True, all_directions=True,
+    )  # fmt: skip
+    ones = alone = 0
+    for seed in range(60):
+        circuit = wire(deep, np.random.default_rng(seed))
+        ops = circuit.first_ops
+        for kernel in range(4):
+            rows = ALL_NEIGHBORHOODS
+            parameter = kernel * deep.kernel_gates
+            for layer in circuit.kernel(kernel):
+                own = ops[parameter : parameter + layer.gates]
+                assert set(own) <= {Op.A, Op.XOR}
+                b = np.where(own == Op.XOR, rows[layer.b].T, 0).T
+                rows = rows[layer.a] ^ b
+                parameter += layer.gates
+            assert not rows.all(axis=1).any()
+            assert rows.any(axis=1).all()
+        seen = seen_by(circuit, 3)
+        ones += len(seen) == 1
+        alone += ops[parameter - 1] == Op.A
+    assert ones == alone > 0
 
 
 def test_a_signal_that_goes_less_than_a_step_is_refused():
