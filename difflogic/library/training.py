@@ -14,7 +14,7 @@ from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.watching import Say, ShouldStop, never, unheard
 from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
-from difflogic.training.compatibility import without_foreign_results
+from difflogic.training.compatibility import differing, without_foreign_results
 from difflogic.training.run_directory import (
     CONFIG,
     MODEL,
@@ -122,8 +122,9 @@ def train(
     called.
 
     `source` is a saved model that a new run starts from: a run, "last", a file, or what is loaded;
-    its circuit has to be of the configuration's sizes. The run keeps a copy, from which it also
-    starts over, and names it by the SHA-256 of its file.
+    its circuit has to be of the configuration's sizes, and stays wired as it is, as [perception]
+    and [update] then say. The run keeps a copy, from which it also starts over, and names it by the
+    SHA-256 of its file.
 
     Raises ConfigError, RunDirectoryError for a directory that cannot be used, CircuitError or
     ModelFileError for a `source` that is no model, and TrainingError if training or saving cannot
@@ -134,7 +135,8 @@ def train(
         raise ConfigError("a run that is resumed has the model that it started from: name no other")
     start = None if source is None else start_model(source)
     if start is not None:
-        settings = start.named_in(settings)
+        asked, settings = settings, start.named_in(settings)
+        _say_how_it_is_wired(start.name, asked, settings, say)
     run = open_run(settings, directory, new, resume)
     with Session(settings, run, say, ranks, start) as session:
         if session.summary is None:
@@ -144,6 +146,13 @@ def train(
             say(_finished(session))
         assert session.summary is not None
         return Trained(run.path, session.summary)
+
+
+def _say_how_it_is_wired(name: str, asked: Config, settings: Config, say: Say) -> None:
+    """Say so if the wires of the model that a run starts from are not drawn as was `asked` for."""
+    changes = differing(asked.model_copy(update={"training": settings.training}), settings)
+    if changes:
+        say(f"{name}: keeps its wires, and so how they were drawn:\n  " + "\n  ".join(changes))
 
 
 def start_model(source: Source) -> StartModel:

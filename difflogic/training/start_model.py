@@ -11,23 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from difflogic.archive import MAX_FILE_BYTES
 from difflogic.config import Config
 from difflogic.errors import ConfigError, ModelFileError
 from difflogic.files import open_plain, reason
 from difflogic.model import Model
 
-_KEYS = {
+_SIZES = {
     "channels": "automaton.channels", "kernels": "perception.kernels",
     "perception": "perception.gates", "update": "update.gates",
-    "perception_first": "perception.first_wiring", "perception_wiring": "perception.wiring",
-    "distinct_wiring": "perception.distinct_wiring",
-    "all_directions": "perception.all_directions", "update_wiring": "update.wiring",
-    "carry": "update.carry",
 }  # fmt: skip
-"""The key of the configuration that states each part of an architecture."""
+"""The key of the configuration that states each size of an architecture. All else of it says how
+wires are drawn, and a model brings its own."""
 
 
 class StartModel:
@@ -68,11 +63,11 @@ class StartModel:
         return hashlib.sha256(self.content).hexdigest()
 
     def named_in(self, config: Config) -> Config:
-        """Return `config` with this as the model that training starts from.
+        """Return `config` with this as the model that training starts from, wired as it is.
 
         Raises ConfigError if the model does not fit, or the configuration names another.
         """
-        fitted(self.model, config, self.name)
+        config = fitted(self.model, config, self.name).config
         named = config.training.start_from
         if named not in (None, self.sha256):
             raise ConfigError(
@@ -87,12 +82,13 @@ class StartModel:
 def fitted(model: Model, config: Config, name: str) -> Model:
     """Return `model` as the start of a run with `config`, which brings all but what was learned.
 
-    Raises ConfigError, which names what differs, if its circuit is not of the same sizes and kind.
+    How the wires were drawn is the model's: its configuration says so. Raises ConfigError, which
+    names what differs, if its circuit is not of the sizes that `config` asks for.
     """
     has, wants = model.circuit.architecture, config.architecture
     different = [
         f"{key}: {_show(getattr(has, part))} in the model, {_show(getattr(wants, part))} asked for"
-        for part, key in _KEYS.items()
+        for part, key in _SIZES.items()
         if getattr(has, part) != getattr(wants, part)
     ]
     if different:
@@ -101,7 +97,12 @@ def fitted(model: Model, config: Config, name: str) -> Model:
             + "\n  ".join(different)
             + "\nName a model that fits, or set these keys as they are in the model"
         )
-    return replace(model, logits=model.logits.astype(config.training.precision), config=config)
+    wired = {"perception": model.config.perception, "update": model.config.update}
+    return replace(
+        model,
+        logits=model.logits.astype(config.training.precision),
+        config=config.model_copy(update=wired),
+    )
 
 
 def missing(config: Config) -> ConfigError:
@@ -113,4 +114,4 @@ def missing(config: Config) -> ConfigError:
 
 
 def _show(value: object) -> str:
-    return str(list(value)) if isinstance(value, tuple) else str(np.asarray(value).item()).lower()
+    return str(list(value)) if isinstance(value, tuple) else str(value)

@@ -17,6 +17,7 @@ from difflogic.model import Model
 from difflogic.ranks import Ranks
 from difflogic.training.following import gather, share_model
 from difflogic.training.reference import ReferenceTrainer
+from difflogic.training.run_directory import START
 from difflogic.training.session import execute
 from difflogic.training.start_model import StartModel, fitted
 from difflogic.training.trainer import Trainer
@@ -159,7 +160,7 @@ def test_logits_take_the_precision_that_is_asked_for(source):
     settings = config("training.precision=float64")
     model = fitted(Model.load(source / "model.npz"), settings, "source")
     assert model.logits.dtype == np.float64
-    assert model.config is settings
+    assert model.config == settings
 
 
 def test_what_does_not_fit_is_named(source):
@@ -170,6 +171,42 @@ def test_what_does_not_fit_is_named(source):
     assert "perception.kernels: 2 in the model, 3 asked for" in text
     assert "update.gates: [8, 4, 2] in the model, [7, 4, 2] asked for" in text
     assert "channels" not in text
+
+
+AROUND = ("perception.distinct_wiring=true", "perception.all_directions=true", "update.carry=3")
+
+
+@pytest.mark.parametrize(
+    "overrides", [AROUND, ("perception.wiring=random", "update.wiring=random")]
+)
+def test_how_wires_are_drawn_is_the_models(source, started, tmp_path, overrides):
+    """Only for one that has no wires yet it says what is to be drawn."""
+    path, said = tmp_path / "run", []
+    train(config(*overrides), directory=path, source=source, say=said.append)
+    np.testing.assert_array_equal(logits(path), logits(started))
+    first, after = (Model.load(run / "model.npz") for run in (source, path))
+    np.testing.assert_array_equal(after.netlist.a, first.netlist.a)
+    np.testing.assert_array_equal(after.netlist.b, first.netlist.b)
+    assert after.config == Model.load(started / "model.npz").config
+    for key in overrides:
+        assert f"{key.split('=')[0]}: " in said[0]
+    train(config(*overrides), directory=path, source=source)
+    train(load_config(path / "config.toml"), directory=tmp_path / "again", source=path / START)
+    np.testing.assert_array_equal(logits(tmp_path / "again"), logits(path))
+
+
+def test_a_model_of_wires_for_each_kernel_starts_over_with_these(tmp_path):
+    around = Model.create(config(*AROUND))
+    start = StartModel.of(around)
+    settings = start.named_in(config(*AGAIN, "perception.gates=[8,4,2]"))
+    model = fitted(start.model, settings, "around")
+    with Trainer(settings, model) as trainer:
+        for _ in range(4):
+            trainer.step()
+        assert trainer.attempt == 2
+        for name in ("a", "b"):
+            wires = getattr(trainer.engine.netlist, name)
+            np.testing.assert_array_equal(wires, getattr(around.netlist, name))
 
 
 def test_a_configuration_that_names_a_model_has_to_be_given_it(source, started, tmp_path):
