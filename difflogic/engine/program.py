@@ -59,6 +59,10 @@ class Program:
         return len(code.gates) + repeated
 
 
+YES = b"\1"
+"""A mark."""
+
+
 @dataclass(frozen=True)
 class Instruction:
     """Netlist rows are the first of `width` adjacent ones; `params` has 1 entry, or 7 of a star."""
@@ -130,38 +134,44 @@ def _runs(netlist: Netlist) -> list[Instruction]:
     joins = (np.diff(netlist.param) == 0) & (np.diff(netlist.a) == 1) & (np.diff(netlist.b) == 1)
     starts = np.flatnonzero(np.concatenate([[True], ~joins]))
     widths = np.diff(np.append(starts, netlist.gates))
+    columns = (starts, netlist.a[starts], netlist.b[starts], netlist.param[starts], widths)
     return [
-        Instruction(
-            reads=(int(netlist.a[start]), int(netlist.b[start])),
-            out=netlist.inputs + int(start),
-            width=int(width),
-            params=(int(netlist.param[start]),),
-        )
-        for start, width in zip(starts, widths, strict=True)
+        Instruction((a, b), netlist.inputs + start, width, (param,))
+        for start, a, b, param, width in zip(*(c.tolist() for c in columns), strict=True)
     ]
 
 
 def _live(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]:
     """Drop runs that no output depends on: their logits have no gradient."""
-    needed = np.zeros(netlist.rows, dtype=bool)
-    needed[netlist.outputs] = True
+    needed = _marks(netlist, netlist.outputs)
     kept = []
     for run in reversed(runs):
-        if needed[run.out : run.out + run.width].any():
+        if any(needed[run.out : run.out + run.width]):
             kept.append(run)
             for row in run.reads:
-                needed[row : row + run.width] = True
+                needed[row : row + run.width] = YES * run.width
     return kept[::-1]
+
+
+def _marks(netlist: Netlist, rows: npt.NDArray[np.integer]) -> bytearray:
+    """Return a mark per row, set for some: of few at a time bytes are quicker than an array."""
+    marks = bytearray(netlist.rows)
+    for row in rows.tolist():
+        marks[row] = 1
+    return marks
 
 
 def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]:
     """Replace each tree of seven runs over input rows with a common centre by one star."""
     writer = {run.out: run for run in runs}
-    reads = np.zeros(netlist.rows, dtype=int)
-    for run in runs:
-        for row in run.reads:
-            reads[row : row + run.width] += 1
-    reads[netlist.outputs] += 1
+    counts = np.bincount(netlist.outputs, minlength=netlist.rows + 1)
+    # A run reads adjacent rows: one more from the first on, one less after the last.
+    steps = np.zeros(netlist.rows + 1, dtype=int)
+    first = np.array([row for run in runs for row in run.reads], dtype=int)
+    width = np.array([run.width for run in runs for _ in run.reads], dtype=int)
+    np.add.at(steps, first, 1)
+    np.add.at(steps, first + width, -1)
+    reads = (counts + np.cumsum(steps)).tolist()
 
     def private_inputs(run: Instruction) -> list[Instruction] | None:
         """The two runs that `run` reads, if nobody else reads them."""
@@ -169,7 +179,7 @@ def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]
         if any(
             source is None
             or source.width != run.width
-            or (reads[source.out : source.out + run.width] != 1).any()
+            or any(count != 1 for count in reads[source.out : source.out + run.width])
             for source in inner
         ):
             return None
@@ -203,11 +213,12 @@ def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]
 
 
 def _require_topological(netlist: Netlist, order: list[Instruction]) -> None:
-    defined = np.arange(netlist.rows) < netlist.inputs
+    defined = _marks(netlist, np.arange(netlist.inputs))
     for instruction in order:
+        width = instruction.width
         for row in instruction.reads:
-            assert defined[row : row + instruction.width].all(), "instructions out of order"
-        defined[instruction.out : instruction.out + instruction.width] = True
+            assert all(defined[row : row + width]), "instructions out of order"
+        defined[instruction.out : instruction.out + width] = YES * width
 
 
 class _Rows:
@@ -216,17 +227,17 @@ class _Rows:
     def __init__(self, netlist: Netlist, order: Iterable[Instruction]) -> None:
         self.end = netlist.inputs
         self._free: dict[int, list[int]] = {}
-        self._owner = np.full(netlist.rows, -1)
+        self._owner = [-1] * netlist.rows
         self._width: dict[int, int] = {}
         self._place: dict[int, int] = {}
         for instruction in order:
-            rows = slice(instruction.out, instruction.out + instruction.width)
-            self._owner[rows] = instruction.out
-            self._width[instruction.out] = instruction.width
+            out, width = instruction.out, instruction.width
+            self._owner[out : out + width] = [out] * width
+            self._width[out] = width
 
     def block(self, row: int) -> int:
         """First row of the block that `row` belongs to; -1 for an input."""
-        return int(self._owner[row])
+        return self._owner[row]
 
     def at(self, row: int) -> int:
         """The tile row of a netlist row; its block is placed if it is not yet."""
@@ -262,7 +273,7 @@ def _forward_rows(
     for index, instruction in enumerate(order):
         for row in instruction.reads:
             last_read[rows.block(row)] = index
-    for row in netlist.outputs:
+    for row in netlist.outputs.tolist():
         last_read[rows.block(row)] = len(order)
 
     placed = []
@@ -273,7 +284,7 @@ def _forward_rows(
             if reuse and block >= 0 and last_read[block] == index:
                 rows.free(block)
         placed.append(_Placed(reads, rows.at(instruction.out)))
-    outputs = np.array([rows.at(row) for row in netlist.outputs], dtype=np.int32)
+    outputs = np.array([rows.at(row) for row in netlist.outputs.tolist()], dtype=np.int32)
     return (placed, outputs), rows.end
 
 
@@ -286,29 +297,28 @@ def _gradient_rows(
     per read of each instruction says which.
     """
     rows = _Rows(netlist, order)
-    written = np.zeros(netlist.rows, dtype=bool)
-    written[netlist.outputs] = True
-    outputs = np.array([rows.at(row) for row in netlist.outputs], dtype=np.int32)
+    written, linked = _marks(netlist, netlist.outputs), _links(order)
+    outputs = np.array([rows.at(row) for row in netlist.outputs.tolist()], dtype=np.int32)
     zero_rows: list[int] = []
     placed: list[_Placed] = []
     adds: list[int] = []
 
     def add_or_store(row: int, width: int) -> bool:
         adds_to = written[row : row + width]
-        first = not adds_to.any()
-        if not first and not adds_to.all():
+        first = not any(adds_to)
+        if not first and not all(adds_to):
             # Only some channels of an input have been written: the others' rows start at zero.
             assert row + width <= netlist.inputs, "rows of a block first written one by one"
-            zero_rows.extend(row + int(offset) for offset in np.flatnonzero(~adds_to))
-        written[row : row + width] = True
+            zero_rows.extend(_unmarked(written, row, row + width))
+        written[row : row + width] = YES * width
         return not first
 
     for index in range(len(order) - 1, -1, -1):
         instruction = order[index]
-        block = slice(instruction.out, instruction.out + instruction.width)
-        out = rows.at(instruction.out)
-        unread = np.flatnonzero(~written[block])
-        zero_rows.extend(out + int(offset) for offset in unread)
+        block = instruction.out
+        out = rows.at(block)
+        unread = _unmarked(written, block, block + instruction.width)
+        zero_rows.extend(out + row - block for row in unread)
         reads = [0] * len(instruction.reads)
         bits = 0
         # A gate's input b first, as its chain hands that gradient on (see kernels); a star's leaves
@@ -316,7 +326,7 @@ def _gradient_rows(
         positions = range(len(reads))
         for position in positions if instruction.is_star else reversed(positions):
             row = instruction.reads[position]
-            if position == 0 and _linked(order, index):
+            if position == 0 and linked[index]:
                 reads[position] = rows.at(row)
                 continue
             if add_or_store(row, instruction.width):
@@ -324,21 +334,30 @@ def _gradient_rows(
             reads[position] = rows.at(row)
         placed.append(_Placed(tuple(reads), out))
         adds.append(bits)
-        if not len(unread):
-            rows.free(instruction.out)
-    zero_rows.extend(int(row) for row in np.flatnonzero(~written[: netlist.inputs]))
+        if not unread:
+            rows.free(block)
+    zero_rows.extend(_unmarked(written, 0, netlist.inputs))
     placed.reverse()
     adds.reverse()
     return (placed, outputs), rows.end, adds, np.array(zero_rows, dtype=np.int32)
 
 
-def _linked(order: list[Instruction], index: int) -> bool:
-    """Whether this gate's input a is the input b of the gate before."""
-    if index == 0 or index == len(order):
-        return False
-    before, gate = order[index - 1], order[index]
-    gates = all(not i.is_star and i.width == 1 for i in (before, gate))
-    return gates and gate.reads[0] == before.reads[1]
+def _unmarked(marks: bytearray, start: int, stop: int) -> list[int]:
+    return [row for row in range(start, stop) if not marks[row]]
+
+
+def _links(order: list[Instruction]) -> list[bool]:
+    """Return of each instruction whether it and the one before are linked gates.
+
+    The input a of the second is the input b of the first. One more follows: after the last comes
+    nothing.
+    """
+    gates = [not each.is_star and each.width == 1 for each in order]
+    linked = [False] * (len(order) + 1)
+    for index in range(1, len(order)):
+        if gates[index] and gates[index - 1]:
+            linked[index] = order[index].reads[0] == order[index - 1].reads[1]
+    return linked
 
 
 def _encode(
@@ -351,6 +370,7 @@ def _encode(
     stars: list[list[int]] = []
     runs: list[list[int]] = []
     gates: list[list[int]] = []
+    linked = _links(order)
     for index, instruction in enumerate(order):
         value, gradient, bits = values[0][index], gradients[0][index], adds[index]
         if instruction.is_star:
@@ -360,8 +380,8 @@ def _encode(
             )  # fmt: skip
             continue
         flags = (k.ADD_A if bits & 1 else 0) | (k.ADD_B if bits & 2 else 0)
-        flags |= k.LINK if _linked(order, index) else 0
-        flags |= k.LINKED if _linked(order, index + 1) else 0
+        flags |= k.LINK if linked[index] else 0
+        flags |= k.LINKED if linked[index + 1] else 0
         (runs if instruction.width > 1 else gates).append(
             [*value.reads, value.out, instruction.width, *instruction.params,
              *gradient.reads, gradient.out, flags]

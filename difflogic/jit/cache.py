@@ -77,7 +77,6 @@ class KernelCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compile result that was kept for these types; None if there is none."""
         try:
-            target_context.refresh()
             name = self._name(signature)
             content = KEPT.read(name)
             if content is None:
@@ -89,7 +88,10 @@ class KernelCache:
                     )
                 return None
             from numba.core.compiler import CompileResult
+            from numba.core.runtime.nrt import rtsys
 
+            # What else numba gets ready for compiling takes longer than to load all kernels.
+            rtsys.initialize(target_context)
             return CompileResult._rebuild(target_context, *pickle.loads(content))
         except Exception as error:
             LOG.debug("%s: cannot be loaded: %r", self._function, error)
