@@ -240,8 +240,7 @@ class Shown:
         )  # fmt: skip
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
-        for row in session.history:
-            self._progress.recall(row)
+        self._progress.recall(session.history.rows)
         title = (
             f"{config.name} · seed {config.training.seed} · {trainer.workers} "
             f"worker{'' if trainer.workers == 1 else 's'}"

@@ -81,13 +81,18 @@ class Progress:
     """Whether learning starts over now and then."""
     attempt: int = 1
     """The attempt that the last epoch was of."""
-    given_up: int = 0
-    """Attempts that were given up."""
+    given_up: int | None = 0
+    """Attempts that were given up; None if that is not recorded."""
 
-    def recall(self, row: MetricsRow) -> None:
-        """Take over what an earlier process found."""
-        self._take(row)
-        self.first = row.epoch
+    def recall(self, rows: Sequence[MetricsRow]) -> None:
+        """Take over what earlier processes found."""
+        from difflogic.training.metrics import tells_attempts
+
+        for row in rows:
+            self._take(row)
+        self.first = self.epoch
+        if not tells_attempts(rows):
+            self.given_up = None
 
     def add(self, result: StepResult) -> None:
         """Take over what a step found."""
@@ -103,7 +108,8 @@ class Progress:
         self.epoch = result.epoch
         self.soft_loss = result.soft_loss
         self.attempt = result.attempt or self.attempt
-        self.given_up += bool(result.given_up)
+        if self.given_up is not None:
+            self.given_up += bool(result.given_up)
         self.decided = result.decided
         if result.hard_loss is not None:
             self.hard_loss = result.hard_loss

@@ -84,6 +84,8 @@ def _attempts(summary: Mapping[str, Any]) -> list[str]:
         return []
     begun, given_up, result = (summary["attempts"][key] for key in ("begun", "given_up", "result"))
     words = f"{begun}, {given_up} given up" if given_up else f"{begun}"
+    if given_up is None:
+        words += ", how many were given up is not recorded"
     return [f"{'attempts':<11}{words}; the circuit is of attempt {result}"]
 
 

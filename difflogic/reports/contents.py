@@ -13,7 +13,7 @@ from difflogic.logic.inspection.equations import equations
 from difflogic.reports import charts, curves
 from difflogic.reports.repeating import command
 from difflogic.reports.source import Source
-from difflogic.training.metrics import History
+from difflogic.training.metrics import History, count_given_up
 
 EQUATIONS_SHOWN = 24
 MOST_EQUATION_CHARACTERS = 60_000
@@ -73,7 +73,7 @@ def training(source: Source) -> dict[str, Any] | None:
         "curves": curves.figures(source.history, exact, published),
         "facts": facts(
             epochs=_whole(_number(summary, "epochs")),
-            attempts=_attempts(source.history),
+            attempts=_attempts(source.history, config.training.abandon_after),
             verified_exact_after_epoch=_whole(exact),
             published_hard_loss_0_from_epoch=None if published is None else f"{published:,}",
             seed=str(config.training.seed),
@@ -184,13 +184,15 @@ def _number(summary: Mapping[str, Any] | None, *keys: str) -> float | None:
     return float(found) if is_number and abs(found) < 1e15 else None
 
 
-def _attempts(history: History | None) -> str | None:
+def _attempts(history: History | None, abandon_after: int) -> str | None:
     """Return how often learning began, if it started over, or gave up at least."""
     rows = history.rows if history else []
-    given_up = sum(row.given_up for row in rows)
+    given_up = count_given_up(rows, abandon_after)
     last = rows[-1].attempt if rows else None
     if last is None or (last == 1 and not given_up):
         return None
+    if given_up is None:
+        return f"{last:,}, how many were given up is not recorded"
     return f"{last:,}, {given_up:,} given up" if given_up else f"{last:,}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from itertools import pairwise
 from typing import BinaryIO, NamedTuple
@@ -88,6 +88,26 @@ def restarts(rows: Iterable[MetricsRow]) -> list[Restart]:
         for last, row in pairwise(rows)
         if row.attempt is not None and last.attempt not in (None, row.attempt)
     ]
+
+
+def tells_attempts(rows: Sequence[MetricsRow]) -> bool:
+    """Whether `rows`, a run's from the first on, tell of all attempts at learning until the last.
+
+    Those do not that an earlier version wrote, unless its were all of the first attempt.
+    """
+    if not rows or rows[0].attempt is not None:
+        return True
+    return next((row.attempt for row in rows if row.attempt is not None), None) == 1
+
+
+def count_given_up(rows: Sequence[MetricsRow], abandon_after: int) -> int | None:
+    """Return how many attempts were given up, by all of a run's `rows` until now.
+
+    `abandon_after` is that of [training]. None if they do not tell.
+    """
+    if not abandon_after:
+        return 0
+    return sum(row.given_up for row in rows) if tells_attempts(rows) else None
 
 
 class History:

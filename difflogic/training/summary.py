@@ -13,7 +13,7 @@ from difflogic.evaluation.exactness import EXACTNESS
 from difflogic.model import Model
 from difflogic.tasks import task_class
 from difflogic.training.best import NONE
-from difflogic.training.metrics import History
+from difflogic.training.metrics import History, count_given_up
 from difflogic.training.trainer import Trainer
 
 
@@ -75,12 +75,15 @@ def summarize(
 
 
 def _attempts(config: Config, trainer: Trainer, history: History) -> dict[str, Any]:
-    """Return how often learning began, and of which attempt the result is, where it starts over."""
+    """Return how often learning began, and of which attempt the result is, where it starts over.
+
+    How many were given up is None where an earlier version, which did not write it down, began.
+    """
     if not config.training.restart_every:
         return {}
     counted = {
         "begun": trainer.attempt,
-        "given_up": sum(row.given_up for row in history),
+        "given_up": count_given_up(history.rows, config.training.abandon_after),
         "result": trainer.result_attempt,
     }
     return {"attempts": counted}

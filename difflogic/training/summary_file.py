@@ -39,6 +39,11 @@ _COUNT_TYPES: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 """What is read of each of ``scores.exactness.counts``, where there are some."""
 
+_ATTEMPT_TYPES: dict[str, tuple[type, ...]] = {
+    "attempts.begun": (int,), "attempts.given_up": (int, type(None)), "attempts.result": (int,),
+}  # fmt: skip
+"""What is read of a run's attempts; those that do not start over, or of before, do not say."""
+
 
 def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:
     """Return the file's text: the summary, the SHA-256 of the run's `files`, and one over it all.
@@ -69,7 +74,8 @@ def parse(content: bytes) -> dict[str, Any]:
     _check_exactness(data["scores"].get("exactness", {}))
     _check_assurance(data["scores"].get("assurance"))
     _check_polished(data.get("polished"))
-    _check_attempts(data.get("attempts"))
+    if data.get("attempts") is not None:
+        _require(data, _ATTEMPT_TYPES)
     if type(data["seconds"].get("processor", 0)) not in _NUMBER:
         raise ValueError('"seconds.processor" is of a wrong type')
     if type(data.get("pool_from")) not in (int, type(None)):
@@ -89,15 +95,6 @@ def _check_assurance(found: Any) -> None:
         raise ValueError('"scores.assurance" is of a wrong type')
     if type(found.get("from_step")) not in (int, type(None)):
         raise ValueError('"scores.assurance.from_step" is of a wrong type')
-
-
-def _check_attempts(found: Any) -> None:
-    """Check how often learning began; runs that do not start over, or of before, do not say."""
-    if found is None:
-        return
-    for name in ("begun", "given_up", "result"):
-        if not isinstance(found, dict) or type(found.get(name)) is not int:
-            raise ValueError('"attempts" is of a wrong type')
 
 
 def _check_polished(found: Any) -> None:

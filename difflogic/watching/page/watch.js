@@ -168,7 +168,7 @@ function onRows(told) {
   rows = told.begins ? told.rows : rows.concat(told.rows);
   searches = told.begins ? told.searches : searches.concat(told.searches);
   starts = told.begins ? told.starts : starts.concat(told.starts);
-  givenUp = told.begins ? told.givenUp : givenUp + told.givenUp;
+  givenUp = told.givenUp === null ? null : told.givenUp + (told.begins ? 0 : givenUp);
   const last = rows.at(-1);
   if (!last) return;
   const number = (value) => (value === null ? "–" : short(value));

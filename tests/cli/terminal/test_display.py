@@ -54,11 +54,16 @@ def test_the_attempt_is_shown_where_learning_starts_over() -> None:
         "attempt 2 given up after 1000 epochs: 89 of 400 cells wrong, more than 10 %"
     )
     progress = Progress(10, starts_over=True)
-    progress.recall(MetricsRow(1, 12.0, attempt=1, given_up=True))
+    progress.recall([MetricsRow(1, 12.0, attempt=1, given_up=True)])
     progress.add(result(2, attempt=2, given_up=why))
     progress.add(result(3, attempt=3))
     assert display.line(progress).startswith("epoch  3/10  attempt 3  soft loss")
     assert "attempt           3 2 given up" in display.compose("run", progress, 80, 24).plain
+    progress.recall([MetricsRow(3, 12.0), MetricsRow(4, 12.0, attempt=3, given_up=True)])
+    progress.add(result(5, attempt=4, given_up=why))
+    shown = display.compose("run", progress, 80, 24).plain
+    assert "attempt           4" in shown
+    assert "given up" not in shown, "an earlier version recorded no attempts"
     progress.starts_over = False
     assert "attempt" not in display.line(progress)
     assert "attempt" not in display.compose("run", progress, 80, 24).plain
@@ -112,8 +117,8 @@ def test_a_resumed_run_has_its_best_and_the_rate_of_this_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     progress = Progress(100, started=100.0)
-    for epoch, hard_loss in enumerate([7.0, 2.0, 4.0], 1):
-        progress.recall(MetricsRow(epoch, 12.0, hard_loss, 0.5))
+    losses = enumerate([7.0, 2.0, 4.0], 1)
+    progress.recall([MetricsRow(epoch, 12.0, hard_loss, 0.5) for epoch, hard_loss in losses])
     progress.add(result(4))
     monkeypatch.setattr(display.time, "perf_counter", lambda: 100.5)
     assert (progress.best_hard_loss, progress.best_epoch, progress.epoch) == (2.0, 2, 4)

@@ -92,6 +92,8 @@ def test_how_often_learning_began() -> None:
     assert "\nattempts   3; the circuit is of attempt 3\n" in text
     text = report.render(summary(attempts=found | {"given_up": 2, "result": 1}), "runs/x")
     assert "\nattempts   3, 2 given up; the circuit is of attempt 1\n" in text
+    text = report.render(summary(attempts=found | {"given_up": None}), "runs/x")
+    assert "\nattempts   3, how many were given up is not recorded; the circuit" in text
     assert "attempts" not in report.render(summary(), "runs/x")
 
 

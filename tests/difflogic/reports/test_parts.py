@@ -101,10 +101,18 @@ def test_figures_mark_where_learning_started_over():
         assert marked == [f"{charts.LEFT + epoch / 8 * width:.1f}" for epoch in (2, 5)]
     (once,) = curves.figures(History([MetricsRow(n, 1.0, attempt=n) for n in (1, 2)]), None, None)
     assert once["caption"].endswith(" Learning started over once, at the dotted line.")
-    assert contents._attempts(History(begun)) == "3, 2 given up"
-    assert contents._attempts(History(begun[2:5])) == "2"
-    assert contents._attempts(History(begun[:1])) is contents._attempts(History()) is None
-    assert contents._attempts(History([MetricsRow(1, 1.0)])) is None
+    assert contents._attempts(History(begun), 1) == "3, 2 given up"
+    assert contents._attempts(History(begun[2:5]), 1) == "2"
+    assert contents._attempts(History(begun[:1]), 1) is contents._attempts(History(), 1) is None
+    assert contents._attempts(History([MetricsRow(1, 1.0)]), 1) is None
+
+
+def test_a_run_that_an_earlier_version_began_has_attempts_that_are_not_recorded():
+    rows = [MetricsRow(n, 1.0, attempt=None if n < 3 else n - 1) for n in range(1, 6)]
+    assert contents._attempts(History(rows), 1) == "4, how many were given up is not recorded"
+    assert contents._attempts(History(rows), 0) == "4"
+    (found,) = curves.figures(History(rows), None, None)
+    assert found["caption"].endswith(" at dotted lines, and before these, which is not recorded.")
 
 
 @pytest.mark.parametrize("end", [1, 2, 7, 40, 300, 999, 4200, 123456])

@@ -1,5 +1,6 @@
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from difflogic.training.metrics import (
     MetricsRow,
     Restart,
     Search,
+    count_given_up,
     from_csv,
     restarts,
+    tells_attempts,
     to_csv,
 )
 from difflogic.training.phases import PHASES
@@ -154,6 +157,16 @@ def test_learning_starts_over_where_the_attempt_changes():
     # Of a part, too: where one is given up at its end nothing has begun yet.
     assert restarts(rows[4:12]) == expected[:1]
     assert restarts([]) == []
+
+
+def test_those_that_were_given_up_are_counted_where_all_are_recorded():
+    rows = [MetricsRow(n, 1.0, attempt=1 + n // 3, given_up=n % 3 == 2) for n in range(1, 9)]
+    for known, expected in ((0, 3), (1, 3), (2, None), (5, None), (8, None)):
+        found = [replace(row, attempt=None, given_up=False) for row in rows[:known]] + rows[known:]
+        assert count_given_up(found, abandon_after=2) == expected
+        assert tells_attempts(found) == (expected is not None)
+        assert count_given_up(found, abandon_after=0) == 0, "then none ever is"
+    assert count_given_up([], abandon_after=2) == 0
 
 
 def test_damage_after_the_epoch_does_not_matter():

@@ -58,12 +58,17 @@ def test_one_that_tells_wrongly_of_polishing_is_refused(summary, polished):
         summary_file.parse(text.encode())
 
 
-@pytest.mark.parametrize("attempts", [3, {}, {"begun": 2, "given_up": None, "result": 1}])
+@pytest.mark.parametrize(
+    "attempts",
+    [3, {}, {"begun": 2, "given_up": "1", "result": 1}, {"begun": 2, "result": 1},
+     {"begun": None, "given_up": 1, "result": 1}],
+)  # fmt: skip
 def test_one_that_tells_wrongly_of_attempts_is_refused(summary, attempts):
     whole = {"begun": 2, "given_up": 1, "result": 1}
-    assert summary_file.parse(summary_file.render(summary | {"attempts": whole}, {}).encode())
+    for told in (whole, whole | {"given_up": None}):
+        assert summary_file.parse(summary_file.render(summary | {"attempts": told}, {}).encode())
     text = summary_file.render(summary | {"attempts": attempts}, {})
-    with pytest.raises(ValueError, match='"attempts" is of a wrong type'):
+    with pytest.raises(ValueError, match=r'"attempts\.\w+" is missing or of a wrong type'):
         summary_file.parse(text.encode())
 
 

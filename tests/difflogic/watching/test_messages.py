@@ -137,6 +137,8 @@ def test_where_learning_started_over_is_told_once():
     assert heard == [([], 0), ([], 1), ([[4, 2, True]], 0), ([], 0), ([[6, 3, False]], 0), ([], 0)]
     news = told(Told(), feed)["rows"]
     assert ([start[0] for start in news["starts"]], news["givenUp"]) == ([4, 6], 1)
+    feed.offer(rows=(*(replace(row, attempt=None) for row in found[:5]), *found[5:]))
+    assert told(Told(), feed)["rows"]["givenUp"] is None, "an earlier version began it"
     feed.offer(rows=tuple(replace(row, attempt=row.epoch) for row in rows(3 * MOST_EVENTS)))
     starts = told(Told(), feed)["rows"]["starts"]
     assert (len(starts), starts[-1][0]) == (MOST_EVENTS, 3 * MOST_EVENTS - 1)
