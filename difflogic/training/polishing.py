@@ -110,7 +110,8 @@ def polish(
             # Where gates that do not matter pass inputs on, others can read these.
             late = walk.tidied() if number % 4 == 0 else walk.kept
             late_walk = late, walk.best.from_step, walk.samples
-            hastened = _Hastening(*common, *late_walk, MORE_GATES if number % 2 else None)
+            more_gates = MORE_GATES if number % 2 else None
+            hastened = _Hastening(*common, *late_walk, due, more_gates)
             spent += hastened.spend(budget)
             if hastened.is_over:
                 walk = _Walk(*common, hastened.kept, hastened.best.from_step, hastened.samples)
@@ -222,10 +223,10 @@ class _Walk:
 
 
 class _Hastening(_Walk):
-    """A walk to a circuit that is proved in time: less and less is unknown then."""
+    """A walk to a circuit that is proved from the step `due` on: less and less is unknown then."""
 
     def __init__(self, *of_walk: Any) -> None:
-        *walk, more_gates = of_walk
+        *walk, self._due, more_gates = of_walk
         super().__init__(*walk)
         self._unknown = self._prover.unknown_in_time(self.kept)
         if more_gates:
@@ -238,7 +239,9 @@ class _Hastening(_Walk):
             return
         self._unknown = unknown
         self._take(ops)
-        if unknown == 0:
-            self.best = Extent(gates, self._prover.certified_step(ops))
+        # It alone says whether what is known then is right, and stays.
+        step = self._prover.certified_step(ops)
+        if step is not None and step <= self._due:
+            self.best = Extent(gates, step)
             self.kept = ops.copy()
             self.is_over = True

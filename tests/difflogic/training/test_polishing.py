@@ -143,6 +143,26 @@ def test_a_certificate_that_is_late_is_hastened(monkeypatch: pytest.MonkeyPatch)
     assert polished(config, netlist, ops, 300).after.from_step == 13
 
 
+def test_a_walk_is_over_where_the_certificate_is_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not where nothing is unknown any more, whoever says so."""
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    late = []
+
+    class Walk(polishing._Hastening):
+        def _consider(self, ops: np.ndarray, gates: int) -> None:
+            super()._consider(ops, gates)
+            step = judge.certified_step(ops)
+            late.append(step is not None and step > 12)
+            assert self.is_over == (step is not None and step <= 12)
+
+    config = board(netlist.channels, "automaton.steps=12")
+    judge = Judge(netlist, Plan.of(config, 8, STREAMS))
+    monkeypatch.setattr(polishing, "_Hastening", Walk)
+    monkeypatch.setattr(Judge, "unknown_in_time", lambda judge, ops: 0)
+    assert polished(config, netlist, ops, 300).before.from_step == 13
+    assert any(late)
+
+
 @pytest.mark.parametrize("name", ["checkerboard-seed-2", "checkerboard-async-seed-1"])
 def test_a_certificate_in_time_or_of_rounds_is_left_as_it_is(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -165,7 +185,7 @@ def test_what_is_unknown_in_time_is_what_sets_leave_open(steps: int) -> None:
     *_, state = itertools.islice(sets.descend(asked.network, asked.board), steps + 1)
     expected = (sets.as_array(asked.board, state)[list(asked.shown)] == sets.UNKNOWN).sum()
     assert judge.unknown_in_time(ops) == expected
-    assert (expected == 0) == (steps >= 13)
+    assert (expected == 0) == (steps >= 13) == (judge.certified_step(ops) <= steps)
     assert judge.unknown_in_time(np.full_like(ops, Op.XOR)) is None
 
 
