@@ -236,7 +236,7 @@ class Shown:
         self.interruption = self._stack.enter_context(Interruption(after, patience=None))
         self._progress = display.Progress(
             config.training.epochs, config.task.loss_channels, self._channels,
-            may_stop=config.finishing.stop, starts_over=bool(config.training.restart_every),
+            may_stop=config.finishing.stop, starts_over=config.starts_over,
         )  # fmt: skip
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from difflogic.config import problems, schema
-from difflogic.config.models import Config
+from difflogic.config.models import SAVED, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.config.toml_text import parse_toml
@@ -42,6 +42,7 @@ def load_config(
     recipe: str | None = None,
     *,
     allow_code: bool = False,
+    saved: bool = False,
 ) -> Config:
     """Load a configuration: a shipped one by its name, any other by its path.
 
@@ -51,8 +52,9 @@ def load_config(
     else was typed. The last one of a key wins. A relative path of a picture or of a task's code
     starts at the directory of the file that it stands in, and at the working directory if it
     stands in an override. `allow_code` runs the code of a task that is not the program's own: only
-    for a configuration that the user named. Raises ConfigError that names the file or override,
-    the key, what is wrong and what would be right.
+    for a configuration that the user named. `saved` says that the program wrote the file, perhaps
+    an earlier version, which took what is refused today. Raises ConfigError that names the file or
+    override, the key, what is wrong and what would be right.
     """
     if isinstance(overrides, str) or not all(
         isinstance(item, str | Override) for item in overrides
@@ -81,18 +83,21 @@ def load_config(
     except ConfigError as error:
         origin = next((origins[place] for place in culprits if place in origins), str(path))
         found.append((origin, f"[{TASK}] {culprits[0][1]}: {error}"))
-        return _check(data, str(path), origins, found, known=culprits[:1])
+        return _check(data, str(path), origins, found, known=culprits[:1], saved=saved)
     for item in given.hidden:
         found += _problems_of(item, data)
-    config = _check(data, str(path), origins, found)
+    config = _check(data, str(path), origins, found, saved=saved)
     if allow_code and isinstance(config.task, OwnSection):
         config = config.model_copy(update={TASK: own.try_out(config.task, config.automaton)})
     return config
 
 
-def config_from_dict(data: Mapping[str, Any], source: str) -> Config:
-    """Check plain tables, as `Config.to_dict` gives them; `source` names them in messages."""
-    return _check(data, source, {}, [])
+def config_from_dict(data: Mapping[str, Any], source: str, *, saved: bool = False) -> Config:
+    """Check plain tables, as `Config.to_dict` gives them; `source` names them in messages.
+
+    `saved` says that the program wrote them down, as `load_config` has it.
+    """
+    return _check(data, source, {}, [], saved=saved)
 
 
 def shipped_configs() -> list[str]:
@@ -318,6 +323,7 @@ def _check(
     origins: Mapping[problems.Place, str],
     found: Iterable[tuple[str, str]],
     known: Collection[problems.Place] = (),
+    saved: bool = False,
 ) -> Config:
     """Validate, or raise one ConfigError with what was found before and all that is wrong.
 
@@ -325,7 +331,7 @@ def _check(
     """
     found = list(found)
     try:
-        config = Config.model_validate(dict(data))
+        config = Config.model_validate(dict(data), context={SAVED: saved})
     except ValidationError as error:
         for problem in problems.find(error):
             if problem.place not in known:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 import tomli_w
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from difflogic.config.learning import (
     Count,
@@ -30,6 +30,9 @@ from difflogic.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
 
 MAX_GATES = 2**20
 """Gates per cell: 80 times the largest published circuit. Guards memory against slips."""
+
+SAVED = "saved"
+"""In the context of a check: whether a version of the program wrote the configuration to a file."""
 
 # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
 Layers = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000, strict=False)]
@@ -134,6 +137,11 @@ class Config(Section):
             carry=self.update.carry,
         )
 
+    @property
+    def starts_over(self) -> bool:
+        """Whether learning starts over now and then."""
+        return bool(self.training.restart_every or self.pool.restart_every)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain tables, lists and scalars, as TOML and JSON know them.
 
@@ -157,11 +165,19 @@ class Config(Section):
         )
 
     @model_validator(mode="after")
-    def _check_sections_agree(self) -> Config:
+    def _check_sections_agree(self, info: ValidationInfo) -> Config:
         problems = [*_task_problems(self), *_circuit_problems(self), *_form_problems(self)]
+        if not (info.context or {}).get(SAVED):
+            problems += _growth_problems(self)
         if problems:
             raise ValueError("\n".join(problems))
         return self
+
+
+_NO_SEARCHES = (
+    "[pool] after_growth: without searches no circuit is found to begin with: set it to false, or "
+    "[finishing] every above 0"
+)
 
 
 def _task_problems(config: Config) -> list[str]:
@@ -180,20 +196,12 @@ def _task_problems(config: Config) -> list[str]:
             "[training] abandon_after: gives up an attempt before its restart_every epochs are "
             "over, and has to be less: set it to 0, or restart_every above it"
         )
-    if config.pool.after_growth and not config.finishing.every:
-        problems.append(
-            "[pool] after_growth: without searches no circuit is found to begin with: set it to "
-            "false, or [finishing] every above 0"
-        )
+    if config.pool.batch and config.pool.after_growth and not config.finishing.every:
+        problems.append(_NO_SEARCHES)
     if config.pool.restart_every and not config.pool.after_growth:
         problems.append(
             "[pool] restart_every: counts the epochs of a pool that waits for growth: set [pool] "
             "after_growth = true, or this to 0"
-        )
-    if config.pool.restart_every and not config.training.restart_every:
-        problems.append(
-            "[pool] restart_every: [training] restart_every = 0 is never to start over, and would "
-            "leave growth without a bound: set that above 0, or this to 0"
         )
     if config.training.later_steps and own.is_loaded(task) and task_class(task).moves_on():
         problems.append(
@@ -216,6 +224,19 @@ def _task_problems(config: Config) -> list[str]:
         )
     if len(set(task.loss_channels)) < len(task.loss_channels):
         problems.append("[task] loss_channels: a channel is listed twice: list it once")
+    return problems
+
+
+def _growth_problems(config: Config) -> list[str]:
+    """Return what is wrong today and earlier versions took: files of theirs mean what they did."""
+    problems = []
+    if not config.pool.batch and config.pool.after_growth and not config.finishing.every:
+        problems.append(_NO_SEARCHES)
+    if config.pool.restart_every and not config.training.restart_every:
+        problems.append(
+            "[pool] restart_every: [training] restart_every = 0 is never to start over, and would "
+            "leave growth without a bound: set that above 0, or this to 0"
+        )
     return problems
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +78,17 @@ def resolve(
     source, kept = config, list(overrides)
     if resume is not None:
         path = find_run(str(resume)) / CONFIG
-        stored = load_config(path)
+        stored = load_config(path, saved=True)
         whole = [f"name={stored.name}", f"training.epochs={stored.training.epochs}"]
         source, kept = source or path, [*map(Override, whole), *kept]
     if source is None:
         known = ", ".join(shipped_configs())
         raise ConfigError(f"name a configuration, one of {known}, or a TOML file; or a run")
-    settings = load_config(source, kept, recipe, allow_code=allow_code)
+    # A file that a user names is checked as one that a user wrote.
+    read = partial(load_config, source, allow_code=allow_code, saved=config is None)
+    settings = read(kept, recipe)
     task_class(settings.task)  # before anything is made, if its code may not run
-    return without_foreign_results(settings, load_config(source, allow_code=allow_code))
+    return without_foreign_results(settings, read())
 
 
 def warm_up(run: Session) -> None:

@@ -56,7 +56,7 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = nothing) -> Iterator[
     ranks.tireless = told["tireless"]
     if is_own(told["config"]["task"]["kind"]):
         load_code()
-    config, model = config_from_dict(told["config"], "rank 0"), None
+    config, model = config_from_dict(told["config"], "rank 0", saved=True), None
     if config.training.start_from is not None:
         model = share_model(Model.create(config), ranks)
     with Trainer(config, model, ranks) as trainer:

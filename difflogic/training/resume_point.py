@@ -62,7 +62,8 @@ def find_resume_point(
 def _read(path: Path, run: RunDirectory, config: Config, template: State) -> ResumePoint:
     checkpoint = read_checkpoint(path, template)
     try:
-        changes = differing(config_from_dict(checkpoint.config, str(path)), config)
+        stored = config_from_dict(checkpoint.config, str(path), saved=True)
+        changes = differing(stored, config)
         if changes:
             raise CheckpointError(f"{path}: is of another run: {', '.join(changes)}")
         history = run.read_metrics(checkpoint.epoch)

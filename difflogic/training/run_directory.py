@@ -220,7 +220,7 @@ class RunDirectory:
             raise ConfigError(
                 f"{path}: is a link, and none is followed there: put the file in its place"
             )
-        return load_config(path) if path.exists() else None
+        return load_config(path, saved=True) if path.exists() else None
 
     def write_metrics(self, history: History) -> Path:
         """Write metrics.csv anew, with all rows."""

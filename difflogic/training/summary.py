@@ -79,7 +79,7 @@ def _attempts(config: Config, trainer: Trainer, history: History) -> dict[str, A
 
     How many were given up is None where an earlier version, which did not write it down, began.
     """
-    if not config.training.restart_every:
+    if not config.starts_over:
         return {}
     counted = {
         "begun": trainer.attempt,

@@ -5,14 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from difflogic.config import config_from_dict, load_config
 from difflogic.errors import ConfigError
 from difflogic.evaluation.assurance import assure
+from difflogic.library.training import train
+from difflogic.model import Model
 from difflogic.streams import stream
 from difflogic.training.best import BestCircuit
 from difflogic.training.finishing import Finished
+from difflogic.training.metrics import History
+from difflogic.training.session import execute
+from difflogic.training.summary import summarize
 from difflogic.training.trainer import Trainer
+from difflogic.verification.checks import with_sections
 from tests.difflogic.training.test_holding import HOLDING
-from tests.difflogic.training.tiny import growing, resumed, steps, trained
+from tests.difflogic.training.tiny import growing, resumed, steps, stop_after, trained
 
 STAGED = (
     *HOLDING, "pool.after_growth=true", "training.epochs=300", "finishing.from_epoch=60",
@@ -169,6 +176,47 @@ def test_a_pool_starts_over_only_where_growth_does():
     # And searches find what has grown.
     with pytest.raises(ConfigError, match=r"\[pool\] after_growth: without searches"):
         growing(*PATIENT, "pool.batch=0", "finishing.every=0")
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"training": {"restart_every": 0}}, "restart_every"),
+        ({"pool": {"batch": 0, "restart_every": 0}, "training": {"restart_every": 0},
+          "finishing": {"every": 0}}, "after_growth"),
+    ],
+)  # fmt: skip
+def test_a_run_goes_on_that_an_earlier_version_took(tmp_path, changes, key):
+    """And its model loads. What a user writes is refused."""
+    config = with_sections(growing(*PATIENT, "training.epochs=6"), **changes)
+    whole, path = tmp_path / "whole", tmp_path / "run"
+    execute(config, whole)
+    execute(config, path, should_stop=stop_after(3))
+    assert train(resume=path).finished
+    first, again = (Model.load(run / "model.npz") for run in (whole, path))
+    np.testing.assert_array_equal(first.logits, again.logits)
+    assert again.config == first.config
+    assert again.config.pool == config.pool
+    for refused in (
+        lambda: load_config(path / "config.toml"),
+        lambda: config_from_dict(config.to_dict(), str(path / "config.toml")),
+        lambda: train(path / "config.toml", directory=tmp_path / "new"),
+        lambda: train(path / "config.toml", resume=path),
+    ):
+        with pytest.raises(ConfigError, match=rf"config\.toml: \[pool\] {key}: "):
+            refused()
+
+
+def test_growth_without_a_bound_has_attempts_too():
+    """As an earlier version took it: a pool's epochs end an attempt, no others are counted."""
+    config = with_sections(growing(*PATIENT), training={"restart_every": 0})
+    assert config.starts_over
+    with Trainer(config) as trainer:
+        assert not trainer._attempt.ends_before(10**6)
+        trainer._attempt.pool_from = 90
+        assert trainer._attempt.ends_before(110)
+        summary = summarize(config, trainer, History(), resumed=0, processor=0.0)
+    assert summary["attempts"]["begun"] == 1
 
 
 def test_only_a_pool_that_waits_for_growth_is_counted():
