@@ -129,13 +129,14 @@ def bench(
 ) -> None:
     """Measure training steps of a configuration, after a warm-up.
 
-    A step is all of an epoch: samples, rollout, gradients, hard evaluation and optimizer. Exits 1
-    if the compared paths do not compute the same.
+    A step is all of an epoch: samples, rollout, gradients, hard evaluation and optimizer. It has
+    the published number of samples, where training takes another (--set training.batch=N changes
+    it). Exits 1 if the compared paths do not compute the same.
     """
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
-    from difflogic.config import Override, load_config
+    from difflogic.config import BENCHMARK, Override, load_config
 
     asked = Asked.of(workers, batch, compare, grid or [], ranks)
     if profile or trace is not None:
@@ -145,7 +146,10 @@ def bench(
     given = [Override(f"parallel.workers={workers}", flag)] if one else []
     source = config_command.source(config, small, "--config")
     chosen = [*(Override(text, f"--set {text}") for text in overrides or []), *given]
-    settings = load_config(source, chosen, allow_code=True)
+    settings = load_config(source, chosen, BENCHMARK, allow_code=True)
+    listed = asked.batches or any(axis.startswith("training.batch=") for axis in asked.grid)
+    if settings.published.batch is not None and not listed:
+        _tell_of_batch(settings, load_config(source, chosen))
     if asked.ranks:
         show_ranks(asked, settings, oversubscribe, repeat, as_json)
         return
@@ -168,6 +172,16 @@ def bench(
         _show(report, settings)
     if report.agreement is not None and not report.agreement.equal:
         _refuse(report, report.agreement)
+
+
+def _tell_of_batch(measured: Config, trained: Config) -> None:
+    """Say so if steps of other samples are measured than training takes."""
+    samples, usual = measured.training.batch, trained.training.batch
+    if samples != usual:
+        note(
+            f"note: {samples} samples per step, as published; training takes {usual}: "
+            f"--set training.batch={usual}"
+        )
 
 
 def _refuse_options(context: typer.Context) -> None:

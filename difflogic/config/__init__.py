@@ -18,10 +18,12 @@ from difflogic.config.models import (
     PerceptionConfig,
     UpdateConfig,
 )
+from difflogic.config.recipes import BENCHMARK
 from difflogic.config.running import ParallelConfig
 from difflogic.sections import AutomatonConfig
 
 __all__ = [
+    "BENCHMARK",
     "AutomatonConfig",
     "Config",
     "EvaluationConfig",

@@ -86,9 +86,15 @@ class EvaluationConfig(Section):
 
 
 class PublishedConfig(Section):
-    """What the reference published for this experiment. Only --recipe reference uses it."""
+    """What the reference published for this experiment.
+
+    Only recipes use it: --recipe reference, and benchmark, of which steps are measured.
+    """
 
     epochs: Count | None = Field(default=None, description="training steps, as published")
+    batch: Size | None = Field(
+        default=None, description="samples per training step, where another number works better"
+    )
     learning_rate: Annotated[float, Field(gt=0, le=1000)] | None = Field(
         default=None, description="AdamW's step size, where another one works better here"
     )

@@ -1,12 +1,13 @@
 """Named ways to learn, which replace what a configuration says about learning.
 
 A shipped configuration states the recipe that works best. The defaults of the learning levers are
-the reference, the recipe of the DiffLogic CA notebook: `reference` goes back to them.
+the reference, the recipe of the DiffLogic CA notebook: `reference` goes back to them. `benchmark`
+is what `dct bench` measures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from difflogic.config import schema
@@ -15,7 +16,7 @@ from difflogic.errors import ConfigError, did_you_mean
 KEPT = ("seed", "epochs", "batch", "learning_rate", "precision", "start_from")
 """Keys of [training] that belong to the experiment, not to the way it is learned."""
 
-PUBLISHED = ("epochs", "learning_rate")
+PUBLISHED = ("epochs", "batch", "learning_rate")
 """Keys of [training] that are as [published] has them, where it does."""
 
 LEVER_KEYS: tuple[tuple[str, str], ...] = (
@@ -41,13 +42,26 @@ def reference(data: dict[str, Any]) -> dict[str, Any]:
     for section, key in (*levers, *LEVER_KEYS):
         if isinstance(changed.get(section), dict):
             changed[section] = {k: v for k, v in changed[section].items() if k != key}
-    published, training = changed.get("published"), changed.get("training")
-    if isinstance(training, dict):
-        if attempt > 0:
-            training["epochs"] = attempt
-        if isinstance(published, dict):
-            training |= {key: published[key] for key in PUBLISHED if key in published}
-    return changed
+    if attempt > 0 and isinstance(changed.get("training"), dict):
+        changed["training"]["epochs"] = attempt
+    return _as_published(changed, PUBLISHED)
+
+
+def benchmark(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration with the published number of samples per step, where there is one.
+
+    A step of the same work is measured whatever number learns best: figures stay comparable with
+    those of before and with those of others.
+    """
+    return _as_published(data, ("batch",))
+
+
+def _as_published(data: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    """Return the tables with some keys of [training] as [published] has them, where it does."""
+    published, training = data.get("published"), data.get("training")
+    if not isinstance(training, dict) or not isinstance(published, dict):
+        return data
+    return data | {"training": training | {k: published[k] for k in keys if k in published}}
 
 
 def _restarts(section: object) -> int:
@@ -56,7 +70,12 @@ def _restarts(section: object) -> int:
     return epochs if isinstance(epochs, int) and epochs > 0 else 0
 
 
-RECIPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"reference": reference}
+BENCHMARK = "benchmark"
+
+RECIPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "reference": reference,
+    BENCHMARK: benchmark,
+}
 """Maps tables as read from a file to tables; the check comes after it."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from difflogic import benchmark, evaluation, machine
-from difflogic.config import Config, load_config
+from difflogic.config import BENCHMARK, Config, load_config
 from difflogic.errors import ConfigError
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
@@ -72,10 +72,12 @@ def bench(
 ) -> benchmark.Report:
     """Measure training steps of a configuration, after a warm-up that compiles what it takes.
 
+    Of a configuration by its name or file steps have the published number of samples, where there
+    is one that the overrides do not change.
     `compare` measures in turn with the sequential path or the NumPy oracle, and checks that the
     results are equal. `repeat` steps are measured, by default as many as are usual.
     """
-    settings = config if isinstance(config, Config) else load_config(config, overrides)
+    settings = config if isinstance(config, Config) else load_config(config, overrides, BENCHMARK)
     usual = benchmark.REPEAT_WITH_ORACLE if compare == "oracle" else benchmark.REPEAT
     repeat = usual if repeat is None else repeat
     if repeat < 1:

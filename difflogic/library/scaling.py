@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from difflogic import benchmark
-from difflogic.config import Config, Override, load_config
+from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.errors import ConfigError, did_you_mean
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
 from difflogic.ranks import ALONE, Ranks
@@ -68,7 +68,7 @@ def compare(
         found = (
             config
             if isinstance(config, Config)
-            else load_config(config, overrides, allow_code=allow_code)
+            else load_config(config, overrides, BENCHMARK, allow_code=allow_code)
         )
         settings = of_ranks(found, ranks) if ranks else _settings(found, workers, batches, ways)
     if len(settings) > MOST_ROWS:
@@ -100,7 +100,7 @@ def profile(
     settings = (
         config
         if isinstance(config, Config)
-        else load_config(config, overrides, allow_code=allow_code)
+        else load_config(config, overrides, BENCHMARK, allow_code=allow_code)
     )
     count = Watched(progress, should_stop).counting("steps traced:", repeat)
     return trace_steps(settings, repeat, count)
@@ -132,7 +132,7 @@ def _of_grid(
         changes = [
             Override(f"{key}={value}", f"--grid {key}={value}") for key, value in values.items()
         ]
-        config = load_config(source, [*overrides, *changes], allow_code=allow_code)
+        config = load_config(source, [*overrides, *changes], BENCHMARK, allow_code=allow_code)
         label = " ".join(f"{key}={value}" for key, value in values.items())
         found.append(Setting(label, config, exact=False))
     return found

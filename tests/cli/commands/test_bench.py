@@ -239,6 +239,13 @@ class TestShown:
         assert "Cut down for the oracle: automaton steps from 20 to 1.\n" in text
         assert "1 automaton step, batch 2" in text
 
+    def test_says_that_training_takes_other_samples(self, shown: Callable[..., Any]) -> None:
+        assert shown(made_up()).stderr == (
+            "note: 2 samples per step, as published; training takes 1: --set training.batch=1\n"
+        )
+        assert not shown(made_up(), "--set=training.batch=1").stderr
+        assert not shown(made_up(), "--config=game-of-life").stderr
+
     def test_one_worker(self, shown: Callable[..., Any]) -> None:
         report = made_up(path=measured("parallel", 1, 10.0), peak_all_workers=100e9)
         text = shown(report).stdout

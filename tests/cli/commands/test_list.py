@@ -49,6 +49,6 @@ def test_json(dct: Dct) -> None:
     assert lizard["expected_seconds"] > 0
     assert lizard["epochs"] == config.training.epochs
     published = {"epochs": 3500, "learned_by": 1384, "active_gates": 577}
-    assert lizard["published"] == published | {"learning_rate": None}
+    assert lizard["published"] == published | {"batch": None, "learning_rate": None}
     names = [entry["name"] for entry in result.json["pictures"]]
     assert names == ["letter-g", "lizard", "lizard-small"]

@@ -16,7 +16,8 @@ def run(*arguments):
 
 
 def test_a_plan_says_what_and_why():
-    found = run("checkerboard", "--no-measure", "--machine", "cores=2,l2=2MiB,nodes=2")
+    machine = ("--machine", "cores=2,l2=2MiB,nodes=2")
+    found = run("checkerboard", "--no-measure", "--set", "training.batch=2", *machine)
     assert found.exit_code == 0, found.output
     lines = found.stdout.splitlines()
     assert lines[0] == (

@@ -69,10 +69,29 @@ def test_what_reference_changes_and_what_it_keeps(write):
     )  # fmt: skip
     given, found = load_config(path).to_dict(), load_config(path, recipe="reference").to_dict()
     changed = {"weight_decay": 0.01, "beta2": 0.99, "initial_logit": 10.0}
-    changed |= {"epochs": 500, "learning_rate": 0.05}  # as published
+    changed |= {"epochs": 500, "batch": 2, "learning_rate": 0.05}  # as published
     assert found["training"] == given["training"] | changed
     del given["training"], found["training"]
     assert found == given
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+def test_benchmark_changes_the_samples_of_a_step_alone(name):
+    given, found = load_config(name).to_dict(), load_config(name, recipe="benchmark").to_dict()
+    batch = given["published"].get("batch") or given["training"]["batch"]
+    assert found["training"].pop("batch") == batch
+    del given["training"]["batch"]
+    assert found == given
+
+
+def test_steps_of_two_checkerboards_are_measured_and_of_one_trained():
+    batches = {
+        recipe: load_config("checkerboard", recipe=recipe).training.batch
+        for recipe in (None, "benchmark", "reference")
+    }
+    assert batches == {None: 1, "benchmark": 2, "reference": 2}
+    measured = load_config("checkerboard", ["training.batch=3"], recipe="benchmark")
+    assert measured.training.batch == 3
 
 
 def test_without_published_epochs_the_epochs_stay(write):
@@ -128,7 +147,10 @@ def test_the_tables_given_stay_as_they_are():
 
 
 def test_unknown_recipes():
-    for name, hint in (("referense", 'did you mean "reference"'), ("x", "known: reference")):
+    for name, hint in (
+        ("referense", 'did you mean "reference"'),
+        ("x", "known: reference, benchmark"),
+    ):
         with pytest.raises(ConfigError, match=f'no recipe "{name}": {hint}'):
             load_config("checkerboard", recipe=name)
-    assert list(RECIPES) == ["reference"]
+    assert list(RECIPES) == ["reference", "benchmark"]

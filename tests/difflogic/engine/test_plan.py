@@ -180,20 +180,22 @@ def test_what_is_available_is_not_exceeded():
 
 
 @pytest.mark.parametrize(
-    ("name", "cores", "workers", "strategies", "tasks", "ceilings"),
+    ("name", "recipe", "cores", "workers", "strategies", "tasks", "ceilings"),
     [
-        ("checkerboard", 2, 2, ["samples"], 2, {2: 2, 3: 3, 8: 8, 16: 8}),
-        ("checkerboard", 64, 8, ["steps"], 8, {}),
+        # Two samples are measured, and one trained.
+        ("checkerboard", "benchmark", 2, 2, ["samples"], 2, {2: 2, 3: 3, 8: 8, 16: 8}),
+        ("checkerboard", "benchmark", 64, 8, ["steps"], 8, {}),
+        ("checkerboard", None, 2, 2, ["steps"], 4, {2: 2, 4: 4, 8: 4}),
         # Waking anybody takes longer than the step.
-        ("game-of-life", 64, 1, [], 3, {2: 1.5, 3: 3, 64: 3}),
-        ("letter-g", 2, 2, ["steps"], 8, {2: 2, 64: 8}),
+        ("game-of-life", None, 64, 1, [], 3, {2: 1.5, 3: 3, 64: 3}),
+        ("letter-g", None, 2, 2, ["steps"], 8, {2: 2, 64: 8}),
         # Twelve tiles of 32 cells and one of 16.
-        ("lizard", 2, 2, ["steps"], 13, {2: 2, 13: 12.5}),
+        ("lizard", None, 2, 2, ["steps"], 13, {2: 2, 13: 12.5}),
     ],
 )
-def test_plans_of_the_experiments(name, cores, workers, strategies, tasks, ceilings):
+def test_plans_of_the_experiments(name, recipe, cores, workers, strategies, tasks, ceilings):
     machine = Machine(cores=cores, l2=2 * 2**20, memory=10**11)
-    plan = ParallelPlan.for_model(load_config(name), machine)
+    plan = ParallelPlan.for_model(load_config(name, recipe=recipe), machine)
     assert plan.workers == workers
     assert list(plan.strategies) == strategies
     assert plan.tasks == tasks
