@@ -117,6 +117,15 @@ def require_directory(path: Path) -> None:
             )
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is something at `path`. Raises OSError where that may not be known."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def digest(path: Path) -> str:
     """Return the SHA-256 of such a file, as hexadecimal digits. Raises OSError."""
     with open_plain(path, follow=False) as file:

@@ -14,7 +14,14 @@ import tomli_w
 
 from difflogic.config import config_from_dict
 from difflogic.errors import ConfigError, RunDirectoryError
-from difflogic.files import for_shell, read_inside, refused, require_directory, write_whole
+from difflogic.files import (
+    for_shell,
+    is_there,
+    read_inside,
+    refused,
+    require_directory,
+    write_whole,
+)
 from difflogic.sweeps.question import Asked, Question, Variant, differences, lookup, with_seed
 from difflogic.sweeps.seeds import format_seeds, parse_seeds
 from difflogic.tasks import own, task_class
@@ -52,8 +59,11 @@ class SweepDirectory:
 
     @property
     def exists(self) -> bool:
-        """Whether a sweep was begun here."""
-        return (self.path / FILE).exists()
+        """Whether a sweep was begun here. Raises RunDirectoryError if that cannot be known."""
+        try:
+            return is_there(self.path / FILE)
+        except OSError as error:
+            raise refused(self.path, "used for a sweep", error) from error
 
     def run_path(self, variant: Variant, seed: int) -> Path:
         return self.path / variant.name / f"seed{seed}"

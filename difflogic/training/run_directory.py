@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,6 +19,7 @@ from difflogic.files import (
     LEFTOVERS,
     digest,
     for_shell,
+    is_there,
     open_plain,
     read_inside,
     reason,
@@ -65,13 +67,12 @@ def find_run(name: str, root: str | Path = ROOT) -> Path:
     if name != LAST:
         path = Path(name)
         try:
-            is_there = path.is_dir()
+            there = is_there(path / CONFIG)
         except OSError as error:
             raise refused(path, "used as run directory", error) from error
-        if not is_there:
+        if not path.is_dir():
             raise RunDirectoryError(f"{path}: no such run directory{_known_runs(root)}")
         if not (path / CONFIG).is_file():
-            there = (path / CONFIG).exists()
             what = f"its {CONFIG} is no plain file" if there else f"it has no {CONFIG}"
             raise RunDirectoryError(f"{path}: holds no run, as {what}")
         return path
@@ -111,9 +112,12 @@ def _runs(root: str | Path) -> list[Path]:
     now = datetime.now(UTC)
     found = []
     try:
-        for path in Path(root).glob(f"*/{CONFIG}"):
-            if path.is_file():  # a pipe in one place shall not hide the runs in others
-                found.append((begun(path.parent, now), _changed(path, now), path.parent))
+        for run in Path(root).iterdir():
+            # A pipe in one place, or one that may not be looked into, hides no runs in others.
+            if os.path.isfile(path := run / CONFIG):
+                found.append((begun(run, now), _changed(path, now), run))
+    except FileNotFoundError:
+        return []
     except OSError as error:
         raise refused(Path(root), "searched", error) from error
     return [path for *_, path in sorted(found)]
@@ -183,8 +187,9 @@ class RunDirectory:
             path.mkdir(parents=True, exist_ok=True)
             any(path.iterdir())
         except FileExistsError:
+            what = "a link that leads nowhere" if path.is_symlink() and made else "a file"
             raise RunDirectoryError(
-                f"{path}: is a file, not a directory: name a directory that is new or empty"
+                f"{path}: is {what}, not a directory: name a directory that is new or empty"
             ) from None
         except OSError as error:
             raise refused(path, "used as run directory", error) from error

@@ -116,6 +116,12 @@ def test_a_directory_of_something_else_is_refused(place):
         place.require_empty()
 
 
+def test_a_place_that_cannot_be_looked_into_is_refused(tmp_path):
+    place = SweepDirectory(tmp_path / ("x" * 300))
+    with pytest.raises(RunDirectoryError, match="cannot be used for a sweep: file name too long"):
+        place.exists  # noqa: B018
+
+
 def test_files_from_elsewhere_arrive_with_the_summary_last(place, monkeypatch):
     (variant,) = question().variants
     files = {"summary.json": b"{}", "model.npz": b"model", "config.toml": b"c"}

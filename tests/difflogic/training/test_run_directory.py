@@ -63,6 +63,9 @@ def test_files_where_directories_should_be(tmp_path):
     file.write_text("mine")
     with pytest.raises(RunDirectoryError, match="is a file, not a directory"):
         RunDirectory.create(requested=file)
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(RunDirectoryError, match="is a link that leads nowhere, not a directory"):
+        RunDirectory.create(requested=tmp_path / "link")
     with pytest.raises(RunDirectoryError, match="is a file, where the directory of all runs"):
         RunDirectory.create(file, "x")
     with pytest.raises(RunDirectoryError, match="a part of the path is a file"):
@@ -203,6 +206,23 @@ class TestLast:
         assert find_run("last", tmp_path) == run
         with pytest.raises(RunDirectoryError, match=r"its config\.toml is no plain file"):
             find_run(str(tmp_path / "odd"))
+
+    def test_what_may_not_be_looked_into(self, tmp_path, monkeypatch):
+        """Is told of where it is asked for, and passed over among others."""
+        mine, theirs = self.make(tmp_path, "mine"), self.make(tmp_path, "theirs", "3000-01-01")
+        look = os.stat
+
+        def guarded(path, **more):
+            if str(path).startswith(f"{theirs}/"):
+                raise PermissionError(13, "Permission denied", str(path))
+            return look(path, **more)
+
+        monkeypatch.setattr(os, "stat", guarded)
+        with pytest.raises(RunDirectoryError, match="theirs: cannot be used as run directory: per"):
+            find_run(str(theirs))
+        assert find_run("last", tmp_path) == mine
+        with pytest.raises(RunDirectoryError, match=r"toml: cannot be searched: not a directory"):
+            find_run("last", mine / "config.toml")
 
     def test_a_file_that_is_dated_ahead_is_not_the_newest(self, tmp_path):
         self.make(tmp_path, "old", "2026-01-01T00:00:00.000000", changed=2**33)
