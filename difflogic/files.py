@@ -37,6 +37,7 @@ _REMEDIES = {
     errno.EISDIR: "the path is a directory: choose another path",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ELOOP: "it is a link, and none is followed there: remove it",
+    errno.EMLINK: "it is a pipe or a device, or has another name elsewhere: remove it",
     errno.EMFILE: "allow more open files (ulimit -n), or use fewer workers",
     errno.ENFILE: "close other programs, which hold too many files open",
 }
@@ -97,7 +98,7 @@ def open_inside(path: Path) -> BinaryIO:
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         file.close()
-        raise OSError(errno.ELOOP, "no plain file of its own", str(path))
+        raise OSError(errno.EMLINK, "no plain file of its own", str(path))
     return file
 
 
