@@ -23,7 +23,13 @@ def _import_nothing_from_here() -> None:
     """
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     here = sys.path[0] if sys.path else home
-    if not sys.flags.safe_path and os.path.abspath(here) == os.getcwd() != home:
+    try:
+        working = os.getcwd()
+    except OSError as error:  # libraries ask for it, too, and say less when there is none
+        reason = (error.strerror or str(error)).lower()
+        print(f"error: the working directory: {reason}: go to one that is there", file=sys.stderr)
+        sys.exit(2)
+    if not sys.flags.safe_path and os.path.abspath(here) == working != home:
         del sys.path[0]
 
 

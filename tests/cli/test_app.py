@@ -208,3 +208,12 @@ def test_results_that_cannot_be_printed_are_a_failure(arguments: list[str]) -> N
         )
     assert done.returncode == 1
     assert done.stderr == "error: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="where a directory in use can be removed")
+def test_a_working_directory_that_is_gone_is_told(tmp_path: Path) -> None:
+    gone = "import os, sys; os.rmdir(os.getcwd()); from cli.entry import main; main()"
+    result = run_python("-c", gone, cwd=tmp_path)
+    assert result.returncode == 2
+    told = "error: the working directory: no such file or directory: go to one that is there\n"
+    assert result.stderr == told
