@@ -73,7 +73,7 @@ class VariantResult:
     proved: int
     """Exact runs of which that is proved, for every start or every case."""
     from_step: float | None
-    """Median of the steps from which that is proved, over the runs of which it is."""
+    """Median of the steps from which that is proved, over these runs."""
     from_step_min: int | None
     from_step_max: int | None
 
@@ -125,7 +125,8 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
     ]
     seconds = [row.seconds for row in rows if row.seconds is not None]
     processor = [row.processor_seconds for row in rows if row.processor_seconds is not None]
-    steps = [row.from_step for row in rows if row.proved and row.from_step is not None]
+    proved = [row for row in rows if row.status == "exact" and row.proved]
+    steps = [row.from_step for row in proved if row.from_step is not None]
     return VariantResult(
         variant.name, variant.values,
         seeds=ended,
@@ -141,7 +142,7 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
         processor_seconds=_median(processor),
         failed=count["failed"],
         missing=count["missing"],
-        proved=sum(row.status == "exact" and row.proved is True for row in rows),
+        proved=len(proved),
         from_step=_median(steps),
         from_step_min=min(steps, default=None),
         from_step_max=max(steps, default=None),

@@ -110,8 +110,8 @@ def to_markdown(question: Question, rows: Sequence[Row]) -> str:
         f"{question.experiment}, seeds {format_seeds(question.seeds)}: `{question.command}`. "
         "Proved: for every start or case, not on samples alone. "
         "Epochs to exact: median (range) over the exact runs; active gates: median over the same; "
-        "proved from step: median (range) of what is proved for ever; processor s: median, of "
-        "all threads of a run, in its last stretch."
+        "proved from step: median (range) of the exact runs that are proved for ever; processor s: "
+        "median, of all threads of a run, in its last stretch."
     )
     return "\n".join([*lines, "", note, ""])
 

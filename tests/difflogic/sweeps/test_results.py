@@ -18,6 +18,7 @@ PROVED = {
 }  # fmt: skip
 
 
+LATE = PROVED | {"text": "proved for every start from step 25 on", "from_step": 25}
 ATTEMPTS = {"begun": 3, "given_up": 1, "result": 3}
 
 
@@ -50,7 +51,8 @@ def rows(asked):
             summary(True, 12, gates=22, assurance=PROVED, processor=1.5, attempts=ATTEMPTS),
         ),
         make_row(first, 1, summary(True, exact_epoch=None, epochs=18, gates=30, seconds=2.0)),
-        make_row(first, 2, summary(False, exact_epoch=5, gates=99, seconds=7.0)),
+        # Right for ever, but too late.
+        make_row(first, 2, summary(False, exact_epoch=5, gates=99, seconds=7.0, assurance=LATE)),
         make_row(first, 3, None, "the loss is not finite\nmore | of it"),
         make_row(first, 4, summary(False, finished=False)),
         make_row(first, 5, None),
