@@ -13,7 +13,9 @@ SHIPPED_SMALL = "checkerboard-small"
 def parse_workers(text: str) -> str:
     """Check a number of workers as far as can be done without the configuration."""
     if text != "auto" and not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise typer.BadParameter(f'"{text}" is neither "auto" nor a whole number above 0')
+        raise typer.BadParameter(
+            f'"{text}" is neither "auto" nor a whole number above 0', param_hint="--workers"
+        )
     return text
 
 

@@ -306,7 +306,7 @@ class TestRefusals:
             (["--compare", "orcale"], "oracle"),
             (["--repeat", "0"], "--repeat"),
             (["--repeat", "many"], "whole number from 1 up"),
-            (["--workers", "none"], "auto"),
+            (["--workers", "none"], 'for --workers: "none" is neither "auto" nor'),
             (["--workers", "0"], "above 0"),
             (["--workers", "100000"], "1024"),
             (["--config", "checkerbord"], "checkerboard"),
