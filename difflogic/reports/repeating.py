@@ -8,6 +8,7 @@ from typing import Any
 
 from difflogic.config import Config, load_config, shipped_configs
 from difflogic.errors import ConfigError
+from difflogic.training.run_directory import START
 
 MOST_CHANGES = 12
 """Of values on a command line; with more of them a file is easier to read."""
@@ -18,6 +19,12 @@ _FREE = ("parallel", "checkpoint", "published")
 
 def command(config: Config) -> tuple[str, str]:
     """Return the command that trains with this configuration, and what has to be said with it."""
+    if config.training.start_from is not None:
+        return (
+            f"dct train {config.name}.toml --from {START}",
+            f"with the configuration below saved under that name, and {START} out of the run's "
+            "directory",
+        )
     changes = _changes(config)
     if changes is None or len(changes) > MOST_CHANGES:
         return (

@@ -13,6 +13,7 @@ from difflogic.config import load_config, shipped_configs
 from difflogic.reports import charts, contents, curves
 from difflogic.reports.repeating import command
 from difflogic.training.metrics import History, MetricsRow, Search
+from difflogic.verification.checks import with_sections
 
 
 @pytest.mark.parametrize("name", shipped_configs())
@@ -33,6 +34,10 @@ def test_the_command_gives_the_same_configuration(name, changes):
 def test_what_no_command_line_says_needs_a_file():
     config = load_config("checkerboard")
     assert command(config.model_copy(update={"name": "mine"}))[0] == "dct train mine.toml"
+    started = with_sections(config, training={"start_from": 64 * "0"})
+    line, words = command(started)
+    assert line == "dct train checkerboard.toml --from start.npz"
+    assert words.endswith("and start.npz out of the run's directory")
 
 
 def test_curves_keep_their_order_and_end_where_the_run_does():
