@@ -355,6 +355,8 @@ def finishing(found: Finished) -> str:
     """Say what a check found: wrong cells before and after its search."""
     if found.grown:
         return "grown: the pool begins"
+    if found.late:
+        return "proved, but late"
     if not found.exact:
         return f"{found.wrong_before} → {found.wrong}"
     made = found.polished

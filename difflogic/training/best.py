@@ -20,6 +20,10 @@ Array = npt.NDArray[Any]
 NONE = -1
 """Stands for an epoch, or a count, that there is not yet."""
 
+LATE = -2
+"""Stands for the epoch after which a circuit was verified, where the best one would be but for its
+certificate: that begins after the training step, which is left to samples. So the run goes on."""
+
 
 @dataclass(frozen=True)
 class Gain:
@@ -77,7 +81,7 @@ class BestCircuit:
     @property
     def exact_epoch(self) -> int | None:
         """Epoch after which a circuit was first verified; None if none was yet."""
-        return None if self._exact_epoch == NONE else self._exact_epoch
+        return None if self._exact_epoch < 0 else self._exact_epoch
 
     @property
     def gain(self) -> Gain | None:
@@ -110,6 +114,7 @@ class BestCircuit:
         target is `growing`, as it has to before what else is asked for, a circuit that is right
         verifies nothing; it is adopted if the epoch is one at which every run looks.
         """
+        was_late = self._exact_epoch == LATE
         found, finished = self._search(finisher, logits, epoch, 0, hear)
         self._keep(found, finished, epoch, attempt, growing)
         last = epoch == self._config.training.epochs
@@ -131,12 +136,16 @@ class BestCircuit:
                 logits[:] = finished
             return replace(found, exact=False, grown=grown)
         if self._exact_epoch == epoch and self._finishing.polish:
-            found = self._polish(finisher, found)
+            # Once it is hastened in vain: another attempt costs no more than that does.
+            found = self._polish(finisher, found, hasten=not was_late)
+            if found.late:
+                self._exact_epoch = LATE
         return found
 
-    def _polish(self, finisher: Finisher, found: Finished) -> Finished:
+    def _polish(self, finisher: Finisher, found: Finished, hasten: bool) -> Finished:
         """Polish the circuit that was just verified."""
-        polished = finisher.polish(found, stream(self._seed, Purpose.POLISH, self._epoch))
+        rng = stream(self._seed, Purpose.POLISH, self._epoch)
+        polished = finisher.polish(found, rng, hasten)
         if polished.polished is not None:
             prefer(self._logits, polished.ops)
             before, after = polished.polished.before, polished.polished.after
@@ -159,14 +168,19 @@ class BestCircuit:
     def _keep(
         self, found: Finished, logits: Array, epoch: int, attempt: int, growing: bool
     ) -> None:
-        """Keep a circuit that is as good as the best so far; the first exact one stays."""
+        """Keep a circuit that is as good as the best so far; the first exact one stays.
+
+        One whose certificate is late gives way to the next that is exact, late or not.
+        """
         if self._wrong == NONE or growing < self._growing:
             worse = False
         elif growing > self._growing:
             worse = True
+        elif self._exact_epoch == LATE:
+            worse = not found.exact
         else:
             worse = found.wrong_fresh > self._wrong and not found.exact
-        if self._exact_epoch != NONE or worse:
+        if self._exact_epoch >= 0 or worse:
             return
         self._logits[:] = logits
         self._wrong, self._epoch, self._growing = found.wrong_fresh, epoch, growing

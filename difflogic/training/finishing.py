@@ -55,6 +55,9 @@ class Finished:
     """Circuits that were tried."""
     polished: Polished | None = None
     """What became of an exact circuit that was polished; its ops are these."""
+    late: bool = False
+    """Whether it was verified, and polished, but is proved only from after the training step on: it
+    does not count as exact then."""
     grown: bool = False
     """Whether no cell was wrong, where only the training step was looked at, as more is to come."""
 
@@ -173,19 +176,24 @@ class Finisher:
         """Whether an exact circuit is a proved one: by certificate, or as all cases are run."""
         return self._complete or self._judge.can_prove
 
-    def polish(self, found: Finished, rng: np.random.Generator) -> Finished:
+    def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
         """Make an exact circuit smaller, and right sooner, as far as that stays proved.
 
-        The budget is that of [finishing] polish. What cannot be proved is left as it is.
+        The budget is that of [finishing] polish, and more to `hasten` a certificate that is late.
+        What cannot be proved is left as it is.
         """
         if not self.can_prove or not self._settings.polish:
             return found
         from_step = None if self._complete else self._judge(found.ops).finding.from_step
+        due = self._judge.due
         polished = polish(
             self._netlist, self, found.ops, from_step, self._first_samples, self._workers, rng,
-            self._settings.polish, self._ranks, self._judge.due,
+            self._settings.polish, self._ranks, due if hasten else None,
         )  # fmt: skip
-        return replace(found, ops=polished.ops, polished=polished)
+        late = due is not None and (polished.after.from_step or 0) > due
+        return replace(
+            found, ops=polished.ops, polished=polished, late=late, exact=found.exact and not late
+        )
 
     def certified_step(self, ops: Ops) -> int | None:
         """Return the step from which sets of values prove a circuit right; None if they do not."""

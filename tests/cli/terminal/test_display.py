@@ -35,16 +35,19 @@ def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
 
 def test_progress_keeps_what_the_last_check_found() -> None:
     progress = Progress(10)
-    searched = SimpleNamespace(exact=False, grown=False, wrong_before=12, wrong=3)
+    searched = SimpleNamespace(exact=False, grown=False, late=False, wrong_before=12, wrong=3)
     progress.add(result(1, finished=searched))
     progress.add(result(2))
     assert "finishing 12 → 3" in display.line(progress)
     progress.add(result(2, finished=SimpleNamespace(exact=False, grown=True)))
     assert "finishing grown: the pool begins" in display.line(progress)
-    progress.add(result(3, finished=SimpleNamespace(exact=True, grown=False, polished=None)))
+    progress.add(result(3, finished=SimpleNamespace(exact=False, grown=False, late=True)))
+    assert "finishing proved, but late" in display.line(progress)
+    verified = SimpleNamespace(exact=True, grown=False, late=False, polished=None)
+    progress.add(result(3, finished=verified))
     assert "finishing exact" in display.line(progress)
-    made = SimpleNamespace(before=Extent(6, 18), after=Extent(3, 16))
-    progress.add(result(4, finished=SimpleNamespace(exact=True, grown=False, polished=made)))
+    verified.polished = SimpleNamespace(before=Extent(6, 18), after=Extent(3, 16))
+    progress.add(result(4, finished=verified))
     assert "finishing exact, 6 → 3 gates" in display.line(progress)
 
 

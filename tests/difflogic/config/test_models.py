@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pydantic
 import pytest
 
@@ -14,7 +16,9 @@ def plain():
 
 def test_architecture():
     expected = Architecture(8, 16, (8, 4, 2), (*[256] * 10, 128, 64, 32, 16, 8, 8))
-    assert load_config("checkerboard").architecture == expected
+    assert load_config("checkerboard", recipe="reference").architecture == expected
+    levers = {"distinct_wiring": True, "all_directions": True, "carry": 4.0}
+    assert load_config("checkerboard").architecture == replace(expected, **levers)
 
 
 def test_optional_keys_have_the_published_values(plain):

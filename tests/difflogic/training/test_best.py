@@ -1,5 +1,7 @@
 """The best circuit of a run: when it is looked for, what is kept, and what a run does with it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,8 +14,9 @@ from difflogic.evaluation import held_out
 from difflogic.jit import JIT
 from difflogic.model import Model
 from difflogic.tasks import make_task
-from difflogic.training.best import NONE, BestCircuit, prefer
+from difflogic.training.best import NONE, BestCircuit, Gain, prefer
 from difflogic.training.finishing import Finished
+from difflogic.training.polishing import Extent, Polished
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
@@ -122,6 +125,49 @@ def test_the_best_circuit_is_kept():
         assert best.exact_epoch == (None if epoch < 5 else 5)
         np.testing.assert_array_equal(logits, before)
     assert not list(searches.results)
+
+
+class Late(Found):
+    """Circuits that are proved as late as they are told to be, once polished."""
+
+    def __init__(self, *results, steps):
+        super().__init__(*results)
+        self.steps, self.hastened = iter(steps), []
+
+    def polish(self, found, rng, hasten):
+        step, before = next(self.steps), Extent(9, 25)
+        self.hastened.append(hasten)
+        made = Polished(found.ops, before, Extent(7, step), 11)
+        late = step > 20
+        return replace(found, polished=made, late=late, exact=not late)
+
+
+def test_a_circuit_that_is_proved_late_is_kept_and_the_run_goes_on():
+    best, logits = best_circuit("finishing.polish=10")
+    # What searches find, as (op, wrong on fresh starts), exact where none is; the step from which
+    # polished circuits are proved; what is kept, from which epoch on it is exact, and its step.
+    looks = [
+        ((1, 4), None, 1, None, None),
+        ((2, 0), 28, 2, None, 28),
+        ((3, 4), None, 2, None, 28),  # one search: nothing is wrong of the best
+        ((4, 0), 24, 4, None, 24),
+        ((5, 0), 20, 5, 5, 20),
+        ((6, 0), None, 5, 5, 20),
+    ]
+    searches = Late(
+        *(result(op, not fresh, fresh=fresh) for (op, fresh), *_ in looks), steps=[28, 24, 20]
+    )
+    for epoch, ((_, fresh), step, kept, since, proved) in enumerate(looks, 1):
+        found = best.look(searches, logits, epoch, 0)
+        assert found.late == (step is not None and step > 20)
+        assert found.exact == (fresh == 0 and not found.late)
+        assert (best.logits.argmax(axis=0) == kept).all()
+        assert best.exact_epoch == since
+        assert best.gain == (None if proved is None else Gain((9, 7), (25, proved), 11))
+        state = best.state()
+        best, _ = best_circuit("finishing.polish=10")
+        best.restore(state)
+    assert searches.hastened == [True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def polished(
         assert made.polished is not None
         assert finisher.verify(made.ops) == (True, [])
     np.testing.assert_array_equal(made.ops, made.polished.ops)
-    assert replace(made, ops=ops, polished=None) == found
+    assert replace(made, ops=ops, polished=None, exact=True, late=False) == found
     return made.polished
 
 
@@ -141,6 +141,20 @@ def test_a_certificate_that_is_late_is_hastened(monkeypatch: pytest.MonkeyPatch)
     assert (again.ops.tolist(), again.after) == (found.ops.tolist(), found.after)
     monkeypatch.setattr(Judge, "due", None)
     assert polished(config, netlist, ops, 300).after.from_step == 13
+
+
+def test_what_stays_late_does_not_count_as_exact() -> None:
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    config, found = board(netlist.channels, "automaton.steps=12"), Finished(ops, True, 0, 0, 0, 0)
+    with finisher_of(config, netlist, 300) as finisher:
+        left, hastened = (
+            finisher.polish(found, np.random.default_rng(0), hasten) for hasten in (False, True)
+        )
+    assert left.polished is not None
+    assert left.polished.after.from_step == 13
+    assert left.polished.candidates < 300 + polishing.CERTIFICATE_COST
+    assert (left.late, left.exact) == (True, False)
+    assert (hastened.late, hastened.exact) == (False, True)
 
 
 def test_a_walk_is_over_where_the_certificate_is_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
