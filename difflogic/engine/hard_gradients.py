@@ -9,7 +9,7 @@ way back meets only the gates that the loss depends on, where they have a slope 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from difflogic.engine.hard import (
     GATE_WORDS_PER_CALL,
     Bits,
     HardSimulator,
+    Words,
     mark_live,
     prune_for,
 )
@@ -28,6 +29,7 @@ from difflogic.engine.kernels.hard_gradients import (
     Graph,
     Slopes,
     differentiate,
+    read_values,
     record,
 )
 from difflogic.engine.kernels.hard_structures import WORDS
@@ -69,17 +71,26 @@ class HardGradients:
             CELLS * np.arange(slots)[::-1].copy(), np.full(1, slots), np.empty(inputs, np.int32),
             np.zeros(1, np.int64), np.zeros((2, channels, 64 * words), np.float32),
             np.empty(4), np.zeros((netlist.parameters, 4)),
+            np.full(rows, ABSENT, np.int32), np.empty((0, 0), np.float32),
         )  # fmt: skip
 
-    def begin(self, ops: npt.NDArray[np.uint8], channels: Sequence[int]) -> None:
-        """Take a circuit, ops (parameters,), whose loss depends on the states of `channels`."""
+    def begin(
+        self,
+        ops: npt.NDArray[np.uint8],
+        channels: Sequence[int],
+        read: npt.NDArray[np.int32] | None = None,
+    ) -> None:
+        """Take a circuit, ops (parameters,), whose loss depends on the states of `channels`.
+
+        Rows `read` have values besides, for `trace`.
+        """
         netlist = self._netlist
         live, alive = mark_live(netlist, ops, channels)
         order = np.flatnonzero(live[netlist.inputs :])[::-1] + netlist.inputs
         op = np.concatenate([np.zeros(netlist.inputs, np.uint8), ops[netlist.param]])
         # What an op ignores counts, too: with another op it would not be.
-        wired = np.concatenate([self._a[order], self._b[order]])
-        self._code, values = prune_for(netlist, ops, wired)
+        wired = [self._a[order], self._b[order]] + ([] if read is None else [read])
+        self._code, values = prune_for(netlist, ops, np.concatenate(wired))
         self._graph = Graph(
             self._a, self._b, values, self._param, netlist.outputs.astype(np.int32), op,
             order.astype(np.int32), np.flatnonzero(alive).astype(np.int32),
@@ -93,19 +104,69 @@ class HardGradients:
 
         `slope` (samples, len(channels), H, W) is dL/d(last states).
         """
-        simulator, slopes, steps = self._simulator, self._slopes, self._steps
-        count, cells = len(starts), self._grid.cells
+        self._differentiate(starts, {self._steps: slope}, channels, masks)
+
+    def trace(
+        self,
+        starts: Bits,
+        slopes: Mapping[int, npt.NDArray],
+        channels: Sequence[int],
+        read: npt.NDArray[np.int32],
+        kept: npt.NDArray[np.int32],
+    ) -> tuple[Words, npt.NDArray[np.float32]]:
+        """Return the values of the rows `read`, and dL/d(those of the rows `kept`), cell by cell.
+
+        Shapes (len(read), steps, words), as a simulator packs cells, and (len(kept), steps, 64 ·
+        words), of each step. `slopes` are dL/d(states) by the step that they are of, as `add` is
+        given them; `begin` has been told of `read`. All of it is of one step's gates as they are:
+        a slope tells what a change of one value does, of one cell in one step.
+        """
+        found = np.zeros((len(kept), self.points), np.float32)
+        kept_at = np.full(self._netlist.rows, ABSENT, np.int32)
+        kept_at[kept] = np.arange(len(kept))
+        plain = self._slopes
+        self._slopes = plain._replace(kept_at=kept_at, kept=found)
+        try:
+            self._differentiate(starts, slopes, channels, None)
+        finally:
+            self._slopes = plain
+        values = np.empty((len(read), self._steps, self._words), np.uint64)
+        read_values(
+            self._code, self._simulator.cells, FORMS, self._states, self._rows,
+            self._graph.value[read], values,
+        )  # fmt: skip
+        return values, found.reshape(len(kept), self._steps, 64 * self._words)
+
+    @property
+    def counted(self) -> Words:
+        """The bits of all samples' cells, (words,): others mean nothing."""
+        ones = np.ones((self._batch, 1, self._grid.height, self._grid.width), np.uint8)
+        return self._simulator.pack_states(ones)[0]
+
+    def _differentiate(
+        self,
+        starts: Bits,
+        seeds: Mapping[int, npt.NDArray],
+        channels: Sequence[int],
+        masks: Bits | None,
+    ) -> None:
+        """Run some samples forward, and go all the way back from dL/d(states) of some steps."""
+        simulator = self._simulator
         pad, (_, length) = simulator.cells.pad, simulator.shape
         self._states[0, :, pad : length - pad] = simulator.pack_states(self._filled(starts))
         fires = self._every
         if masks is not None:
             fires = simulator.pack_states(self._filled(masks))
         self._run_forward(fires)
-        after = slopes.states[steps % 2]
-        after[:] = 0.0
-        for place, channel in enumerate(channels):
-            after[channel, 64 * pad : 64 * pad + count * cells] = slope[:, place].ravel()
-        self._run_backward(fires, -(-count * cells // 64))
+        cells = len(starts) * self._grid.cells
+        self._slopes.states[:] = 0.0
+        end = self._steps
+        for first in [*sorted(seeds, reverse=True)[1:], 0]:
+            after = self._slopes.states[end % 2]
+            for place, channel in enumerate(channels if end in seeds else ()):
+                after[channel, 64 * pad : 64 * pad + cells] += seeds[end][:, place].ravel()
+            self._run_backward(fires, -(-cells // 64), first, end)
+            end = first
 
     def _filled(self, batch: Bits) -> Bits:
         """Return as many samples as the simulator has; the others are zero."""
@@ -113,8 +174,17 @@ class HardGradients:
         return np.concatenate([batch, np.zeros((missing, *batch.shape[1:]), batch.dtype)])
 
     def _per_call(self, gates: int) -> int:
-        words = self._simulator.shape[1] - 2 * self._simulator.cells.pad
-        return max(1, GATE_WORDS_PER_CALL // ((1 + gates) * words))
+        return max(1, GATE_WORDS_PER_CALL // ((1 + gates) * self._words))
+
+    @property
+    def points(self) -> int:
+        """Cells of all steps, and what fills the words up."""
+        return 64 * self._steps * self._words
+
+    @property
+    def _words(self) -> int:
+        """Of one channel's cells."""
+        return self._simulator.shape[1] - 2 * self._simulator.cells.pad
 
     @property
     def _rows(self) -> npt.NDArray[np.uint64]:
@@ -131,15 +201,18 @@ class HardGradients:
                 first, min(first + per_call, steps),
             )  # fmt: skip
 
-    def _run_backward(self, fires: npt.NDArray[np.uint64], words: int) -> None:
+    def _run_backward(
+        self, fires: npt.NDArray[np.uint64], words: int, begin: int, end: int
+    ) -> None:
+        """Go back from the state after step `end` - 1 to that before step `begin`."""
         gates = len(self._code.gates) + BACKWARD * len(self._graph.order)
-        per_call, steps = self._per_call(gates), self._steps
-        for end in range(steps, 0, -per_call):
-            if end < steps:
-                pause("gradient", steps - end, steps)
+        per_call = self._per_call(gates)
+        for last in range(end, begin, -per_call):
+            if last < self._steps:
+                pause("gradient", self._steps - last, self._steps)
             differentiate(
                 self._graph, self._code, self._simulator.cells, FORMS, fires, self._states,
-                self._rows, self._slopes, words, max(0, end - per_call), end,
+                self._rows, self._slopes, words, max(begin, last - per_call), last,
             )  # fmt: skip
 
     @property

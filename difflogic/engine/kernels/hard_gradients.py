@@ -48,6 +48,8 @@ class Slopes(NamedTuple):
     states: np.ndarray  # float32 (2, channels, cells of padded words): before and after a step
     found: np.ndarray  # float64 (4,)
     sums: np.ndarray  # float64 (parameters, 4): Σg, Σga, Σgb, Σgab
+    kept_at: np.ndarray  # int32 (rows,): where in `kept` those of a row are put, or ABSENT
+    kept: np.ndarray  # float32 (…, cells of all steps)
 
 
 @kernel
@@ -56,6 +58,17 @@ def record(code, cells, forms, fires, every, states, tile, first, end):
     for step in range(first, end):
         fire = fires[step % len(fires)] if len(fires) != 0 else every
         hard_step(code, cells, forms, fire, every, states[step], states[step + 1], tile)
+
+
+@kernel
+def read_values(code, cells, forms, states, tile, places, values):
+    """Copy the values of all cells before each step, of rows of the tile, (rows, steps, words)."""
+    for step in range(values.shape[1]):
+        for first in range(0, values.shape[2], WORDS):
+            fill_tile(code, cells, forms, states[step], tile, first)
+            for i in range(len(places)):
+                for w in range(WORDS):
+                    values[i, step, first + w] = tile[places[i], w]
 
 
 @part
@@ -106,8 +119,11 @@ def outputs_back(graph, cells, slopes, inputs, fires, length, first, words, step
 
 
 @inlined
-def gates_back(graph, slopes, inputs, forms, tile, words):
-    """Go through the gates, the last one first, as far as there are slopes."""
+def gates_back(graph, slopes, inputs, forms, tile, words, first):
+    """Go through the gates, the last one first, as far as there are slopes.
+
+    Slopes that are kept begin at `first`, among the cells of all steps.
+    """
     for i in range(len(graph.order)):
         row = graph.order[i]
         own = slopes.place[row]
@@ -117,6 +133,9 @@ def gates_back(graph, slopes, inputs, forms, tile, words):
         if not slope_any((slopes.rows,), (own, words)):
             release(slopes, own)
             continue
+        if slopes.kept_at[row] != ABSENT:
+            for i in range(64 * words):
+                slopes.kept[slopes.kept_at[row], first + i] = slopes.rows[own + i]
         a, b, op = graph.a[row], graph.b[row], graph.op[row]
         place_a = place_b = own
         use_a = use_b = IGNORED
@@ -191,5 +210,5 @@ def differentiate(graph, code, cells, forms, fires, states, tile, slopes, words,
             some = min(WORDS, words - start)
             fill_tile(code, cells, forms, states[step], tile, start)
             outputs_back(graph, cells, slopes, inputs, fires, length, start, some, step)
-            gates_back(graph, slopes, inputs, forms, tile, some)
+            gates_back(graph, slopes, inputs, forms, tile, some, 64 * (step * length + start))
             inputs_back(graph, cells, slopes, length, start, some, step)

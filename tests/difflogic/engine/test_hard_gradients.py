@@ -183,3 +183,67 @@ def test_rows_with_slopes_never_are_more_than_there_is_room_for(seed, passing):
         most = max(most, len(placed))
         placed.discard(row)
     assert most <= hard_gradients_module.most_slopes(netlist) <= netlist.rows
+
+
+def run_with(case, sample, nudged=None, by=0.0):
+    """States (steps + 1, C, H, W), and values (rows, steps, cells), of real numbers.
+
+    The value of one gate of a cell at a step, `nudged` (row, step, cell), is another one.
+    """
+    coefficients = one_hot(case.ops)
+    state = case.starts[sample].astype(np.float64)
+    states, values = [state], []
+    for step in range(case.steps):
+        rows = np.empty((case.netlist.rows, state[0].size))
+        rows[: case.netlist.inputs] = oracle.perceive(state, case.grid.boundary)
+        for gate in range(case.netlist.gates):
+            a, b = rows[case.netlist.a[gate]], rows[case.netlist.b[gate]]
+            c0, c1, c2, c3 = coefficients[case.netlist.param[gate]]
+            row = case.netlist.inputs + gate
+            rows[row] = c0 + c1 * a + c2 * b + c3 * a * b
+            if nudged is not None and nudged[:2] == (row, step):
+                rows[row, nudged[2]] += by
+        state = rows[case.netlist.outputs].reshape(state.shape)
+        states.append(state)
+        values.append(rows)
+    return np.array(states), np.array(values)
+
+
+@cases
+@settings(max_examples=8)
+def test_slopes_and_values_of_single_cells(seed, boundary, masked, passing):
+    """Slopes are finite differences, of a loss at several steps; values are the oracle's."""
+    case = Case(seed, boundary, False, passing, batch=2, most=4)
+    rng = np.random.default_rng(seed)
+    counted = sorted({case.steps, *rng.integers(1, case.steps + 1, 2).tolist()})
+    slopes = {step: rng.integers(-1, 2, case.slope.shape).astype(float) for step in counted}
+    live, _ = mark_live(case.netlist, case.ops, case.channels)
+    live = np.flatnonzero(live[case.netlist.inputs :]) + case.netlist.inputs
+    kept = rng.permutation(live)[:8].astype(np.int32)
+    read = rng.permutation(case.netlist.rows)[:20].astype(np.int32)
+    hard = HardGradients(case.netlist, case.grid, case.steps, case.batch)
+    hard.begin(case.ops, case.channels, read)
+    values, found = hard.trace(case.starts, slopes, case.channels, read, kept)
+    cells, whole = case.grid.cells, case.batch * case.grid.cells
+    bits = np.unpackbits(values.view(np.uint8), axis=2, bitorder="little")[:, :, :whole]
+    bits = bits.reshape(len(read), case.steps, case.batch, cells)
+    for sample in range(case.batch):
+        expected = run_with(case, sample)[1]
+        np.testing.assert_array_equal(bits[:, :, sample], expected[:, read].swapaxes(0, 1))
+
+    def loss(sample, *nudge):
+        states = run_with(case, sample, *nudge)[0]
+        return sum(
+            float((slope[sample] * states[step][case.channels]).sum())
+            for step, slope in slopes.items()
+        )
+
+    assert found.shape == (len(kept), case.steps, hard.points // case.steps)
+    for _ in range(4 if len(kept) else 0):
+        place, step = int(rng.integers(len(kept))), int(rng.integers(case.steps))
+        sample, cell = int(rng.integers(case.batch)), int(rng.integers(cells))
+        nudged = int(kept[place]), step, cell
+        difference = (loss(sample, nudged, 1e-4) - loss(sample, nudged, -1e-4)) / 2e-4
+        assert found[place, step, sample * cells + cell] == pytest.approx(
+            difference, rel=1e-3, abs=0.01
+        )
