@@ -196,6 +196,11 @@ class FinishingConfig(Section):
         description="circuits that a search may try at a check to make the circuit exact, and "
         "another to make the best one so far exact; 0 only checks",
     )
+    rectify: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0,
+        description="wrong cells up to which a search that no change of one gate helps makes gates "
+        "that do nothing a detector of one of them; 0 is never",
+    )
     starts: Size = Field(
         default=8, description="start states that a search begins with; counterexamples join them"
     )

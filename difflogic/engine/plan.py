@@ -207,11 +207,14 @@ def _search(config: Config, netlist: Netlist, grid: Grid, searchers: int) -> Sea
         faced, verified = min(MOST_SAMPLES, starts), starts - first
         steps = 3 * config.automaton.steps + 1 if task.holds else steps
     damaged, sizes = only and starts > 1, [first]
+    rectified = 0
+    if finishing.rectify and not (masked or damaged) and (only or cases is not None):
+        rectified = faced if cases is not None else 1
     sizes += [min(ROUND, verified - done) for done in range(0, verified, ROUND)]
     of = steps, masked, damaged, steps if damaged else 1, len(config.task.loss_channels)
     return SearchBuffers(
         netlist, grid, config.automaton.steps, min(most_samples(grid), starts if only else ROUND),
-        Trials(faced, *of), tuple(Trials(size, *of) for size in sizes), searchers,
+        Trials(faced, *of), tuple(Trials(size, *of) for size in sizes), searchers, rectified,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from difflogic.engine.candidates import MOST_BYTES
+from difflogic.engine.detectors import MOST_SLOPES
 from difflogic.engine.hard_gradients import most_slopes
 from difflogic.engine.kernels.hard_gradients import CELLS
 from difflogic.engine.kernels.hard_structures import WORDS
@@ -98,12 +99,15 @@ class SearchBuffers:
     """Those that circuits are verified on."""
     searchers: int = 1
     """Workers that judge candidates."""
+    rectified: int = 0
+    """Starts that circuits are rectified on; 0 if they are not."""
 
     @cached_property
     def bytes(self) -> int:
         """All of them together, but for the values of circuits."""
         trials = sum(each.bytes(self.netlist, self.grid) for each in (self.faced, *self.fresh))
-        return self._gradients + trials + self._candidates + self.searchers * self._scratch
+        found = self._gradients(self.steps, self.samples) + self._rectification
+        return found + trials + self._candidates + self.searchers * self._scratch
 
     @cached_property
     def values(self) -> int:
@@ -136,12 +140,23 @@ class SearchBuffers:
         return 98 * self.netlist.rows + channels * (27 + 2 * self._faced.padded * WORD) + 256
 
     @property
-    def _gradients(self) -> int:
-        """Bytes of `HardGradients`."""
-        netlist, batch = self.netlist, Packed(self.grid, self.samples)
-        states = (self.steps + 1) * netlist.channels * batch.padded * WORD
+    def _rectification(self) -> int:
+        """Bytes of what finds rectifications, with the values and slopes that it looks at."""
+        if not self.rectified:
+            return 0
+        netlist, steps = self.netlist, self.faced.steps
+        points = 64 * steps * Packed(self.grid, self.rectified).words
+        slopes = min(max(MOST_SLOPES, 4 * points), netlist.gates * 4 * points)
+        values = netlist.rows * points // 8
+        circuit = netlist.rows * (8 + 1) + netlist.gates * 16
+        return self._gradients(steps, self.rectified) + slopes + values + circuit
+
+    def _gradients(self, steps: int, samples: int) -> int:
+        """Return the bytes of `HardGradients`."""
+        netlist, batch = self.netlist, Packed(self.grid, samples)
+        states = (steps + 1) * netlist.channels * batch.padded * WORD
         cells = 64 * netlist.channels * batch.padded
         slopes = most_slopes(netlist) * (4 * CELLS + 8) + 2 * 4 * cells
-        rows = netlist.rows * (WORDS * WORD + 3 * 4 + 8) + netlist.inputs * 4 + CACHE_LINE
+        rows = netlist.rows * (WORDS * WORD + 4 * 4 + 8) + netlist.inputs * 4 + CACHE_LINE
         sums = netlist.parameters * 4 * 8
         return batch.simulator(netlist) + states + slopes + rows + sums + batch.words * WORD + 128

@@ -12,7 +12,13 @@ from difflogic.engine.compilation import is_cached, is_search_cached
 from difflogic.engine.plan import ParallelPlan
 from difflogic.netlist import Netlist
 from difflogic.training import ahead
-from difflogic.training.warming import Array, compile_rollouts, compile_search, compile_steps
+from difflogic.training.warming import (
+    Array,
+    compile_rectification,
+    compile_rollouts,
+    compile_search,
+    compile_steps,
+)
 
 
 class Compilation:
@@ -26,6 +32,7 @@ class Compilation:
         finishing = config.finishing
         self._training, self._plan, self._leads = config.training, plan, leads
         self._searches = leads and finishing.every > 0 and finishing.candidates > 0
+        self._rectifies = finishing.rectify > 0
         self._ahead: ahead.Ahead | None = None
 
     @property
@@ -83,7 +90,10 @@ class Compilation:
 
     def _compile_search(self, netlist: Netlist) -> None:
         if self._searches:
-            compile_search(netlist, np.zeros(netlist.parameters, np.uint8))
+            ops = np.zeros(netlist.parameters, np.uint8)
+            compile_search(netlist, ops)
+            if self._rectifies:
+                compile_rectification(netlist, ops)
 
     def stop(self) -> None:
         """End the process that helps, if there is one."""

@@ -28,6 +28,8 @@ from difflogic.netlist import Netlist
 from difflogic.ranks import ALONE, Ranks
 from difflogic.training.judge import Judge, Judgement
 from difflogic.training.polishing import Polished, polish
+from difflogic.training.rectifying import can_rectify
+from difflogic.training.rectifying_search import RectifyingSearch
 from difflogic.training.search import Hear, Search, Sensitivity, unheard
 
 NEW_COUNTEREXAMPLES = 4
@@ -81,6 +83,7 @@ class Finisher:
         # One start, or all there are: nothing is left to look for.
         self._complete = plan.exhaustive or plan.starts == 1
         self._judge = Judge(netlist, plan)
+        self._rectifies = bool(settings.rectify) and can_rectify(self._scene, self._complete)
 
     @cached_property
     def _fresh(self) -> list[Trial]:
@@ -129,16 +132,21 @@ class Finisher:
         if self._plan.suspects is not None:
             self._plan.suspects.clear()
         samples, scene = self._first_samples, self._scene
-        search = Search(
+        if self._rectifies and self._plan.held is not None:
+            scene = replace(scene, at=scene.at[: self._worth(logits.argmax(axis=0))])
+        of_search = (
             self._netlist, logits, self._sensitivity, self._workers, self._ranks, rng,
             self._settings.candidates, hear,
         )  # fmt: skip
+        search = RectifyingSearch(*of_search) if self._rectifies else Search(*of_search)
         if self._plan.held is not None:
             # A cell that is wrong once is wrong at many steps that are counted.
             search.few_wrong *= 4
-        search.face(self.trial(samples))
+        search.face(Trial(self._netlist, scene, samples))
         before = search.wrong
         while True:
+            if self._rectifies:
+                search.few_wrong = self._settings.rectify * len(scene.at)
             search.run()
             exact, failing = (False, []) if search.wrong else self.verify(search.ops)
             over = search.wrong or exact or search.is_over
@@ -154,6 +162,16 @@ class Finisher:
             samples = samples[:stay] + others[stay - MOST_SAMPLES :]
             search.face(Trial(self._netlist, scene, samples))
 
+    def _worth(self, ops: npt.NDArray[np.int64]) -> int:
+        """Return how many of the steps that count have few wrong cells, on the average; at least 1.
+
+        What has gone wrong at one step goes wrong at the next in many cells. Where that is the
+        case it is too soon to look at these steps: others follow once those before are right.
+        """
+        wrong = self.trial(self._first_samples)(ops.astype(np.uint8)).sum(axis=1)
+        few = np.cumsum(wrong) <= self._settings.rectify * np.arange(1, len(wrong) + 1)
+        return 1 + int(np.flatnonzero(few)[-1]) if few.any() else 1
+
     def _wrong_later(self, ops: Ops, scene: Scene) -> int | None:
         """Return the first step after those of a scene at which what is to stay has not stayed.
 
@@ -164,7 +182,7 @@ class Finisher:
         seen = scene.at[-1]
         later = replace(scene, at=tuple(range(seen + 1, LATER * seen)), alone=(), damage=None)
         wrong = Trial(self._netlist, later, (0,))(ops)[:, 0]
-        return later.at[int(wrong.argmax())] if wrong.any() else None
+        return later.at[int(wrong.astype(np.bool_).argmax())] if wrong.any() else None
 
     @property
     def fresh_bits(self) -> int:

@@ -120,9 +120,7 @@ class Search:
             self._descend()
             idle = 0 if self.wrong < before else idle + 1
             if idle and 0 < self.wrong <= self.few_wrong:
-                # Most changes matter to no cell; a walk among these leads out of where no single
-                # change helps (neutral drift: Miller and Smith 2006).
-                self._drift()
+                self._leave()
                 idle = 0
 
     def _descend(self) -> None:
@@ -136,10 +134,13 @@ class Search:
         self.candidates += GRADIENT_COST
         self._try(list(self._shortlist(change)), SIDEWAYS, IMPROVEMENTS)
 
-    def _drift(self) -> None:
-        """Try random changes of live gates."""
-        live = np.flatnonzero(self._live())
-        gates = self._rng.choice(live, DRIFT)
+    def _leave(self) -> None:
+        """Lead out of where no change of one gate helps.
+
+        Most changes matter to no cell; here a walk among these does (neutral drift: Miller and
+        Smith 2006).
+        """
+        gates = self._rng.choice(np.flatnonzero(self._live()), DRIFT)
         ops = self._rng.integers(0, OPS, DRIFT)
         self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, DRIFT)
 

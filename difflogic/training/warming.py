@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import TrainingConfig
-from difflogic.engine import candidates, hard_gradients
+from difflogic.engine import candidates, detectors, hard_gradients
 from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
@@ -54,3 +54,8 @@ def compile_search(netlist: Netlist, ops: Ops) -> None:
     """Compile or load the kernels that search for an exact circuit; `ops` are any."""
     candidates.warm_up(HardSimulator(netlist, CELL, 1), ops)
     hard_gradients.warm_up(netlist, ops)
+
+
+def compile_rectification(netlist: Netlist, ops: Ops) -> None:
+    """Compile or load what searches call besides where they change several gates at once."""
+    detectors.warm_up(netlist, ops)

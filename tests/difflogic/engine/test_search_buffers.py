@@ -57,7 +57,7 @@ def test_gradients(height, width, boundary, steps, samples):
     grid = Grid(height, width, boundary)
     hard = HardGradients(NETLIST, grid, steps, samples)
     allocated = bytes_of(hard) - bytes_of(NETLIST)
-    planned = SearchBuffers(NETLIST, grid, steps, samples, Trials(1, 1))._gradients
+    planned = SearchBuffers(NETLIST, grid, 1, 1, Trials(1, 1))._gradients(steps, samples)
     # Small grids have fewer ways to their neighbours than most.
     slack = 2000 + 25 * 8 * (2 + -(-grid.cells * samples // 512) * 8)
     assert 0 <= planned - allocated < slack
@@ -71,9 +71,18 @@ def test_gradients(height, width, boundary, steps, samples):
         (growing("task.hold=true", "task.heal=[2,3]", "finishing.starts=4"), 51),
         (growing("task.hold=true"), 1),
         (growing(), 1),
+        (growing("finishing.rectify=9", "task.hold=true"), 1),
         (load_config("game-of-life-small", ["finishing.every=1"]), 512),
     ],
-    ids=["checkerboard", "asynchronous", "healing", "holding", "growing", "all cases"],
+    ids=[
+        "checkerboard",
+        "asynchronous",
+        "healing",
+        "holding",
+        "growing",
+        "rectifying",
+        "all cases",
+    ],
 )
 def test_a_search(config, faced):
     """All that it holds, with the most starts that it may come to face, and two workers."""
@@ -91,6 +100,11 @@ def test_a_search(config, faced):
         assert candidates is not None
         candidates._follow_base(2)
         found = [finisher._sensitivity._hard, finisher._fresh, trial._blocks, candidates]
+        if finisher._rectifier is not None:
+            found.append(finisher._rectifier._hard)
+            gates = np.arange(model.netlist.gates, dtype=np.int32) + model.netlist.inputs
+            rows = np.arange(model.netlist.rows)
+            found.append(finisher._rectifier._trace(model.ops, rows, gates))
         allocated = bytes_of([model.netlist, *found]) - bytes_of(model.netlist)
         values = [candidates._history.values, candidates._base.free]
         values += [part for each in candidates._scratch for part in (each.values, each.flags)]

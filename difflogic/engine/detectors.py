@@ -1,0 +1,184 @@
+"""Detectors: spare gates of a hard circuit that become the conjunction of what tells a point apart.
+
+A point is a cell at a step. A gate whose value should be another one there, of whose inputs its op
+ignores one, can read a detector of that point by it, if gates that do nothing feed that input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.engine.hard import Words
+from difflogic.engine.kernels import detectors as k
+from difflogic.engine.kernels.candidate_base import ABSENT
+from difflogic.gates import READS, bitwise
+from difflogic.netlist import Netlist
+
+POINTS = 6
+"""Points at which a gate is looked at, those first where another value does most good."""
+
+LAYERS = (3, 5, 7, 9)
+"""Layers of gates that detectors have at most, while none of fewer does."""
+
+MOST_SLOPES = 2**27
+"""Bytes of the slopes of all gates that are looked at: of more gates some are drawn by lot."""
+
+NEARLY = 24
+"""Detectors that do harm, too, which come after the others, those of the least harm first."""
+
+
+@dataclass(frozen=True)
+class Rectification:
+    """Changes of several gates that are expected to leave fewer cells wrong."""
+
+    harm: int
+    """Points at which they are expected to do harm."""
+    ops: dict[int, int]
+    """The new op of each parameter that changes."""
+
+    def of(self, ops: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return a circuit's ops (parameters,) with these changes."""
+        changed = ops.copy()
+        changed[list(self.ops)] = list(self.ops.values())
+        return changed
+
+
+class Detectors:
+    """What can be made of the spare gates of one circuit, and mended by that."""
+
+    def __init__(
+        self,
+        netlist: Netlist,
+        ops: npt.NDArray[np.uint8],
+        spare: npt.NDArray[np.bool_],
+        rows: npt.NDArray[np.int32],
+        values: Words,
+        gates: npt.NDArray[np.int32],
+        slopes: npt.NDArray[np.float32],
+    ) -> None:
+        """Points are counted step by step, those of a step as a simulator packs cells.
+
+        `ops` (parameters,) are the circuit's, and `spare` (rows,) says which rows are of gates that
+        do nothing and share their logits with none. `values` (…, words) are those of `rows`, which
+        no change of spare gates reaches; `slopes` (…, points) dL/d(value) of live `gates`, whose
+        rows are among these, where L counts wrong cells.
+        """
+        self._netlist, self._ops = netlist, ops
+        inputs, words = netlist.inputs, values.shape[1]
+        none = np.zeros(inputs, np.int32)
+        place = np.full(netlist.rows, ABSENT, np.int32)
+        place[rows] = np.arange(len(rows))
+        self._gates = gates
+        self._signals = k.Signals(
+            np.concatenate([none, netlist.a]).astype(np.int32),
+            np.concatenate([none, netlist.b]).astype(np.int32), spare, place, values,
+        )  # fmt: skip
+        self._sites = k.Sites(
+            place[inputs + gates], np.zeros((len(gates), 2, words), np.uint64),
+            np.zeros((len(gates), POINTS), np.int32), np.zeros((len(gates), POINTS), np.float32),
+        )  # fmt: skip
+        self._growth = k.Growth(
+            np.empty(words, np.uint64), np.empty(netlist.rows, np.int32), np.zeros(1, np.int64),
+            np.empty((netlist.rows, 2), np.int8), np.zeros(netlist.rows, np.bool_),
+            np.empty((max(LAYERS) + 1, 3), np.int32),
+        )  # fmt: skip
+        k.survey(values, slopes, self._sites)
+
+    def __iter__(self) -> Iterator[Rectification]:
+        """Yield what is expected to mend something, detectors of few layers first.
+
+        Those that do harm, too, come last. Of several that would be the same change to what is
+        computed only one is yielded.
+        """
+        netlist, sites = self._netlist, self._sites
+        wires = np.stack([netlist.a, netlist.b])[:, self._gates]
+        reads = np.array(READS)[self._ops[netlist.param[self._gates]]].T
+        fed = self._signals.spare[wires] & ~reads
+        found = np.argwhere(fed.T[:, :, None] & (sites.change < 0)[:, None])
+        gate, side, number = found.T
+        candidates = np.stack([gate, number, wires[side, gate]], axis=1).astype(np.int32)
+        effects = self._effects(gate, number)
+        skipped, harms = np.zeros(len(found), np.bool_), np.full(len(found), -1)
+        for layers in LAYERS:
+            first = 0
+            while True:
+                first = k.detect(
+                    self._signals, sites, self._growth, candidates, skipped, harms, layers, first
+                )
+                if first == len(found):
+                    break
+                yield self._rectification(0, *found[first].tolist())
+                skipped |= effects == effects[first]
+        harmful = np.flatnonzero(~skipped & (harms > 0))
+        for place in harmful[np.argsort(harms[harmful], kind="stable")][:NEARLY].tolist():
+            harms[place] = 0
+            alone = ~np.isin(np.arange(len(found)), place)
+            k.detect(
+                self._signals, sites, self._growth, candidates, alone, harms, LAYERS[-1], place
+            )
+            yield self._rectification(int(harms[place]), *found[place].tolist())
+
+    def _effects(
+        self, gates: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Return a number for each of some sites, the same where one gate hands on another's."""
+        sites, known = self._sites, dict[tuple[bytes, bytes], int]()
+        values = self._signals.values[sites.place]
+        same = [
+            known.setdefault((value.tobytes(), harm.tobytes()), len(known))
+            for value, harm in zip(values, sites.harm, strict=True)
+        ]
+        points = 64 * values.shape[1]
+        return np.array(same, np.int64)[gates] * points + sites.points[gates, numbers]
+
+    def _rectification(self, harm: int, site: int, side: int, number: int) -> Rectification:
+        """Return the changes that make the detector that has grown, and let a gate read it."""
+        netlist, growth = self._netlist, self._growth
+        ops = {}
+        for row in growth.rows[: growth.count[0]].tolist():
+            first, second = growth.told[row].tolist()
+            ops[int(netlist.param[row - netlist.inputs])] = CONJUNCTIONS[first, second]
+        point = int(self._sites.points[site, number])
+        values = self._signals.values[self._sites.place[site]]
+        falls = bool(int(values[point // 64]) >> point % 64 & 1)
+        param = int(netlist.param[self._gates[site]])
+        before = int(self._ops[param])
+
+        def detecting(*inputs: int) -> int:
+            value = bitwise(before, *inputs) & 1
+            return value & ~inputs[side] if falls else value | inputs[side]
+
+        ops[param] = op_of(detecting)
+        return Rectification(harm, ops)
+
+
+def op_of(function: Callable[[int, int], int]) -> int:
+    """Return the op with the values of a function of two bits."""
+    return sum(function(a, b) << (3 - (2 * a + b)) for a in (0, 1) for b in (0, 1))
+
+
+def _conjunction(first: int, second: int) -> int:
+    def agree(a: int, b: int) -> int:
+        return int(first in (k.NOTHING, a) and second in (k.NOTHING, b))
+
+    return op_of(agree)
+
+
+CONJUNCTIONS = {
+    (first, second): _conjunction(first, second)
+    for first in (k.NOTHING, k.LOW, k.HIGH)
+    for second in (k.NOTHING, k.LOW, k.HIGH)
+}
+"""The op that is 1 where both inputs are as they tell."""
+
+
+def warm_up(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:
+    """Compile or load the kernels; they are the same for any size."""
+    values = np.zeros((1, 1), np.uint64)
+    nothing = np.zeros(netlist.rows, np.bool_)
+    rows, gates = np.array([netlist.inputs], np.int32), np.zeros(1, np.int32)
+    list(Detectors(netlist, ops, nothing, rows, values, gates, np.zeros((1, 64), np.float32)))

@@ -1,0 +1,192 @@
+"""Detectors of one point, a cell at a step, grown of gates that do nothing.
+
+Points are bits: of each row's value, of what a change of it does harm at.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from difflogic.engine.kernels.candidate_base import ABSENT
+from difflogic.jit import borrowing_kernel, part
+
+NOTHING, LOW, HIGH = -1, 0, 1
+"""What a row tells: nothing, or the point that is to be detected, by being 0 or 1 there."""
+
+
+class Signals(NamedTuple):
+    """A netlist by rows, and what detectors may be made of."""
+
+    a: np.ndarray  # int32 (rows,): rows that a gate is wired to; inputs: 0
+    b: np.ndarray  # int32 (rows,)
+    spare: np.ndarray  # bool (rows,): gates that do nothing
+    place: np.ndarray  # int32 (rows,): where in `values` those of a row are, or ABSENT
+    values: np.ndarray  # uint64 (…, words)
+
+
+class Sites(NamedTuple):
+    """Gates whose value should be another one at some points."""
+
+    place: np.ndarray  # int32 (gates,): where in the signals' values theirs are
+    harm: np.ndarray  # uint64 (gates, 2, words): points of value 0, and 1, where it should not
+    points: np.ndarray  # int32 (gates, most): where it should, those first where that does most
+    change: np.ndarray  # float32 (gates, most): of wrong cells by that; 0 where there is no more
+
+
+class Growth(NamedTuple):
+    """Room in which a detector grows, and what it is made of."""
+
+    left: np.ndarray  # uint64 (words,): points of harm that it does not yet tell from its own
+    rows: np.ndarray  # int32 (rows,): the gates that are part of it, `count` of them
+    count: np.ndarray  # int64 (1,)
+    told: np.ndarray  # int8 (rows, 2): what a part's inputs tell
+    taken: np.ndarray  # bool (rows,)
+    stack: np.ndarray  # int32 (layers + 1, 3): a row, its next input, parts before that
+
+
+@borrowing_kernel
+def survey(values, slopes, sites):
+    """Find where other values of gates would leave fewer cells wrong, and where more.
+
+    `values` are those of signals, `slopes` (gates, points) the derivatives by the gates' values.
+    """
+    gates, points = slopes.shape
+    most = sites.points.shape[1]
+    for g in range(gates):
+        for p in range(points):
+            slope = slopes[g, p]
+            if slope == 0:
+                continue
+            bit = np.uint64(p & 63)
+            value = (values[sites.place[g], p >> 6] >> bit) & np.uint64(1)
+            change = -slope if value else slope
+            if change > 0:
+                sites.harm[g, value, p >> 6] |= np.uint64(1) << bit
+                continue
+            place = most
+            while place and sites.change[g, place - 1] > change:
+                place -= 1
+                if place + 1 < most:
+                    sites.change[g, place + 1] = sites.change[g, place]
+                    sites.points[g, place + 1] = sites.points[g, place]
+            if place < most:
+                sites.change[g, place] = change
+                sites.points[g, place] = p
+
+
+@part
+def look(signals, growth, row, word, bit):
+    """Let a row that is no part of a detector tell what it can."""
+    place = signals.place[row]
+    if place == ABSENT:
+        return NOTHING
+    true = (signals.values[place, word] >> bit) & np.uint64(1)
+    told = False
+    for w in range(len(growth.left)):
+        value = signals.values[place, w]
+        left = growth.left[w] & (value if true else ~value)
+        if left != growth.left[w]:
+            growth.left[w] = left
+            told = True
+    if not told:
+        return NOTHING
+    return HIGH if true else LOW
+
+
+@part
+def is_left(growth):
+    """Return whether there is any point that a detector does not tell from its own."""
+    left = np.uint64(0)
+    for w in range(len(growth.left)):
+        left |= growth.left[w]
+    return left != 0
+
+
+@part
+def begin(growth, depth, row):
+    """Make a gate part of a detector, its inputs to be looked at next."""
+    growth.stack[depth, 0], growth.stack[depth, 1] = row, 0
+    growth.rows[growth.count[0]] = row
+    growth.count[0] += 1
+    growth.stack[depth, 2] = growth.count[0]
+    growth.taken[row] = True
+    growth.told[row, 0] = growth.told[row, 1] = NOTHING
+
+
+@part
+def drop(growth, count):
+    """Leave out the parts after the first `count`."""
+    while growth.count[0] > count:
+        growth.count[0] -= 1
+        growth.taken[growth.rows[growth.count[0]]] = False
+
+
+@part
+def grow(signals, growth, root, point, layers):
+    """Grow a detector of a point at a gate that does nothing; return what that tells."""
+    word, bit = point >> 6, np.uint64(point & 63)
+    drop(growth, 0)
+    begin(growth, 0, root)
+    depth = 0
+    while True:
+        row, side = growth.stack[depth, 0], growth.stack[depth, 1]
+        if side < 2 and is_left(growth):
+            growth.stack[depth, 2] = growth.count[0]
+            child = signals.b[row] if side else signals.a[row]
+            if not signals.spare[child]:
+                growth.told[row, side] = look(signals, growth, child, word, bit)
+            elif depth + 1 < layers and not growth.taken[child]:
+                depth += 1
+                begin(growth, depth, child)
+                continue
+            growth.stack[depth, 1] += 1
+            continue
+        tells = growth.told[row, 0] != NOTHING or growth.told[row, 1] != NOTHING
+        if depth == 0:
+            return HIGH if tells else NOTHING
+        depth -= 1
+        parent, side = growth.stack[depth, 0], growth.stack[depth, 1]
+        if tells:
+            growth.told[parent, side] = HIGH
+        else:
+            drop(growth, growth.stack[depth, 2])
+        growth.stack[depth, 1] += 1
+
+
+@borrowing_kernel
+def detect(signals, sites, growth, candidates, skipped, harms, layers, first):
+    """Return the place of the first candidate from `first` on that a detector without harm has.
+
+    That detector is left in `growth`. `candidates` (…, 3) are int32 (site, number of its points,
+    row of a spare gate that feeds it); those `skipped` are passed over. Of the others `harms`
+    becomes the points of harm that a detector does not tell from its own, or -1 if there is none.
+    """
+    for i in range(first, len(candidates)):
+        if skipped[i]:
+            continue
+        site, number, root = candidates[i, 0], candidates[i, 1], candidates[i, 2]
+        point = sites.points[site, number]
+        harms[i] = prepare(signals, sites, growth, site, point, root, layers)
+        if harms[i] == 0:
+            return i
+    return len(candidates)
+
+
+@part
+def prepare(signals, sites, growth, site, point, root, layers):
+    """Grow a detector for a site; return the points of harm that are left, or -1."""
+    place = sites.place[site]
+    value = (signals.values[place, point >> 6] >> np.uint64(point & 63)) & np.uint64(1)
+    for w in range(len(growth.left)):
+        growth.left[w] = sites.harm[site, value, w]
+    if grow(signals, growth, root, point, layers) == NOTHING:
+        return np.int64(-1)
+    left = np.int64(0)
+    for w in range(len(growth.left)):
+        bits = growth.left[w]
+        while bits:
+            bits &= bits - np.uint64(1)
+            left += 1
+    return left

@@ -1,0 +1,131 @@
+"""A search that changes several gates at once where no change of one helps."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.evaluation.trial import Trial
+from difflogic.gates import OPS, Op
+from difflogic.training.rectifying import Rectifier
+from difflogic.training.search import DRIFT, GRADIENT_COST, Search, Searching
+
+MAKING_SPARE = 4000
+"""Changes that are tried for more gates that do nothing, before these become detectors."""
+
+REMOVING = np.array((Op.FALSE, Op.TRUE, Op.FALSE, Op.TRUE, Op.A, Op.B))
+"""Ops that no gate is needed for; those that need nothing before them more often."""
+
+REMOVED = 0.8
+"""Share of such ops among these changes."""
+
+LOOSENING = 2000
+"""Random changes that are tried where no rectification helps."""
+
+LOOSE = 2.0
+"""Times the active gates that a circuit may come to have by these."""
+
+MOST_TRIED = 200
+"""Rectifications of one circuit that are tried."""
+
+SIDEWAYS = 0.5
+"""Probability of keeping one that leaves as many cells wrong as before: often other ones, which
+are mended more easily."""
+
+
+class RectifyingSearch(Search):
+    """A `Search` for circuits that have a list of starts to be right on."""
+
+    def __init__(self, *of_search: Any) -> None:
+        """`of_search` is what a `Search` is made of."""
+        super().__init__(*of_search)
+        self._mended = True
+        """Whether the last rectifications mended anything, if there were any."""
+        self._faced: Trial | None = None
+
+    def face(self, trial: Trial) -> None:
+        """Go on with these start states, which are all there are."""
+        if trial is not self._faced:
+            self._rectifier = Rectifier(self._netlist, trial.scene, trial.samples)
+            self._faced = trial
+        super().face(trial)
+
+    def run(self) -> None:
+        """Do what `Search.run` does; a circuit that is right becomes a simpler one that is."""
+        super().run()
+        if not self.wrong:
+            self._simplify()
+
+    def _leave(self) -> None:
+        # What gates read decides whether they can be mended: where none can, that has to change.
+        if self._mended:
+            self._make_spare()
+        else:
+            self._loosen()
+        self._mended = self._mend()
+
+    @property
+    def _is_done(self) -> bool:
+        return not self.wrong or self.is_over
+
+    def _make_spare(self) -> None:
+        """Walk to circuits of fewer gates that leave no more cells wrong."""
+        self._simplify()
+        end = self.candidates + MAKING_SPARE
+        while not self._is_done and self.candidates < end:
+            self._trial(self.ops)
+            self._most_gates = self._trial.active_gates
+            removed = self._rng.choice(REMOVING, DRIFT)
+            others = self._rng.integers(0, OPS, DRIFT)
+            self._drift(np.where(self._rng.random(DRIFT) < REMOVED, removed, others))
+
+    def _loosen(self) -> None:
+        """Walk to circuits of more gates that leave no more cells wrong."""
+        self._trial(self.ops)
+        self._most_gates = LOOSE * self._trial.active_gates
+        end = self.candidates + LOOSENING
+        while not self._is_done and self.candidates < end:
+            self._drift(self._rng.integers(0, OPS, DRIFT))
+
+    def _drift(self, ops: npt.NDArray) -> None:
+        """Try these ops, each for a live gate that is drawn by lot."""
+        gates = self._rng.choice(np.flatnonzero(self._live()), len(ops))
+        self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, len(ops))
+
+    def _simplify(self) -> None:
+        self.ops = self._rectifier.simplify(self.ops)
+        self.face(self._trial)
+
+    def _mend(self) -> bool:
+        """Mend one cell after the other, as far as that goes; return whether any was."""
+        before = self.wrong
+        while not self._is_done:
+            self._simplify()
+            found = self.wrong
+            self.candidates += GRADIENT_COST
+            self._hear(Searching(self.candidates, self._budget, found))
+            self._mend_by_one_trace()
+            if self.wrong == found:
+                break
+        self.face(self._trial)
+        return self.wrong < before
+
+    def _mend_by_one_trace(self) -> None:
+        """Try what is proposed for the circuit as it is now."""
+        changed = set[int]()
+        for found in islice(self._rectifier.propose(self.ops, self._rng), MOST_TRIED):
+            if not changed.isdisjoint(found.ops):
+                continue
+            self.candidates += 1
+            ops = found.of(self.ops)
+            wrong = int(self._trial(ops).sum())
+            if wrong > self.wrong or (wrong == self.wrong and self._rng.random() >= SIDEWAYS):
+                continue
+            # The others are of other points: most do as much good as before.
+            self.ops, self.wrong = ops, wrong
+            changed.update(found.ops)
+            if not wrong:
+                return
