@@ -30,29 +30,35 @@ class Together:
     That is for rank 0 to decide, by its clock. No result depends on it.
     """
 
-    def __init__(
-        self, ranks: Ranks, judge: Judge, fits: Callable[[bool], bool] = lambda everywhere: True
-    ) -> None:
-        """`judge` is what `Changes.judge` says, by this rank alone.
-
-        `fits` tells whether it does so with all values at hand, and hears whether all others do:
-        the ranks' ways must not part there.
-        """
-        self._ranks, self._judge, self._fits = ranks, judge, fits
+    def __init__(self, ranks: Ranks) -> None:
+        self._ranks = ranks
         self._judged, self._seconds = 0, 0.0
         self._worth: tuple[float, float] | None = None
         """Seconds of a candidate, and of an exchange, as all ranks know them."""
 
-    def __call__(self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int) -> Judged:
-        """Return what `judge` does of all candidates."""
+    def __call__(
+        self,
+        judge: Judge,
+        fits: Callable[[bool], bool],
+        gates: Sequence[int],
+        ops: Sequence[int],
+        limit: int,
+        stop: int,
+    ) -> Judged:
+        """Return what `judge` does of all candidates; by this rank alone, as `Changes.judge` says.
+
+        `fits` tells whether it does so with all values at hand, and hears whether all others do:
+        the ranks' ways must not part there. Neither is kept: whoever asks would never be let go of
+        but by a collector of cycles, with all of these values.
+        """
         size = self._ranks.size
         if size == 1 or len(gates) < FEWEST:
-            return self._judge(gates, ops, limit, stop)
+            return judge(gates, ops, limit, stop)
         if self._worth is None and self._judged >= TIMED:
             self._worth = self._find_worth()
         if self._worth is None or not self._pays(len(gates), *self._worth):
             begun = time.perf_counter()
-            judged = self._judge(gates, ops, limit, stop)
+            judged = judge(gates, ops, limit, stop)
             self._seconds += time.perf_counter() - begun
             self._judged += len(judged[0])
             return judged
@@ -60,11 +66,11 @@ class Together:
         own = slice(self._ranks.rank, None, size)
         told = np.full((1 + -(-len(gates) // size), 2), UNTOLD)
         if gates[own]:
-            found = np.stack(self._judge(gates[own], ops[own], limit, stop), axis=1)
+            found = np.stack(judge(gates[own], ops[own], limit, stop), axis=1)
             told[1 : 1 + len(found)] = found
-        told[0] = self._fits(True)
+        told[0] = fits(True)
         every = self._ranks.exchange(told)
-        self._fits(bool(every[:, 0].all()))
+        fits(bool(every[:, 0].all()))
         wrong, active = every[:, 1:].swapaxes(0, 1).reshape(-1, 2)[: len(gates)].T
         hits = np.flatnonzero(wrong <= stop)
         end = hits[0] + 1 if len(hits) else len(gates)

@@ -109,7 +109,7 @@ class Changes:
     def __init__(self, trial: Trial, workers: Workers, ops: Ops, ranks: Ranks = ALONE) -> None:
         """Changes are made to the circuit with `ops` (parameters,). The `workers` are entered."""
         self._trial, self._workers, self._ops = trial, workers, ops.copy()
-        self._ranks, self._together = ranks, Together(ranks, self._judge, self._fits)
+        self._ranks, self._together = ranks, Together(ranks)
         candidates = trial.candidates(workers)
         fits = candidates is not None and candidates.differ_from(self._ops)
         self._candidates = candidates if fits else None
@@ -178,7 +178,7 @@ class Changes:
         those that the counted channels ever depend on, are not told then. After the first with at
         most `stop` wrong bits nothing is told.
         """
-        return self._together(gates, ops, limit, stop)
+        return self._together(self._judge, self._fits, gates, ops, limit, stop)
 
     def _fits(self, everywhere: bool) -> bool:
         """Hear whether all values fit on all ranks, or none counts on them; return it of here."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.evaluation.trial import Trial
+from difflogic.evaluation.trial import Ops, Trial
 from difflogic.gates import OPS, Op
 from difflogic.training.rectifying import Rectifier
 from difflogic.training.search import DRIFT, GRADIENT_COST, Search, Searching
@@ -96,8 +96,13 @@ class RectifyingSearch(Search):
         self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, len(ops))
 
     def _simplify(self) -> None:
-        self.ops = self._rectifier.simplify(self.ops)
-        self.face(self._trial)
+        self._take(self._rectifier.simplify(self.ops))
+
+    def _take(self, ops: Ops) -> None:
+        """Go on from a circuit that leaves as many cells wrong as is known."""
+        for gate in np.flatnonzero(ops != self._changes.ops).tolist():
+            self._changes.keep(gate, int(ops[gate]))
+        self.ops = ops
 
     def _mend(self) -> bool:
         """Mend one cell after the other, as far as that goes; return whether any was."""
@@ -110,7 +115,6 @@ class RectifyingSearch(Search):
             self._mend_by_one_trace()
             if self.wrong == found:
                 break
-        self.face(self._trial)
         return self.wrong < before
 
     def _mend_by_one_trace(self) -> None:
@@ -128,4 +132,5 @@ class RectifyingSearch(Search):
             self.ops, self.wrong = ops, wrong
             changed.update(found.ops)
             if not wrong:
-                return
+                break
+        self._take(self.ops)

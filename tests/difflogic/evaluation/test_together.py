@@ -1,10 +1,20 @@
 """Candidates that ranks judge together: what one would say, and only where it is sooner."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
+from difflogic.engine.workers import Workers
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.together import Together
+from difflogic.evaluation.trial import Changes, Trial
+from difflogic.model import Model
 from difflogic.ranks import ALONE, in_threads
+from difflogic.streams import Purpose
+from tests.difflogic.training.tiny import growing
 
 COUNT = 37
 
@@ -32,9 +42,13 @@ def questions():
         yield gates, rng.integers(0, 16, len(gates)).tolist(), 60, int(rng.integers(-1, 4))
 
 
+def fitting(everywhere):
+    return True
+
+
 def answers(ranks, seed, asked=None):
-    ask = Together(ranks, judging(seed, asked))
-    return [tuple(map(np.ndarray.tolist, ask(*each))) for each in questions()]
+    ask, judge = Together(ranks), judging(seed, asked)
+    return [tuple(map(np.ndarray.tolist, ask(judge, fitting, *each))) for each in questions()]
 
 
 @pytest.mark.parametrize("size", [2, 3])
@@ -55,9 +69,9 @@ def test_rank_0_s_clock_decides_for_all():
     asked = {0: [], 1: []}
 
     def slow(ranks):
-        ask = Together(ranks, judging(1, asked[ranks.rank]))
+        ask, judge = Together(ranks), judging(1, asked[ranks.rank])
         ask._seconds = -1e9 if ranks.leads else 1e9
-        return [ask(*each) for each in questions()]
+        return [ask(judge, fitting, *each) for each in questions()]
 
     with in_threads(2, slow) as ranks:
         slow(ranks)
@@ -72,9 +86,9 @@ def test_where_the_values_fit_on_one_rank_only_all_go_without_them():
             told[ranks.rank].append(everywhere)
             return ranks.leads
 
-        ask = Together(ranks, judging(1), fits)
+        ask, judge = Together(ranks), judging(1)
         for each in questions():
-            ask(*each)
+            ask(judge, fits, *each)
 
     with in_threads(2, ask) as ranks:
         ranks.tireless = True
@@ -82,3 +96,19 @@ def test_where_the_values_fit_on_one_rank_only_all_go_without_them():
     assert told[0] == told[1]
     assert told[0] == [True, False] * (len(told[0]) // 2)
     assert told[0]
+
+
+def test_changes_are_let_go_of_at_once():
+    """And not when cycles of objects are next looked for: they hold all values of a circuit."""
+    model = Model.create(growing())
+    plan = Plan.of(model.config, 1, Streams(1, Purpose.CHECK_START, Purpose.CHECK_MASK))
+    gc.disable()
+    try:
+        with Workers(1) as workers:
+            changes = Changes(Trial(model.netlist, plan.scene, (0,)), workers, model.ops)
+            changes.judge([0, 1], [1, 2], 10)
+            known = weakref.ref(changes)
+            del changes
+        assert known() is None
+    finally:
+        gc.enable()
