@@ -30,7 +30,7 @@ from difflogic.training.judge import Judge, Judgement
 from difflogic.training.polishing import Polished, polish
 from difflogic.training.rectifying import can_rectify
 from difflogic.training.rectifying_search import RectifyingSearch
-from difflogic.training.search import Hear, Search, Sensitivity, unheard
+from difflogic.training.search import FEW_WRONG, Hear, Search, Sensitivity, unheard
 
 NEW_COUNTEREXAMPLES = 4
 """Those that join the search at a time: the ones with the most wrong cells."""
@@ -139,14 +139,10 @@ class Finisher:
             self._settings.candidates, hear,
         )  # fmt: skip
         search = RectifyingSearch(*of_search) if self._rectifies else Search(*of_search)
-        if self._plan.held is not None:
-            # A cell that is wrong once is wrong at many steps that are counted.
-            search.few_wrong *= 4
         search.face(Trial(self._netlist, scene, samples))
         before = search.wrong
         while True:
-            if self._rectifies:
-                search.few_wrong = self._settings.rectify * len(scene.at)
+            search.few_wrong = self._few_wrong(scene)
             search.run()
             exact, failing = (False, []) if search.wrong else self.verify(search.ops)
             over = search.wrong or exact or search.is_over
@@ -161,6 +157,13 @@ class Finisher:
             others = samples[stay:] + tuple(failing)
             samples = samples[:stay] + others[stay - MOST_SAMPLES :]
             search.face(Trial(self._netlist, scene, samples))
+
+    def _few_wrong(self, scene: Scene) -> int:
+        """Return how many wrong cells a search leads out of, where no change of one gate helps."""
+        if self._rectifies:
+            return self._settings.rectify * len(scene.at)
+        # A cell that is wrong once is wrong at many steps that are counted.
+        return FEW_WRONG if self._plan.held is None else 4 * FEW_WRONG
 
     def _worth(self, ops: npt.NDArray[np.int64]) -> int:
         """Return how many of the steps that count have few wrong cells, on the average; at least 1.

@@ -21,6 +21,7 @@ from difflogic.evaluation.trial import Changes
 from difflogic.model import Model
 from difflogic.netlist import Architecture, flatten, wire
 from difflogic.training.attempt import Attempt, Stage
+from difflogic.training.rectifying import Rectifier
 from tests.difflogic.training.tiny import growing, tiny
 
 NETLIST = flatten(
@@ -100,11 +101,11 @@ def test_a_search(config, faced):
         assert candidates is not None
         candidates._follow_base(2)
         found = [finisher._sensitivity._hard, finisher._fresh, trial._blocks, candidates]
-        if finisher._rectifier is not None:
-            found.append(finisher._rectifier._hard)
-            gates = np.arange(model.netlist.gates, dtype=np.int32) + model.netlist.inputs
-            rows = np.arange(model.netlist.rows)
-            found.append(finisher._rectifier._trace(model.ops, rows, gates))
+        if finisher._rectifies:
+            rectifier = Rectifier(model.netlist, finisher._scene, finisher._first_samples)
+            gates = np.arange(model.netlist.gates) + model.netlist.inputs
+            traced = rectifier._trace(model.ops, np.arange(model.netlist.rows), gates)
+            found += [rectifier._hard, traced]
         allocated = bytes_of([model.netlist, *found]) - bytes_of(model.netlist)
         values = [candidates._history.values, candidates._base.free]
         values += [part for each in candidates._scratch for part in (each.values, each.flags)]
