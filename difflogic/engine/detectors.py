@@ -115,7 +115,6 @@ class Detectors:
                 skipped |= effects == effects[first]
         harmful = np.flatnonzero(~skipped & (harms > 0))
         for place in harmful[np.argsort(harms[harmful], kind="stable")][:NEARLY].tolist():
-            harms[place] = 0
             alone = ~np.isin(np.arange(len(found)), place)
             k.detect(
                 self._signals, sites, self._growth, candidates, alone, harms, LAYERS[-1], place

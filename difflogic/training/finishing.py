@@ -240,7 +240,7 @@ class Finisher:
         if self._complete:
             yield range(self._plan.starts)
             return
-        first = self._settings.starts
+        first = len(self._first_samples)
         end = self._plan.starts if self._plan.listed else first + self._settings.verified_starts
         for start in range(first, end, ROUND):
             yield range(start, min(start + ROUND, end))

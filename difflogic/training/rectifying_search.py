@@ -44,13 +44,10 @@ class RectifyingSearch(Search):
         super().__init__(*of_search)
         self._mended = True
         """Whether the last rectifications mended anything, if there were any."""
-        self._faced: Trial | None = None
 
     def face(self, trial: Trial) -> None:
         """Go on with these start states, which are all there are."""
-        if trial is not self._faced:
-            self._rectifier = Rectifier(self._netlist, trial.scene, trial.samples)
-            self._faced = trial
+        self._rectifier = Rectifier(self._netlist, trial.scene, trial.samples)
         super().face(trial)
 
     def run(self) -> None:

@@ -18,7 +18,7 @@ from difflogic.training.finishing import Finisher
 from difflogic.training.sensitivity import GradientSensitivity
 from difflogic.training.trainer import Trainer
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
-from tests.difflogic.training.tiny import growing
+from tests.difflogic.training.tiny import growing, trained
 
 STREAMS = Streams(0, Purpose.CHECK_START, Purpose.CHECK_MASK)
 HOLDING = (
@@ -182,3 +182,12 @@ def test_gradients_also_begin_where_the_run_comes_to():
     states = sensitivity._onward(model.ops, start[None], [0])
     expected = rollout(model, start, 3, config.automaton.boundary)[-1]
     np.testing.assert_array_equal(states[0], expected)
+
+
+def test_fewer_damages_than_a_search_begins_with():
+    """All of them are looked at, and nothing else."""
+    config = growing(
+        "task.hold=true", "task.heal=[4]", "automaton.boundary=zero", "training.epochs=10"
+    )
+    assert config.finishing.starts > 1 + 1
+    trained(config)

@@ -121,7 +121,6 @@ def test_a_simpler_circuit_does_the_same(seed, share):
     for one, other in zip(case.states(case.ops), case.states(simpler), strict=True):
         np.testing.assert_array_equal(one[channels], other[channels])
     assert case.live(simpler).sum() <= case.live(case.ops).sum()
-    np.testing.assert_array_equal(case.rectifier.simplify(simpler)[:0], simpler[:0])
 
 
 def finished(case, workers=1, **changes):
