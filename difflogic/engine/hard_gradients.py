@@ -106,6 +106,11 @@ class HardGradients:
         """
         self._differentiate(starts, {self._steps: slope}, channels, masks)
 
+    def values(self, starts: Bits, read: npt.NDArray[np.int32]) -> Words:
+        """Return the values of the rows `read`, as `trace` does, without any way back."""
+        self._run_from(starts, None)
+        return self._read(read)
+
     def trace(
         self,
         starts: Bits,
@@ -130,12 +135,7 @@ class HardGradients:
             self._differentiate(starts, slopes, channels, None)
         finally:
             self._slopes = plain
-        values = np.empty((len(read), self._steps, self._words), np.uint64)
-        read_values(
-            self._code, self._simulator.cells, FORMS, self._states, self._rows,
-            self._graph.value[read], values,
-        )  # fmt: skip
-        return values, found.reshape(len(kept), self._steps, 64 * self._words)
+        return self._read(read), found.reshape(len(kept), self._steps, 64 * self._words)
 
     @property
     def counted(self) -> Words:
@@ -151,14 +151,8 @@ class HardGradients:
         masks: Bits | None,
     ) -> None:
         """Run some samples forward, and go all the way back from dL/d(states) of some steps."""
-        simulator = self._simulator
-        pad, (_, length) = simulator.cells.pad, simulator.shape
-        self._states[0, :, pad : length - pad] = simulator.pack_states(self._filled(starts))
-        fires = self._every
-        if masks is not None:
-            fires = simulator.pack_states(self._filled(masks))
-        self._run_forward(fires)
-        cells = len(starts) * self._grid.cells
+        fires = self._run_from(starts, masks)
+        pad, cells = self._simulator.cells.pad, len(starts) * self._grid.cells
         self._slopes.states[:] = 0.0
         end = self._steps
         for first in [*sorted(seeds, reverse=True)[1:], 0]:
@@ -167,6 +161,26 @@ class HardGradients:
                 after[channel, 64 * pad : 64 * pad + cells] += seeds[end][:, place].ravel()
             self._run_backward(fires, -(-cells // 64), first, end)
             end = first
+
+    def _run_from(self, starts: Bits, masks: Bits | None) -> npt.NDArray[np.uint64]:
+        """Run some samples forward; return which cells fire, as `differentiate` is told."""
+        simulator = self._simulator
+        pad, (_, length) = simulator.cells.pad, simulator.shape
+        self._states[0, :, pad : length - pad] = simulator.pack_states(self._filled(starts))
+        fires = self._every
+        if masks is not None:
+            fires = simulator.pack_states(self._filled(masks))
+        self._run_forward(fires)
+        return fires
+
+    def _read(self, read: npt.NDArray[np.int32]) -> Words:
+        """Return the values of rows in what was run last, (len(read), steps, words)."""
+        values = np.empty((len(read), self._steps, self._words), np.uint64)
+        read_values(
+            self._code, self._simulator.cells, FORMS, self._states, self._rows,
+            self._graph.value[read], values,
+        )  # fmt: skip
+        return values
 
     def _filled(self, batch: Bits) -> Bits:
         """Return as many samples as the simulator has; the others are zero."""

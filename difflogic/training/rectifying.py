@@ -69,7 +69,7 @@ class Rectifier:
         live, _ = mark_live(netlist, ops, self._channels)
         gates = np.flatnonzero(live[inputs:] & self._single)
         rows = np.unique(np.concatenate([inputs + gates, netlist.a[gates], netlist.b[gates]]))
-        values, _ = self._trace(ops, rows, np.empty(0, np.int64))
+        values = self._values(ops, rows)
         counted = np.tile(self._hard.counted, values.shape[1] // len(self._hard.counted))
         values &= counted
         place = np.zeros(netlist.rows, np.int64)
@@ -119,12 +119,22 @@ class Rectifier:
         netlist, inputs = self._netlist, self._netlist.inputs
         steady = live.copy()
         steady[:inputs] = channels[np.arange(inputs) % netlist.channels]
-        for gate in np.flatnonzero(~self._single):
-            wires = netlist.a[gate], netlist.b[gate]
-            steady[inputs + gate] = all(
-                steady[wire] or not read for wire, read in zip(wires, reads[gate], strict=True)
-            )
-        return steady
+        shared = np.flatnonzero(~self._single)
+        a, b = netlist.a[shared], netlist.b[shared]
+        ignores_a, ignores_b = ~reads[shared].T
+        steady[inputs + shared] = True
+        while True:
+            # What is not so spreads by a layer at a time; there are a few.
+            found = (steady[a] | ignores_a) & (steady[b] | ignores_b)
+            if np.array_equal(found, steady[inputs + shared]):
+                return steady
+            steady[inputs + shared] = found
+
+    def _values(self, ops: Ops, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+        """Return the values of rows, (…, words)."""
+        read = rows.astype(np.int32)
+        self._hard.begin(ops, self._channels, read)
+        return self._hard.values(self._starts, read).reshape(len(rows), -1)
 
     def _trace(
         self, ops: Ops, rows: npt.NDArray[np.int64], kept: npt.NDArray[np.int64]
