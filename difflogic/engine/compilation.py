@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from difflogic.engine.kernels.candidates import judge_share
+from difflogic.engine.kernels.detectors import detect
 from difflogic.engine.kernels.hard import hard_rollout
 from difflogic.engine.kernels.pipeline import train_in_steps
 from difflogic.engine.kernels.shares import train
@@ -41,3 +42,8 @@ def is_hard_cached() -> bool:
 def is_search_cached() -> bool:
     """Return the same for the largest kernel of searches."""
     return is_compiled(judge_share) if JIT else True
+
+
+def is_rectification_cached() -> bool:
+    """Return the same for the largest kernel of what rectifies."""
+    return is_compiled(detect) if JIT else True

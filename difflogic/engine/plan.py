@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from difflogic.config import Config
+from difflogic.config.applying import LARGE, why_not_rectify
 from difflogic.engine.arrangement import Arrangement, settle
 from difflogic.engine.buffers import Rollouts
 from difflogic.engine.compilation import Strategy
@@ -44,9 +45,6 @@ WITHIN_SAMPLES: dict[str, Strategy] = {
     "auto": "steps", "samples": "cells", "cells": "cells", "steps": "steps", "gates": "gates",
 }  # fmt: skip
 """How the workers share a sample, if they do, for each of [parallel] strategy."""
-
-LARGE = 2**18
-"""Cells of a grid that is not drawn to find out whether anything in it is random."""
 
 SPARE = 0.1
 """Part of the available memory that is left to everything but the buffers."""
@@ -208,7 +206,8 @@ def _search(config: Config, netlist: Netlist, grid: Grid, searchers: int) -> Sea
         steps = 3 * config.automaton.steps + 1 if task.holds else steps
     damaged, sizes = only and starts > 1, [first]
     rectified = 0
-    if finishing.rectify and not (masked or damaged) and (only or cases is not None):
+    known = only or cases is not None
+    if finishing.rectify and known and why_not_rectify(config) is None:
         rectified = faced if cases is not None else 1
     sizes += [min(ROUND, verified - done) for done in range(0, verified, ROUND)]
     of = steps, masked, damaged, steps if damaged else 1, len(config.task.loss_channels)

@@ -41,7 +41,7 @@ def never() -> bool:
 class Ahead:
     """The process, from its start to `close`, or to the end of this process."""
 
-    def __init__(self, precision: str) -> None:
+    def __init__(self, precision: str, rectifies: bool) -> None:
         """Raises OSError if the system starts no process."""
         # Isolated, so that it imports what is imported here, and nothing from the working
         # directory. Ctrl-C is meant for this process, which ends the other.
@@ -49,7 +49,7 @@ class Ahead:
         program = (
             "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
             f"sys.path[:] = {places!r}\nfrom {__name__} import compile_ahead\n"
-            f"compile_ahead({precision!r})"
+            f"compile_ahead({precision!r}, {rectifies!r})"
         )
         self._told: set[str] = set()
         self._ended = False
@@ -99,32 +99,39 @@ class Ahead:
         self._process.__exit__(None, None, None)
 
 
-def start(precision: str) -> Ahead | None:
-    """Start the process, if there is a core for it, and if what it compiles would be kept."""
+def start(precision: str, rectifies: bool) -> Ahead | None:
+    """Start the process, if there is a core for it, and if what it compiles would be kept.
+
+    `rectifies` says that searches change several gates at once, too.
+    """
     if not JIT or cpu_count() < 2 or not keeps_code():
         return None
     try:
-        return Ahead(precision)
+        return Ahead(precision, rectifies)
     except OSError:
         return None
 
 
-def compile_ahead(precision: str) -> None:
+def compile_ahead(precision: str, rectifies: bool) -> None:
     """Compile one stage after the other, and print the name of each that is done.
 
     Ends when the standard input does: with the process that has started this one, however that one
     ends.
     """
     threading.Thread(target=_end_with_input, daemon=True).start()
-    for stage in compile_stages(precision):
+    for stage in compile_stages(precision, rectifies):
         print(stage, flush=True)
 
 
-def compile_stages(precision: str) -> Iterator[Stage]:
+def compile_stages(precision: str, rectifies: bool) -> Iterator[Stage]:
     """Compile or load one stage after the other, and yield the name of each that is done."""
     from difflogic.config import load_config
     from difflogic.model import Model
-    from difflogic.training.warming import compile_search, compile_steps
+    from difflogic.training.warming import (
+        compile_rectification,
+        compile_search,
+        compile_steps,
+    )
 
     # Any will do.
     config = load_config("checkerboard-small", [f"training.precision={precision}"])
@@ -132,6 +139,8 @@ def compile_stages(precision: str) -> Iterator[Stage]:
     ops = compile_steps(model.netlist, model.logits.T.astype(precision, "C"), config.training)
     yield "steps"
     compile_search(model.netlist, ops)
+    if rectifies:
+        compile_rectification(model.netlist, ops)
     yield "search"
 
 

@@ -8,7 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from difflogic.config import Config
-from difflogic.engine.compilation import is_cached, is_search_cached
+from difflogic.config.applying import why_not_rectify
+from difflogic.engine.compilation import (
+    is_cached,
+    is_rectification_cached,
+    is_search_cached,
+)
 from difflogic.engine.plan import ParallelPlan
 from difflogic.netlist import Netlist
 from difflogic.training import ahead
@@ -32,13 +37,19 @@ class Compilation:
         finishing = config.finishing
         self._training, self._plan, self._leads = config.training, plan, leads
         self._searches = leads and finishing.every > 0 and finishing.candidates > 0
-        self._rectifies = finishing.rectify > 0
+        self._rectifies = finishing.rectify > 0 and why_not_rectify(config) is None
         self._ahead: ahead.Ahead | None = None
 
     @property
     def cold(self) -> bool:
         """Whether kernels have yet to be compiled on this machine, which takes a while."""
-        return not self._rollouts_are_cached or (self._searches and not is_search_cached())
+        return not (self._rollouts_are_cached and self._search_is_cached)
+
+    @property
+    def _search_is_cached(self) -> bool:
+        if not self._searches:
+            return True
+        return is_search_cached() and (not self._rectifies or is_rectification_cached())
 
     @property
     def _rollouts_are_cached(self) -> bool:
@@ -58,7 +69,7 @@ class Compilation:
         """
         found, training = self._rollouts_are_cached, self._training
         if may_help and self._leads and self.cold:
-            self._ahead = ahead.start(training.precision)
+            self._ahead = ahead.start(training.precision, self._rectifies)
         try:
             compile_rollouts(netlist, training.precision, self._plan.sharing)
             if self._ahead is not None and not found:

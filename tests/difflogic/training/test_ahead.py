@@ -14,7 +14,8 @@ from difflogic.library.training import train
 from difflogic.training import ahead, compiling
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.trainer import Trainer
-from tests.difflogic.training.test_trainer import tiny
+from difflogic.verification.checks import with_sections
+from tests.difflogic.training.tiny import growing, tiny
 
 compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled")
 ROOT = Path(__file__).parents[3]
@@ -22,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def helper():
-    made = ahead.Ahead("float32")
+    made = ahead.Ahead("float32", rectifies=True)
     yield made
     made.close()
 
@@ -43,7 +44,7 @@ def test_closing_ends_it_at_once(helper):
 
 def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
-    helper = ahead.Ahead("float32")
+    helper = ahead.Ahead("float32", rectifies=False)
     assert not helper.wait("search")
     helper.close()
 
@@ -68,18 +69,18 @@ class TestStart:
 
     def test_with_one_core(self, monkeypatch):
         monkeypatch.setattr(ahead, "cpu_count", lambda: 1)
-        assert ahead.start("float32") is None
+        assert ahead.start("float32", rectifies=False) is None
 
     def test_where_no_code_is_kept(self, monkeypatch):
         monkeypatch.setattr(ahead, "keeps_code", lambda: False)
-        assert ahead.start("float32") is None
+        assert ahead.start("float32", rectifies=False) is None
 
     def test_where_no_process_is_started(self, monkeypatch):
         monkeypatch.setattr(ahead, "JIT", True)
         monkeypatch.setattr(ahead, "cpu_count", lambda: 2)
         monkeypatch.setattr(ahead, "keeps_code", lambda: True)
         monkeypatch.setattr(sys, "executable", os.devnull)
-        assert ahead.start("float32") is None
+        assert ahead.start("float32", rectifies=False) is None
 
 
 class Recorded:
@@ -101,11 +102,12 @@ def recorded(monkeypatch):
     """Whom a trainer takes for the process, where nothing seems to be compiled yet."""
     found = Recorded()
     monkeypatch.setattr(compiling, "is_cached", lambda *which: False)
-    monkeypatch.setattr(compiling.ahead, "start", lambda precision: found)
+    monkeypatch.setattr(compiling.ahead, "start", lambda *which: found)
     return found
 
 
 SEARCHING = ("finishing.every=2", "finishing.from_epoch=2", "finishing.candidates=10")
+RECTIFYING = (*SEARCHING[:2], "finishing.candidates=6000", "finishing.rectify=25")
 
 
 def test_the_first_search_waits_for_its_kernels(recorded):
@@ -152,7 +154,7 @@ def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
     program.write_text("#!/bin/sh\nread line\n")
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
-    helper = ahead.Ahead("float32")
+    helper = ahead.Ahead("float32", rectifies=False)
     looks = iter([False, False, True])
     assert helper.wait("search", lambda: next(looks)) is None
     helper.close()
@@ -181,22 +183,59 @@ def test_the_process_ends_where_compiling_is_stopped(recorded, monkeypatch):
     assert recorded.asked == ["steps", "close"]
 
 
+class TestRectification:
+    """What it calls is compiled for runs whose searches can rectify, and for no others."""
+
+    @pytest.fixture
+    def compiled(self, monkeypatch):
+        """What trainers compiled of it, or had the other process compile."""
+        found = []
+        monkeypatch.setattr(compiling, "is_cached", lambda *which: False)
+        monkeypatch.setattr(
+            compiling.ahead, "start", lambda precision, rectifies: found.append(rectifies)
+        )
+        monkeypatch.setattr(
+            compiling, "compile_rectification", lambda netlist, ops: found.append("here")
+        )
+        return found
+
+    def test_where_searches_rectify(self, compiled):
+        with Trainer(growing("finishing.rectify=9")) as trained:
+            trained.warm_up()
+        assert compiled == [True, "here"]
+
+    def test_where_a_run_of_before_asks_for_it_in_vain(self, compiled):
+        with Trainer(with_sections(tiny(*SEARCHING), finishing={"rectify": 9})) as trained:
+            trained.warm_up()
+        assert compiled == [False]
+
+    @pytest.mark.parametrize("cached", [False, True])
+    def test_a_run_is_cold_as_long_as_it_is_not_compiled(self, monkeypatch, cached):
+        monkeypatch.setattr(compiling, "is_cached", lambda *which: True)
+        monkeypatch.setattr(compiling, "is_search_cached", lambda: True)
+        monkeypatch.setattr(compiling, "is_rectification_cached", lambda: cached)
+        assert Trainer(growing("finishing.rectify=9")).cold == (not cached)
+        assert not Trainer(growing()).cold
+
+
 COMPARED = """
 import json, sys
-from difflogic.engine.kernels import candidate_base, candidates, hard, hard_gradients, logits
+from difflogic.engine.kernels import (
+    candidate_base, candidates, detectors, hard, hard_gradients, logits,
+)
 from difflogic.training.ahead import compile_stages
 from difflogic.training.trainer import Trainer
-from tests.difflogic.training.test_trainer import tiny
+from tests.difflogic.training.tiny import growing
 
 def types():
-    rooms = candidate_base, candidates, hard, hard_gradients, logits
+    rooms = candidate_base, candidates, detectors, hard, hard_gradients, logits
     kernels = [getattr(room, name) for room in rooms for name in sorted(vars(room))]
     return {kernel.__name__: sorted(map(str, kernel.signatures)) for kernel in kernels
             if hasattr(kernel, "signatures")}
 
-assert list(compile_stages("float32")) == ["steps", "search"]
+assert list(compile_stages("float32", rectifies=True)) == ["steps", "search"]
 before = types()
-with Trainer(tiny(*json.loads(sys.argv[1]))) as trainer:
+with Trainer(growing(*json.loads(sys.argv[1]))) as trainer:
     trainer.step()
     trainer.step()
 print(json.dumps([before, types()]))
@@ -206,10 +245,11 @@ print(json.dumps([before, types()]))
 @compiled_only
 def test_a_run_calls_its_kernels_with_the_types_that_were_compiled():
     done = subprocess.run(
-        [sys.executable, "-c", COMPARED, json.dumps(SEARCHING)], check=True, cwd=ROOT,
+        [sys.executable, "-c", COMPARED, json.dumps(RECTIFYING)], check=True, cwd=ROOT,
         stdout=subprocess.PIPE, text=True, timeout=1800,
     )  # fmt: skip
     before, after = json.loads(done.stdout)
     assert before["judge_share"]
+    assert before["detect"]
     assert before["adamw_step"]
     assert before == after

@@ -1,0 +1,41 @@
+"""Settings that some tasks have no use for, which a user should hear of."""
+
+from __future__ import annotations
+
+from difflogic.config.models import Config
+from difflogic.tasks import make_task, own
+
+LARGE = 2**18
+"""Cells of a grid that is not drawn to find out whether anything in it is random."""
+
+
+def inapplicable(config: Config) -> str | None:
+    """Return what of a configuration could have no effect, and what to do; None if nothing.
+
+    Not asked of files that the program wrote: earlier versions took it, and it did nothing.
+    """
+    why = why_not_rectify(config) if config.finishing.rectify else None
+    return why and (
+        "[finishing] rectify: needs one start, or all cases, and neither chance nor damage, and "
+        f"here {why}: set it to 0"
+    )
+
+
+def why_not_rectify(config: Config) -> str | None:
+    """Return why no search of a run can rectify; None if one can, or if that is not known.
+
+    It is not where a task's code is not loaded, or its grid is LARGE.
+    """
+    if config.automaton.fire_rate < 1:
+        return "cells fire by chance"
+    if not own.is_loaded(config.task) or config.task.height * config.task.width > LARGE:
+        return None
+    task = make_task(config)
+    if task.call("cases") is not None:
+        return None
+    if task.has_random_start:
+        return "starts are random"
+    # Before [pool] begins that waits for growth, nothing is damaged.
+    if task.patches and not config.pool.after_growth:
+        return "damage is to grow back"
+    return None
