@@ -149,6 +149,7 @@ class ParallelPlan(Arrangement):
             "bytes_shared": self.bytes_shared,
             "bytes": self.bytes,
             "bytes_of_search_values": 0 if self.search is None else self.search.values,
+            "bytes_of_later_steps": 0 if self.search is None else self.search.later,
             "memory_budget": self.budget,
         }
 
@@ -214,6 +215,7 @@ def _search(config: Config, netlist: Netlist, grid: Grid, searchers: int) -> Sea
     return SearchBuffers(
         netlist, grid, config.automaton.steps, min(most_samples(grid), starts if only else ROUND),
         Trials(faced, *of), tuple(Trials(size, *of) for size in sizes), searchers, rectified,
+        stays=only and task.holds,
     )  # fmt: skip
 
 

@@ -124,6 +124,8 @@ def _memory(config: Config, plan: ParallelPlan) -> tuple[str, str]:
     values = ""
     if plan.search is not None:
         values = f"; a circuit's values in a search up to {show_bytes(plan.search.values)} more"
+    if plan.search is not None and plan.search.stays:
+        values += f", {show_bytes(plan.search.later)} if it comes to look at later steps"
     return show_bytes(plan.bytes), (
         f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)} shared"
         f"{search}; {budget}, {whose}{values}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from difflogic.engine.candidates import MOST_BYTES
@@ -19,6 +19,9 @@ MOST_SAMPLES = 64
 
 ROUND = 256
 """Fresh start states that are looked at together for counterexamples."""
+
+LATER = 16
+"""Times the steps that a search looks at, in which a run that is to stay is looked at once more."""
 
 SEARCH_CELLS = 1024
 """Cells that a search takes a gradient over, about: a few grids, or many small ones."""
@@ -101,6 +104,9 @@ class SearchBuffers:
     """Workers that judge candidates."""
     rectified: int = 0
     """Starts that circuits are rectified on; 0 if they are not."""
+    stays: bool = False
+    """Whether a circuit that is right at all steps that are looked at is run on, to where it goes
+    wrong."""
 
     @cached_property
     def bytes(self) -> int:
@@ -119,6 +125,20 @@ class SearchBuffers:
         row = self._faced.words * WORD
         slots = min(self.netlist.rows + 1, MOST_BYTES // (self.faced.steps * row))
         return slots * (self.faced.steps * row + self.searchers * (row + 1) + 4)
+
+    @cached_property
+    def later(self) -> int:
+        """Bytes that are taken besides, values included, if one goes wrong as late as is looked.
+
+        Of nearly all circuits that stay so long and no longer they are a small part of that.
+        """
+        if not self.stays:
+            return 0
+        last = LATER * self.faced.steps - 1
+        longer = replace(self, faced=replace(self.faced, steps=last), stays=False)
+        looked_at = Trials(1, last, loss_channels=self.faced.loss_channels)
+        more = longer.bytes + longer.values - self.bytes - self.values
+        return more + looked_at.bytes(self.netlist, self.grid)
 
     @property
     def _faced(self) -> Packed:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config.learning import FinishingConfig
-from difflogic.engine.search_buffers import MOST_SAMPLES, ROUND
+from difflogic.engine.search_buffers import LATER, MOST_SAMPLES, ROUND
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Scene
@@ -34,9 +34,6 @@ from difflogic.training.search import FEW_WRONG, Hear, Search, Sensitivity, unhe
 
 NEW_COUNTEREXAMPLES = 4
 """Those that join the search at a time: the ones with the most wrong cells."""
-
-LATER = 16
-"""Times the steps that a search looks at, in which a run that is to stay is looked at once more."""
 
 
 @dataclass(frozen=True)

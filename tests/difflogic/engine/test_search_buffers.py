@@ -15,9 +15,9 @@ from difflogic.engine.hard_gradients import HardGradients
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import Grid
 from difflogic.engine.plan import ParallelPlan
-from difflogic.engine.search_buffers import SearchBuffers, Trials
+from difflogic.engine.search_buffers import LATER, SearchBuffers, Trials
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.trial import Changes
+from difflogic.evaluation.trial import Changes, Trial
 from difflogic.model import Model
 from difflogic.netlist import Architecture, flatten, wire
 from difflogic.training.attempt import Attempt, Stage
@@ -114,6 +114,41 @@ def test_a_search(config, faced):
     assert 0 < allocated - known <= planned.bytes < 1.25 * (allocated - known) + 20_000
     assert 0 < known <= planned.values
     assert plan.bytes_shared >= planned.bytes
+
+
+@pytest.mark.parametrize("rectifies", [False, True])
+def test_a_search_at_later_steps(rectifies):
+    """A circuit that stays as long as is looked takes so much more than was planned at first."""
+    config = growing("task.hold=true", f"finishing.rectify={9 * rectifies}")
+    model = Model.create(config)
+    planned = ParallelPlan.for_model(config, Machine.here(), model.netlist).search
+    assert planned is not None
+    assert planned.faced.steps == 10
+    last = LATER * 10 - 1
+    with Attempt(config, Stage(), model, ParallelPlan.for_model(config)) as attempt:
+        finisher = attempt.finisher
+        assert finisher is not None
+        taken = []
+        for scene in (finisher._scene, finisher._scene.until(last)):
+            trial = Trial(model.netlist, scene, (0,))
+            candidates = Changes(trial, Workers(1), model.ops)._candidates
+            assert candidates is not None
+            candidates._follow_base(1)
+            found = [trial._blocks, candidates]
+            if rectifies:
+                rectifier = Rectifier(model.netlist, scene, (0,))
+                gates = np.arange(model.netlist.gates) + model.netlist.inputs
+                found.append(rectifier._hard)
+                found.append(rectifier._trace(model.ops, np.arange(model.netlist.rows), gates))
+            taken.append(bytes_of([model.netlist, *found]))
+    assert 0 < taken[1] - taken[0] <= planned.later
+
+
+def test_only_what_is_to_stay_is_looked_at_later():
+    for config in (growing(), tiny("finishing.every=1"), load_config("game-of-life-small")):
+        search = ParallelPlan.for_model(config).search
+        assert search is not None
+        assert search.later == 0
 
 
 def test_values_are_no_more_than_is_taken():
