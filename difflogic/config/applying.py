@@ -1,4 +1,7 @@
-"""Settings that some tasks have no use for, which a user should hear of."""
+"""Settings that some tasks have no use for, which a user should hear of.
+
+They are not refused: who changes the task of a shipped recipe keeps its levers.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,15 @@ LARGE = 2**18
 """Cells of a grid that is not drawn to find out whether anything in it is random."""
 
 
-def inapplicable(config: Config) -> str | None:
-    """Return what of a configuration could have no effect, and what to do; None if nothing.
-
-    Not asked of files that the program wrote: earlier versions took it, and it did nothing.
-    """
+def without_effect(config: Config) -> list[str]:
+    """Return what of a configuration has no effect, each with why and what to do."""
     why = why_not_rectify(config) if config.finishing.rectify else None
-    return why and (
-        "[finishing] rectify: needs one start, or all cases, and neither chance nor damage, and "
-        f"here {why}: set it to 0"
-    )
+    if why is None:
+        return []
+    return [
+        "[finishing] rectify does nothing: it needs one start, or all cases, and neither chance "
+        f"nor damage, and here {why}: set it to 0"
+    ]
 
 
 def why_not_rectify(config: Config) -> str | None:

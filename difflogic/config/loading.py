@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from difflogic.config import problems, schema
-from difflogic.config.applying import inapplicable
 from difflogic.config.models import SAVED, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
@@ -346,10 +345,6 @@ def _check(
             model = own.class_of(task).Section
             for problem in problems.find(error, model):
                 found.append((_origin(problem, source, origins), problem.text))
-    useless = None if found or saved else inapplicable(config)
-    if useless is not None:
-        problem = problems.disagreement(useless)
-        found.append((_origin(problem, source, origins), problem.text))
     if found:
         raise problems.combine(found)
     return config

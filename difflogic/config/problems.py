@@ -41,7 +41,10 @@ def find(error: ValidationError, task: type[TaskSection] | None = None) -> Itera
         if said:
             # Cross checks: each line starts with its place.
             for text in said.splitlines():
-                yield disagreement(text, location[:2])
+                named = _NAMED_PLACE.match(text)
+                place = named.groups() if named else location[:2]
+                head = "" if named or not place else f"[{'] '.join(map(str, place))}: "
+                yield Problem(tuple(map(str, place)), head + text, is_disagreement=True)
             continue
         place = tuple(str(part) for part in location[:2])
         if detail["type"] == "union_tag_not_found" and isinstance(detail["input"], dict):
@@ -55,15 +58,6 @@ def find(error: ValidationError, task: type[TaskSection] | None = None) -> Itera
         if not known:
             seen |= {place, (place, index)}
             yield Problem(place, _describe(detail["type"], place, index, detail["input"], model))
-
-
-def disagreement(text: str, place: Sequence[int | str] = ()) -> Problem:
-    """Return what a cross check says, which begins with its place, or else is of `place`."""
-    named = _NAMED_PLACE.match(text)
-    if named:
-        return Problem(named.groups(), text, is_disagreement=True)
-    head = f"[{'] '.join(map(str, place))}: " if place else ""
-    return Problem(tuple(map(str, place)), head + text, is_disagreement=True)
 
 
 def _located(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from difflogic.config import Config
+from difflogic.config.applying import without_effect
 from difflogic.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.library.watching import Say, ShouldStop, never, unheard
 from difflogic.sweeps.backends import Backend, LocalBackend
@@ -185,7 +186,7 @@ class _Sweep:
             with RunLock(self.place.path):
                 self.place.write_question(self.question)
                 with Execution(self.place, self.question, self.backend) as execution:
-                    for message in execution.warnings:
+                    for message in [*execution.warnings, *self._without_effect()]:
                         self.say(f"warning: {message}")
                     if self.backend.compiles_here and execution.kept < self.question.size:
                         for config in self._by_precision():
@@ -201,6 +202,13 @@ class _Sweep:
                 self.place.discard_if_without_runs()
             raise
         return Swept(self.place.path, self.question, tuple(rows), stopped, problem)
+
+    def _without_effect(self) -> list[str]:
+        """Return what of the settings has no effect, once for all that say it."""
+        found = (
+            each for variant in self.question.variants for each in without_effect(variant.config)
+        )
+        return list(dict.fromkeys(found))
 
     def _by_precision(self) -> list[Config]:
         configs = (variant.config for variant in self.question.variants)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, Override, load_config, shipped_configs
+from difflogic.config.applying import without_effect
 from difflogic.errors import ConfigError, RunDirectoryError
 from difflogic.files import for_shell
 from difflogic.library.loading import Loaded, Source, load
@@ -143,6 +144,8 @@ def train(
     run = open_run(settings, directory, new, resume)
     with Session(settings, run, say, ranks, start) as session:
         if session.summary is None:
+            for useless in without_effect(settings):
+                say(f"warning: {useless}")
             begin(session)
             session.train(should_stop, progress)
         else:

@@ -1,23 +1,18 @@
-"""Settings that a task has no use for are refused, with a reason, and in old files do nothing."""
+"""Settings that a task has no use for are taken, and a run says that they do nothing."""
 
 from dataclasses import replace
 
 import pytest
 
-from difflogic.config import config_from_dict, load_config, shipped_configs
-from difflogic.config.applying import why_not_rectify
-from difflogic.errors import ConfigError
+from difflogic.config import load_config, shipped_configs
+from difflogic.config.applying import why_not_rectify, without_effect
+from difflogic.library.sweeping import sweep
+from difflogic.library.training import train
 from difflogic.training import attempt
 from difflogic.training.rectifying import can_rectify
+from tests.difflogic.training.tiny import growing, tiny
 
 RECTIFY = "finishing.rectify=9"
-
-
-def refused(name, *overrides):
-    """The message for an experiment that asks for what it cannot have."""
-    with pytest.raises(ConfigError) as raised:
-        load_config(name, overrides)
-    return str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -30,24 +25,29 @@ def refused(name, *overrides):
     ],
 )
 def test_a_search_that_cannot_rectify(name, override, why):
-    found = refused(name, override)
-    assert f"--set {override}: [finishing] rectify: needs one start, or all cases" in found
-    assert f"and here {why}: set it to 0" in found
-    assert load_config(name, [override, "finishing.rectify=0"]).finishing.rectify == 0
+    (said,) = without_effect(load_config(name, [override]))
+    assert said.startswith("[finishing] rectify does nothing: it needs one start, or all cases")
+    assert said.endswith(f"and here {why}: set it to 0")
+    assert not without_effect(load_config(name, [override, "finishing.rectify=0"]))
 
 
-def test_it_is_named_beside_what_else_is_typed():
-    found = refused("letter-g", "training.epochs=5", "automaton.fire_rate=0.5")
-    assert "letter-g.toml, --set training.epochs=5, --set automaton.fire_rate=0.5: " in found
+@pytest.mark.parametrize("made", [tiny, growing])
+def test_a_run_says_it_once_at_its_start(made, tmp_path):
+    said = []
+    config = made(RECTIFY, "training.epochs=1")
+    train(config, directory=tmp_path / "run", say=said.append)
+    assert said == [f"warning: {each}" for each in without_effect(config)]
+    assert len(said) == (made is tiny)
+    train(resume=tmp_path / "run", say=said.append)
+    assert sum("rectify" in line for line in said) == (made is tiny)
 
 
-def test_a_file_of_before_still_loads():
-    """It was taken, and did nothing."""
-    table = load_config("checkerboard").to_dict()
-    table["finishing"]["rectify"] = 9
-    assert config_from_dict(table, "run", saved=True).finishing.rectify == 9
-    with pytest.raises(ConfigError, match=r"^mine.toml: \[finishing\] rectify: needs one start"):
-        config_from_dict(table, "mine.toml")
+def test_a_sweep_says_it_once_for_all_runs(tmp_path):
+    said = []
+    path = tmp_path / "tiny.toml"
+    path.write_text(tiny(RECTIFY, "training.epochs=1").to_toml(), encoding="utf-8")
+    sweep(str(path), "0-1", directory=tmp_path / "sweep", backend="sequential", say=said.append)
+    assert sum("rectify does nothing" in line for line in said) == 1
 
 
 @pytest.mark.parametrize("name", shipped_configs())
