@@ -5,62 +5,48 @@ what is known: here the circuit as it is, the *base*, is simulated once and ever
 A candidate then starts from its changed gate and goes on only where a value differs from the
 base's, in the order of the gates, step after step. The field calls it concurrent fault simulation
 (Ulrich and Baker 1974, "Concurrent simulation of nearly identical digital networks"). Where much
-differs all gates are evaluated, which then is sooner. A change that is kept goes the same way once
-more, and leaves its values behind: the base takes it over, and is not simulated anew.
+differs all gates are evaluated, which then is sooner.
 
 Candidates are independent of each other, so workers share them; each result depends on base and
-candidate alone.
+candidate alone. Whoever asks leads, and decides in the order of the candidates. The others each
+have a base of their own, on a thread that judges what will be asked for next. The leader never
+waits for one: on a busy machine, where a thread may be stopped anywhere, it does all by itself.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.hard import FORMS, HardSimulator, Script, Words
+from difflogic.engine.bases import TIDY, Ops, SimulatedBase, new_job, wiring_of
+from difflogic.engine.hard import HardSimulator, Script, Words
 from difflogic.engine.kernels import candidates as k
-from difflogic.engine.kernels.candidate_base import (
-    ABSENT,
-    Base,
-    History,
-    Wiring,
-    find_slots,
-    settle,
-    simulate_base,
-    tidy,
-)
-from difflogic.engine.kernels.changes import FOLLOWED, NO_ROOM, UNORDERED, Scratch
-from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.workers import Workers
-from difflogic.gates import Op
-from difflogic.netlist import Netlist
-
-Ops = npt.NDArray[np.uint8]
-
-
-UNTOLD = np.iinfo(np.int64).max
-"""Stands for a candidate that was passed over."""
-
-FEWEST_SHARED = 32
-"""Candidates that are worth waking the other workers, which takes as long as judging a few."""
 
 MOST_BYTES = 2**29
-"""For a base's values: past that, they are read from memory more slowly than computed anew."""
+"""For all bases' values: past that, they are read from memory more slowly than computed anew."""
 
-SPARE = 64
-"""Rows that there is room for besides those whose values are kept, and half as many."""
+MOST_HELPERS = 3
+"""Threads besides the leader's: the more there are, the more is judged ahead in vain."""
 
-TIDY = 16
-"""Changes that a base takes over before it is looked through for what no longer matters."""
+WORTH = 2e-4
+"""Seconds of work that are worth calling helpers for: several times what the call takes."""
 
+RECENT = 0.2
+"""Weight of the last job in the means that tell how long the next one may take."""
 
-NO_WALK = (np.zeros(k.WALK_FIELDS, np.int64), np.zeros(2), np.zeros(0))
-"""What a kernel is given that walks nowhere."""
+ANEW = 32
+"""Changes from which on a base is simulated anew sooner than it takes them over."""
+
+LISTENING = 64
+"""Changes that a walk tries before anybody hears of it."""
 
 
 @dataclass
@@ -108,190 +94,89 @@ class Walk:
         self.drawn += 1
         return bool(self.draws[self.drawn - 1] < self.sideways)
 
-    def fields(self, most_kept: int, many_gates: int) -> npt.NDArray[np.int64]:
+    def fields(self) -> npt.NDArray[np.int64]:
         """Return what a kernel goes on with, from its own first change on."""
-        fields = (
-            0, self.tried, self.most_tried, self.improvements, self.wrong, self.drawn, 0, most_kept,
-            many_gates,
-        )  # fmt: skip
-        return np.array(fields, np.int64)
+        fields = np.zeros(k.WALK_FIELDS, np.int64)
+        fields[k.TRIED], fields[k.MOST_TRIED] = self.tried, self.most_tried
+        fields[k.IMPROVEMENTS], fields[k.WRONG] = self.improvements, self.wrong
+        fields[k.DRAWN] = self.drawn
+        return fields
 
-    def take(self, fields: npt.NDArray[np.int64]) -> int:
-        """Take what a kernel made of them; return how many changes it tried."""
-        done, self.tried, _, self.improvements, self.wrong, self.drawn, *_ = fields.tolist()
-        self.place += done
-        return int(done)
+    def take(self, fields: npt.NDArray[np.int64], first: int) -> None:
+        """Take what a kernel made of them, whose first change was the walk's `first`."""
+        self.place = first + int(fields[k.PLACE])
+        self.tried, self.improvements = int(fields[k.TRIED]), int(fields[k.IMPROVEMENTS])
+        self.wrong, self.drawn = int(fields[k.WRONG]), int(fields[k.DRAWN])
+
+
+def unheard() -> None:
+    """Tell nobody."""
 
 
 class Candidates:
     """Judges changes of single gates of a circuit, the base, on one packed batch.
 
-    The memory is that of every value of the base at every step, MOST_BYTES at most.
+    The memory is that of every value of the base at every step, and the same for each other worker
+    if all of it is no more than MOST_BYTES; else one worker judges alone.
     """
 
     def __init__(
         self, simulator: HardSimulator, starts: Words, script: Script, workers: Workers
     ) -> None:
-        """`starts` and `script` are as the simulator packs them; the script says what counts."""
-        netlist = simulator.netlist
-        self._wiring = wiring_of(netlist)
-        self._simulator, self._script, self._workers = simulator, script, workers
-        self._words, self._steps = starts.shape[1], script.steps
-        rows, channels = netlist.rows, netlist.channels
-        pad = simulator.cells.pad
-        states = np.zeros(((script.steps + 1) * channels, simulator.shape[1]), np.uint64)
-        states[:channels, pad : pad + self._words] = starts
-        block = find_block(simulator.grid.cells, self._words)
-        self._history = History(np.empty((0, self._words), np.uint64), states, block)
-        every = np.full((1, self._words), ~np.uint64(0))
-        self._masks = script.packed._replace(
-            fires=script.packed.fires if len(script.packed.fires) else every,
-            keeps=script.packed.keeps if len(script.packed.keeps) else every,
-        )
-        self._base = Base(
-            np.empty(rows, np.uint8), np.empty(rows, np.int32), np.empty(rows, np.bool_),
-            np.empty(channels, np.bool_), np.empty(rows, np.int32), np.empty(0, np.int32),
-            np.zeros(1, np.int64),
-        )  # fmt: skip
-        # Room to work in.
-        self._stack, self._order = np.empty(3 * rows, np.int32), np.empty(rows, np.int32)
-        self._live, self._alive = np.empty(rows, np.bool_), np.empty(channels, np.bool_)
-        self._scratch: list[Scratch] = []
-        self._ops = np.empty(0, np.uint8)
-        self._kept, self._spare = 0, 1
-        self._live_gates: int | None = None
-        self._followed = 0
-        """Workers, from the first on, whose circuit is the base."""
+        """`starts` and `script` are as the simulator packs them; the script says what counts.
+
+        The `workers` are entered when anything is judged.
+        """
+        of_base = simulator, starts, script, wiring_of(simulator.netlist)
+        self._base = SimulatedBase(*of_base, MOST_BYTES)
+        count = min(workers.count, 1 + MOST_HELPERS)
+        self._helpers = [
+            Helper(SimulatedBase(*of_base, MOST_BYTES // count), number, workers)
+            for number in range(1, count)
+        ]
+        self._usual = {True: 0.0, False: 0.0}
+        """Seconds that a job which keeps changes, or does not, took of late."""
 
     @property
     def room(self) -> int:
         """Rows whose values can be kept."""
-        return len(self._base.free)
+        return self._base.room
 
     @property
-    def _circuit(self) -> tuple[Any, ...]:
-        """What all kernels are called with."""
-        return (
-            self._wiring, self._base, self._simulator.cells, FORMS, self._masks,
-            self._steps, self._history,
-        )  # fmt: skip
+    def workers(self) -> int:
+        """Those that a job may have."""
+        return 1 + len(self._helpers)
 
     def differ_from(self, ops: Ops) -> bool:
         """Take the circuit with `ops` (parameters,) for the base; return whether it fits."""
-        self._ops = ops.copy()
-        return self._simulate()
+        return self._base.differ_from(ops)
 
-    def _find_room(self) -> bool:
-        """Simulate the base anew, with room for more values; return whether that fits."""
-        self._spare *= 2
-        return self._simulate()
+    def take_over(self, parameters: Sequence[int], ops: Sequence[int]) -> bool:
+        """Make the base the circuit with `ops[i]` for gate `parameters[i]`, for each i.
 
-    def _simulate(self) -> bool:
-        counted, base = self._script.packed.channels, self._base
-        needed = settle(self._wiring, base, self._ops, counted, self._stack)
-        slots = min(len(base.op), self._spare * (needed + needed // 2 + SPARE)) + 1
-        row = self._history.values.itemsize * self._words * self._steps
-        if slots * row > MOST_BYTES:
-            return False
-        if slots > len(base.free):
-            # Memory that nothing is written to costs nothing.
-            self._base = base = base._replace(free=np.empty(slots, np.int32))
-            values = np.empty((self._steps * slots, self._words), np.uint64)
-            values[::slots] = 0  # those of NOWHERE
-            self._history = self._history._replace(values=values)
-            self._scratch = [self._new_scratch(slots) for _ in range(self._workers.count)]
-        find_slots(base)
-        simulate_base(*self._circuit, self._order)
-        self._kept = self._followed = 0
-        self._live_gates = None
-        return True
-
-    def _new_scratch(self, slots: int) -> Scratch:
-        rows, channels = len(self._base.op), len(self._base.channels)
-        stride = self._history.states.shape[1]
-
-        def some(kind: npt.DTypeLike, *size: int) -> npt.NDArray[Any]:
-            return np.zeros(size, kind)
-
-        return Scratch(
-            some(np.uint8, rows), some(np.int32, rows), some(np.int32, rows),
-            some(np.bool_, rows), some(np.bool_, channels),
-            some(np.uint64, slots, self._words), some(np.uint8, slots), some(np.int32, rows, 4),
-            some(np.int32, channels, 2), some(np.uint64, 2 * channels, stride),
-            some(np.bool_, 2, channels), some(np.int64, rows), some(np.int64, channels),
-            some(np.int64, 1), some(np.int32, rows), some(np.int32, rows),
-            np.full(2, UNORDERED), some(np.int32, rows),
-            some(np.int32, 3 * rows), some(np.int32, 2 * rows), some(np.int32, rows),
-            some(np.int32, channels), some(np.int32, rows), some(np.int32, channels),
-            some(np.int32, 2 * rows), some(np.int32, rows), some(np.int32, 3 * rows),
-            some(np.int64, 12),
-        )  # fmt: skip
-
-    def _follow_base(self, workers: int) -> None:
-        """Let that many workers, from the first on, follow what the base has become."""
-        for scratch in self._scratch[self._followed : workers]:
-            for name in FOLLOWED:
-                getattr(scratch, name)[:] = getattr(self._base, name)
-            scratch.ordered[:] = UNORDERED
-        self._followed = max(self._followed, workers)
-
-    def take_over(self, parameter: int, op: int) -> bool:
-        """Make the base the circuit with `op` for a parameter; return whether that fits."""
-        self._ops[parameter] = op
-        self._follow_base(1)
-        asked = (np.array([parameter], np.int32), np.array([op], np.uint8), UNTOLD, k.KEEP)
-        wrong, gates = np.empty((2, 1), np.int64)
-        self._judge_share(self._scratch[0], *asked, 0, 1, -1, np.ones(1, np.int64), wrong, gates)
-        if wrong[0] == NO_ROOM:
-            return self._find_room()
-        self._live_gates = None
-        self._was_changed(1)
-        return True
-
-    def _was_changed(self, changes: int) -> None:
-        """Look the base through now and then for what no longer matters."""
-        self._kept += changes
-        self._followed = 1
-        if self._kept >= TIDY:
-            counted = self._script.packed.channels
-            tidy(self._wiring, self._base, counted, self._live, self._alive, self._stack)
-            self._kept = self._followed = 0
-            self._live_gates = None
-
-    def _count_live_gates(self) -> int:
-        """Return how many gates are live, by the base or longer; pass-throughs are none."""
-        if self._live_gates is None:
-            first, base = self._wiring.inputs, self._base
-            passing = (base.op[first:] == Op.A) | (base.op[first:] == Op.B)
-            self._live_gates = int(np.count_nonzero(base.live[first:] & ~passing))
-        return self._live_gates
+        Returns whether that fits.
+        """
+        return self._base.take_over(np.asarray(parameters, np.int32), np.asarray(ops, np.uint8))
 
     def walk(
-        self, parameters: npt.NDArray[np.int32], ops: Ops, walk: Walk
-    ) -> tuple[npt.NDArray[np.int64], bool]:
+        self, parameters: npt.NDArray[np.int32], ops: Ops, walk: Walk,
+        hear: Callable[[], None] = unheard,
+    ) -> tuple[npt.NDArray[np.int64], bool]:  # fmt: skip
         """Go on with a walk through some changes; return the places of those that are kept.
 
-        The base takes these over. The walk tells how many were tried: perhaps not all, though it
-        goes on. Returns also whether the values of the next one fit.
+        The base takes these over. At least one is tried, if there is any. `hear` is called now and
+        then. Returns also whether the values of the next one fit.
         """
-        self._follow_base(1)
-        kept, gates = np.zeros((2, len(ops)), np.int64)
-        fields = walk.fields(max(1, TIDY - self._kept), self._count_live_gates())
-        self._judge_share(
-            self._scratch[0], parameters, ops, UNTOLD, k.WALK, 0, 1, -1,
-            np.full(1, len(ops), np.int64), kept, gates, fields, walk.chances, walk.draws,
-        )  # fmt: skip
-        done, self._live_gates = walk.take(fields), int(fields[k.MANY_GATES])
-        places = np.flatnonzero(kept[:done])
-        for place in places:
-            self._ops[parameters[place]] = ops[place]
-        if len(places):
-            self._was_changed(len(places))
-        no_room = done < len(ops) and kept[done] == NO_ROOM
-        return places, not no_room or self._find_room()
-
-    def _judge_share(self, scratch: Scratch, *asked: Any) -> None:
-        k.judge_share(*self._circuit, scratch, *(asked if len(asked) > 10 else (*asked, *NO_WALK)))
+        fields, first, fits = walk.fields(), walk.place, True
+        with self._shared(parameters, ops, walk.wrong, True, walk.chances) as job:
+            while fits and fields[k.PLACE] < len(ops) and (walk.goes_on or not fields[k.PLACE]):
+                hear()
+                fields[k.END] = min(len(ops), fields[k.PLACE] + LISTENING)
+                fields[k.MOST_KEPT] = fields[k.VERSION] + self._base.untidied
+                fits = self._base.judge(job, 0, fields, walk.chances, walk.draws)
+                walk.take(fields, first)
+                fits = fits or self._base.find_room()
+        return job.versions[1 : int(fields[k.VERSION]) + 1, k.START] - 1, fits
 
     def judge(
         self, parameters: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1
@@ -302,55 +187,86 @@ class Candidates:
         that, and else the gates that the counted channels depend on. After the first with at most
         `stop` wrong bits nothing is told. None if the values of one do not fit.
         """
-        wrong = np.full(len(parameters), UNTOLD)
-        gates = np.empty(len(parameters), np.int64)
-        asked = (np.asarray(parameters, np.int32), np.asarray(ops, np.uint8), limit, k.ALONE)
-        count = self._workers.count if len(parameters) >= FEWEST_SHARED else 1
-        self._follow_base(count)
-        hit = np.full(1, len(parameters), np.int64)
-        shares = [
-            (*self._circuit, scratch, *asked, first, count, stop, hit, wrong, gates, *NO_WALK)
-            for first, scratch in enumerate(self._scratch)
-        ]
-        if count == 1:
-            k.judge_share(*shares[0])
-        else:
-            self._workers.run(k.judge_share, shares)
-        if (wrong == NO_ROOM).any():
-            return self.judge(parameters, ops, limit, stop) if self._find_room() else None
-        hits = np.flatnonzero(wrong <= stop)
-        told = hits[0] + 1 if len(hits) else len(wrong)
-        return wrong[:told], gates[:told]
+        fields, size, fits = np.zeros(k.WALK_FIELDS, np.int64), len(ops), True
+        fields[k.END], fields[k.STOP] = size, stop
+        asked = np.asarray(parameters, np.int32), np.asarray(ops, np.uint8)
+        with self._shared(*asked, limit, False, np.zeros(2)) as job:
+            while fits and not self._base.judge(job, 0, fields):
+                fits = self._base.find_room()
+        if not fits:
+            return None
+        told = np.arange(fields[k.PLACE])
+        by = job.known.reshape(job.workers, size)[:, : len(told)].argmax(axis=0)
+        found = job.told.reshape(job.workers, size, 2)[by, told]
+        return found[:, 0], found[:, 1]
+
+    @contextmanager
+    def _shared(
+        self, parameters: npt.NDArray[np.int32], ops: Ops, limit: int, keeps: bool,
+        chances: npt.NDArray[np.float64],
+    ) -> Iterator[k.Job]:  # fmt: skip
+        """Hand candidates to helpers, too, while they are judged; but not if that soon is done."""
+        before = self._usual[keeps]
+        workers = self.workers if before >= WORTH else 1
+        job = new_job(parameters, ops, limit, workers, keeps)
+        for helper in self._helpers[: workers - 1]:
+            helper.call(self._base.ops.copy(), job, chances)
+        since = time.perf_counter()
+        try:
+            yield job
+        finally:
+            job.control[k.OVER] = 1
+            seconds = (time.perf_counter() - since) * workers
+            self._usual[keeps] += RECENT * (seconds - before)
 
 
-def find_block(cells: int, words: int) -> int:
-    """Return the fewest words of a batch that whole samples of so many cells fill, as vectors do.
-
-    All words where blocks of these do not fill the batch.
-    """
-    block = math.lcm(cells, 64 * WORDS) // 64
-    return block if words % block == 0 else words
+Call = tuple[Ops, k.Job, npt.NDArray[np.float64]]
 
 
-def wiring_of(netlist: Netlist) -> Wiring:
-    """Return a netlist by its rows, with the gates that read each."""
-    rows, first = netlist.rows, netlist.inputs
-    gates = np.arange(first, rows, dtype=np.int32)
-    nothing = np.zeros(first, np.int32)
-    a, b = (np.concatenate([nothing, row]).astype(np.int32) for row in (netlist.a, netlist.b))
-    param = np.concatenate([nothing + ABSENT, netlist.param]).astype(np.int32)
-    readers = np.stack([2 * gates, 2 * gates + 1], axis=1).ravel()
-    wires = _table(np.stack([netlist.a, netlist.b], axis=1).ravel(), readers, rows)
-    uses = _table(netlist.param, gates, netlist.parameters)
-    return Wiring(a, b, param, netlist.outputs.astype(np.int32), first, *wires, *uses)
+class Helper:
+    """A worker who judges on a thread what will be asked for next."""
 
+    def __init__(self, base: SimulatedBase, number: int, workers: Workers) -> None:
+        self._base, self._number, self._workers = base, number, workers
+        self._fits = True
+        self._calls: deque[Call] = deque(maxlen=1)
+        """The last call, while nobody has taken it."""
+        self._running = Future[None]()
+        self._running.set_result(None)
 
-def _table(
-    keys: npt.NDArray[Any], values: npt.NDArray[Any], size: int
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return where the values of each key from 0 to `size` start, and the values, in order."""
-    start = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=size))])
-    return start.astype(np.int32), values[np.argsort(keys, kind="stable")].astype(np.int32)
+    def call(self, ops: Ops, job: k.Job, chances: npt.NDArray[np.float64]) -> None:
+        """Let it help, with candidates of the circuit with `ops`, as soon as it is free.
+
+        Raises what went wrong before.
+        """
+        self._calls.append((ops, job, chances))
+        # One that is about to end may not see this call: then it helps from the next one on.
+        if self._running.done():
+            self._running.result()
+            self._running = self._workers.aside(self._run)
+
+    def _run(self) -> None:
+        while self._calls:
+            self._help(*self._calls.pop())
+
+    def _help(self, ops: Ops, job: k.Job, chances: npt.NDArray[np.float64]) -> None:
+        fields = np.zeros(k.WALK_FIELDS, np.int64)
+        fits = self._fits and not job.control[k.OVER] and self._follow(ops)
+        while fits and not job.control[k.OVER]:
+            fields[k.MOST_KEPT] = fields[k.VERSION] + self._base.untidied
+            fits = self._base.judge(job, self._number, fields, chances)
+            if fields[k.VERSION] < fields[k.MOST_KEPT]:
+                break
+        self._fits = self._fits and (fits or self._base.find_room())
+
+    def _follow(self, ops: Ops) -> bool:
+        """Make its base the circuit with `ops`; return whether that fits."""
+        if not len(self._base.ops):
+            return self._base.differ_from(ops)
+        changed = np.flatnonzero(ops != self._base.ops).astype(np.int32)
+        if len(changed) >= ANEW:
+            return self._base.differ_from(ops)
+        return not len(changed) or self._base.take_over(changed, ops[changed])
 
 
 def warm_up(simulator: HardSimulator, ops: Ops) -> None:
@@ -361,5 +277,4 @@ def warm_up(simulator: HardSimulator, ops: Ops) -> None:
     candidates = Candidates(simulator, starts, script, Workers(1))
     if candidates.differ_from(ops):
         candidates.judge([0], [0], 0)
-        for _ in range(TIDY):
-            candidates.take_over(0, int(ops[0]))
+        candidates.take_over([0] * TIDY, [int(ops[0])] * TIDY)

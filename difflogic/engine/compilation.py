@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from difflogic.engine.kernels.candidates import judge_share
+from difflogic.engine.kernels.candidates import judge
 from difflogic.engine.kernels.detectors import detect
 from difflogic.engine.kernels.hard import hard_rollout
 from difflogic.engine.kernels.pipeline import train_in_steps
@@ -41,7 +41,7 @@ def is_hard_cached() -> bool:
 
 def is_search_cached() -> bool:
     """Return the same for the largest kernel of searches."""
-    return is_compiled(judge_share) if JIT else True
+    return is_compiled(judge) if JIT else True
 
 
 def is_rectification_cached() -> bool:

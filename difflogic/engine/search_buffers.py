@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from difflogic.engine.candidates import MOST_BYTES
+from difflogic.engine.candidates import MOST_BYTES, MOST_HELPERS
 from difflogic.engine.detectors import MOST_SLOPES
 from difflogic.engine.hard_gradients import most_slopes
 from difflogic.engine.kernels.hard_gradients import CELLS
@@ -113,7 +113,7 @@ class SearchBuffers:
         """All of them together, but for the values of circuits."""
         trials = sum(each.bytes(self.netlist, self.grid) for each in (self.faced, *self.fresh))
         found = self._gradients(self.steps, self.samples) + self._rectification
-        return found + trials + self._candidates + self.searchers * self._scratch
+        return found + trials + self._wiring + self._bases * (self._base + self._scratch)
 
     @cached_property
     def values(self) -> int:
@@ -124,7 +124,12 @@ class SearchBuffers:
         """
         row = self._faced.words * WORD
         slots = min(self.netlist.rows + 1, MOST_BYTES // (self.faced.steps * row))
-        return slots * (self.faced.steps * row + self.searchers * (row + 1) + 4)
+        kept = min(self._bases * slots * self.faced.steps * row, MOST_BYTES)
+        return kept + self._bases * slots * (row + 1 + 4)
+
+    @property
+    def _bases(self) -> int:
+        return min(self.searchers, 1 + MOST_HELPERS)
 
     @cached_property
     def later(self) -> int:
@@ -145,13 +150,17 @@ class SearchBuffers:
         return Packed(self.grid, self.faced.starts)
 
     @property
-    def _candidates(self) -> int:
-        """Bytes of `Candidates`, but for the values, and what each worker needs."""
+    def _wiring(self) -> int:
+        netlist = self.netlist
+        return 4 * (5 * netlist.rows + netlist.parameters + 3 * netlist.gates + 2)
+
+    @property
+    def _base(self) -> int:
+        """Bytes of a base, which each worker has, but for the values."""
         netlist, batch = self.netlist, self._faced
-        wiring = 4 * (5 * netlist.rows + netlist.parameters + 3 * netlist.gates + 2)
         base = (10 + 4 * 3 + 4 + 1) * netlist.rows + netlist.parameters
         states = (self.faced.steps + 1) * netlist.channels * batch.padded * WORD
-        return wiring + base + states + 2 * batch.words * WORD + 8 * netlist.channels + 64
+        return base + states + 2 * batch.words * WORD + 8 * netlist.channels + 64
 
     @property
     def _scratch(self) -> int:

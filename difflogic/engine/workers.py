@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import joblib
 from joblib.parallel import ParallelBackendBase
@@ -19,6 +19,8 @@ from joblib.parallel import ParallelBackendBase
 from difflogic.errors import ConfigError
 
 BACKEND = "dct-threads"
+
+T = TypeVar("T")
 
 
 class CallerAndThreads(ParallelBackendBase):
@@ -108,16 +110,31 @@ class Workers:
         self.count = count
         self._cores = _usable_cores() if pin else []
         self._interrupted = False
+        self._aside: ThreadPoolExecutor | None = None
         self._parallel = joblib.Parallel(
             n_jobs=count, backend=BACKEND, batch_size=1, pre_dispatch="all"
         )
 
     def __enter__(self) -> Workers:
         self._parallel.__enter__()
+        if self.count > 1:
+            self._aside = ThreadPoolExecutor(self.count - 1, thread_name_prefix="dct-helper")
         return self
 
     def __exit__(self, *raised: Any) -> None:
+        if self._aside is not None:
+            self._aside.shutdown()
+            self._aside = None
         self._parallel.__exit__(*raised)
+
+    def aside(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
+        """Call a function on a thread besides the caller's, as soon as one is free.
+
+        Raises RuntimeError outside of a `with`, and for one worker.
+        """
+        if self._aside is None:
+            raise RuntimeError("no thread besides the caller's: enter two workers or more")
+        return self._aside.submit(function, *arguments)
 
     def run(self, kernel: Callable[..., Any], arguments: list[tuple]) -> None:
         """Run kernel(*arguments[w]) for every worker w at the same time; wait for all.

@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.candidates import UNTOLD
 from difflogic.ranks import Ranks
 
 Judged = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 Judge = Callable[[Sequence[int], Sequence[int], int, int], Judged]
+
+UNTOLD = np.iinfo(np.int64).max
+"""Stands for a candidate that was passed over."""
 
 FEWEST = 8
 """Candidates that are shared at all."""

@@ -89,13 +89,13 @@ class Trial:
 
 
 AT_ONCE = 64
-"""Changes that are tried, or judged side by side, before anybody hears of it."""
+"""Changes that ranks judge side by side before anybody hears of it."""
 
 AHEAD = 8
 """The same where each is simulated by itself."""
 
 PATIENCE = 32
-"""Changes in a row that are not kept until workers judge those to come side by side."""
+"""Changes in a row that are not kept until ranks judge those to come side by side."""
 
 
 class Changes:
@@ -119,11 +119,17 @@ class Changes:
         """Of the circuit that changes are made to, shape (parameters,)."""
         return self._ops
 
-    def keep(self, gate: int, op: int) -> None:
-        """Make a change: those to come are made to the circuit with it."""
-        self._ops[gate] = op
-        if self._candidates is not None and not self._candidates.take_over(gate, op):
+    def keep(self, gates: Sequence[int], ops: Sequence[int]) -> None:
+        """Make some changes: those to come are made to the circuit with these."""
+        self._ops[np.asarray(gates, np.int64)] = ops
+        if self._candidates is not None and not self._candidates.take_over(gates, ops):
             self._candidates = None
+
+    def go_to(self, ops: Ops) -> None:
+        """Make all changes that lead to another circuit."""
+        gates = np.flatnonzero(ops != self._ops)
+        if len(gates):
+            self.keep(gates.tolist(), ops[gates].tolist())
 
     def walk(
         self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk, hear: Callable[[], None]
@@ -134,18 +140,18 @@ class Changes:
         the same however many are judged at a time.
         """
         # Of several ranks all go the same way, whatever workers each has.
-        idle, alone = 0, self._workers.count == self._ranks.size == 1
+        idle, alone = 0, self._ranks.size == 1
         patience = 0 if self._ranks.tireless else PATIENCE
         while walk.place < len(ops) and (walk.goes_on or not walk.place):
-            hear()
             first = walk.place
             if self._candidates is None or (not alone and idle >= patience):
+                hear()
                 most = (AHEAD if self._candidates is None else AT_ONCE) * self._ranks.size
                 some = slice(first, first + most)
                 idle = 0 if self._walk_ahead(gates[some], ops[some], walk) else idle
                 continue
-            some = slice(first, first + (AT_ONCE if alone else patience - idle))
-            kept, fits = self._candidates.walk(gates[some], ops[some], walk)
+            some = slice(first, None if alone else first + patience - idle)
+            kept, fits = self._candidates.walk(gates[some], ops[some], walk, hear)
             for place in first + kept:
                 self._ops[gates[place]] = ops[place]
             idle = walk.place - (first + int(kept[-1]) + 1 if len(kept) else first - idle)
@@ -163,7 +169,7 @@ class Changes:
         for gate, op, wrong, active in zip(gates.tolist(), ops.tolist(), *judged, strict=False):
             walk.place += 1
             if op != self._ops[gate] and walk.decide(int(wrong), int(active)):
-                self.keep(gate, op)
+                self.keep([gate], [op])
                 return True
             if not walk.goes_on:
                 break

@@ -154,8 +154,7 @@ class _Walk:
         self._take(ops.copy())
 
     def _take(self, ops: Ops) -> None:
-        for gate in np.flatnonzero(ops != self._changes.ops).tolist():
-            self._changes.keep(gate, int(ops[gate]))
+        self._changes.go_to(ops)
         self._ops = ops
         self._live = np.flatnonzero(live_parameters(self._netlist, ops, self._trial.scene.channels))
 

@@ -97,8 +97,7 @@ class RectifyingSearch(Search):
 
     def _take(self, ops: Ops) -> None:
         """Go on from a circuit that leaves as many cells wrong as is known."""
-        for gate in np.flatnonzero(ops != self._changes.ops).tolist():
-            self._changes.keep(gate, int(ops[gate]))
+        self._changes.go_to(ops)
         self.ops = ops
 
     def _mend(self) -> bool:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.engine import bases
 from difflogic.engine import candidates as candidates_module
 from difflogic.engine.candidates import Candidates, Walk, warm_up
 from difflogic.engine.hard import HardSimulator
@@ -85,7 +86,7 @@ def test_every_change_counts_as_if_it_were_alone(seed, boundary, masks, damage, 
     ("size", "words", "block"), [((16, 16, 5), 24, 8), ((8, 16, 9), 24, 8), ((9, 16, 5), 16, 16)]
 )
 def test_blocks_of_whole_samples_count_as_if_there_were_one(size, words, block):
-    assert candidates_module.find_block(size[0] * size[1], words) == block
+    assert bases.find_block(size[0] * size[1], words) == block
     case = Case(7, "periodic", True, True, 0.1, size)
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
     assert candidates.differ_from(case.ops)
@@ -135,11 +136,11 @@ def test_a_base_takes_over_one_change_after_the_other(seed, boundary, masks, pas
     rng = np.random.default_rng(seed)
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
     assert candidates.differ_from(case.ops)
-    for _ in range(2 * candidates_module.TIDY + 2):
+    for _ in range(2 * bases.TIDY + 2):
         parameter, other = rng.integers(0, case.netlist.parameters, 2).tolist()
         op, tried = rng.choice([Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE], 2).tolist()
         case.ops = case.changed(parameter, op)
-        assert candidates.take_over(parameter, op)
+        assert candidates.take_over([parameter], [op])
         found = candidates.judge([other], [tried], 10**9)
         assert tuple(int(array[0]) for array in found) == case.alone(case.changed(other, tried))
 
@@ -187,7 +188,7 @@ def test_a_walk_is_what_its_decisions_one_by_one_come_to(
 
 def test_a_base_finds_room_for_what_changes_need(monkeypatch):
     """For what is kept one by one, and in a walk that keeps all."""
-    monkeypatch.setattr(candidates_module, "SPARE", 0)
+    monkeypatch.setattr(bases, "SPARE", 0)
     case = Case(5, "zero", False, True, 1.0)
     parameters = np.arange(case.netlist.parameters, dtype=np.int32)
     ops = np.full(len(parameters), Op.XOR, np.uint8)
@@ -205,7 +206,7 @@ def test_a_base_finds_room_for_what_changes_need(monkeypatch):
         case.ops = case.changed(parameter, Op.XOR)
         (wrong,), (gates,) = candidates.judge([parameter], [Op.XOR], 10**9)
         assert (wrong, gates) == case.alone(case.ops)
-        assert candidates.take_over(parameter, Op.XOR)
+        assert candidates.take_over([parameter], [Op.XOR])
     assert candidates.room > before
     found = [judges.judge([0], [Op.AND], 10**9) for judges in (candidates, walking)]
     np.testing.assert_array_equal(*found)

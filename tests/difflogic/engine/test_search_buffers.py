@@ -99,7 +99,8 @@ def test_a_search(config, faced):
         changes = Changes(trial, Workers(2), model.ops)
         candidates = changes._candidates
         assert candidates is not None
-        candidates._follow_base(2)
+        (helper,) = candidates._helpers
+        assert helper._follow(model.ops)
         found = [finisher._sensitivity._hard, finisher._fresh, trial._blocks, candidates]
         if finisher._rectifies:
             rectifier = Rectifier(model.netlist, finisher._scene, finisher._first_samples)
@@ -107,8 +108,9 @@ def test_a_search(config, faced):
             traced = rectifier._trace(model.ops, np.arange(model.netlist.rows), gates)
             found += [rectifier._hard, traced]
         allocated = bytes_of([model.netlist, *found]) - bytes_of(model.netlist)
-        values = [candidates._history.values, candidates._base.free]
-        values += [part for each in candidates._scratch for part in (each.values, each.flags)]
+        bases = candidates._base, helper._base
+        values = [part for each in bases for part in (each._history.values, each._base.free)]
+        values += [part for each in bases for part in (each._scratch.values, each._scratch.flags)]
         known = sum(bytes_of(each) for each in values)
     planned = replace(planned, searchers=2)
     assert 0 < allocated - known <= planned.bytes < 1.25 * (allocated - known) + 20_000

@@ -343,9 +343,8 @@ def test_without_a_budget_nothing_is_searched():
 @compiled
 @pytest.mark.parametrize("workers", [2, 3])
 def test_a_search_is_determined_by_its_seed_at_any_worker_count(workers, monkeypatch):
-    """Also where nearly all that one tries is judged side by side."""
-    monkeypatch.setattr(trial_module, "PATIENCE", 2)
-    monkeypatch.setattr(candidates, "FEWEST_SHARED", 2)
+    """Also where helpers are called for all that is tried."""
+    monkeypatch.setattr(candidates, "WORTH", 0.0)
     netlist, right = game_of_life()
     rng = np.random.default_rng(8)
     logits = sure(damaged(right, 8, rng), rng)
