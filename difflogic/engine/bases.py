@@ -8,6 +8,7 @@ own, so that nobody waits for another: following a change costs less than that.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ SPARE = 64
 
 TIDY = 16
 """Changes that a base takes over before it is looked through for what no longer matters."""
+
+NEVER = -1
+"""Wrong bits that there never are."""
 
 NO_CHANCES, NO_DRAWS = np.zeros(2), np.zeros(0)
 """What a kernel is given that does not decide."""
@@ -172,7 +176,7 @@ class SimulatedBase:
         base is as after the last change that did.
         """
         before = int(fields[k.VERSION])
-        fields[k.MANY_GATES], fields[k.FITS] = self.many_gates, 1
+        fields[k.MANY_GATES], fields[k.HIT], fields[k.FITS] = self.many_gates, k.NO_HIT, 1
         k.judge(*self._circuit, self._scratch, job, worker, fields, chances, draws)
         after = int(fields[k.VERSION])
         if after > before:
@@ -202,21 +206,24 @@ class SimulatedBase:
 
 
 def new_job(
-    parameters: npt.NDArray[np.int32], ops: Ops, limit: int, workers: int, keeps: bool
-) -> k.Job:
-    """Return a job of which nothing is done."""
+    parameters: npt.NDArray[np.int32], ops: Ops, limit: int, workers: int, *, keeps: bool = False,
+    stop: int = NEVER, sizes: Sequence[int] = (),
+) -> k.Job:  # fmt: skip
+    """Return a job of which nothing is done. `sizes` are those of its batches; else it is one."""
     size = len(ops)
     versions = np.zeros((size + 1, 2), np.int64)
     versions[0] = 0, limit
+    ends = np.cumsum(sizes or (size,)).repeat(sizes or (size,)).astype(np.int32)
     return k.Job(
         parameters, ops, np.zeros(k.TICKETS + size + 1, np.int64), versions,
-        np.zeros(workers * size, np.int64), np.zeros((workers * size, 2), np.int64), workers, keeps,
+        np.zeros(workers * size, np.int64), np.zeros((workers * size, 2), np.int64),
+        ends, np.arange(size + 1), workers, stop, keeps,
     )  # fmt: skip
 
 
 def all_kept(parameters: npt.NDArray[np.int32], ops: Ops) -> k.Job:
     """Return a job that is over: all of its candidates are kept."""
-    job = new_job(parameters, ops, 0, 1, True)
+    job = new_job(parameters, ops, 0, 1, keeps=True)
     job.versions[:, k.START] = np.arange(len(ops) + 1)
     job.control[k.NEWEST], job.control[k.OVER] = len(ops), 1
     return job

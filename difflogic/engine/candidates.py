@@ -17,15 +17,16 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.bases import TIDY, Ops, SimulatedBase, new_job, wiring_of
+from difflogic.engine.bases import NO_DRAWS, TIDY, Ops, SimulatedBase, new_job, wiring_of
 from difflogic.engine.hard import HardSimulator, Script, Words
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.workers import Workers
@@ -44,6 +45,9 @@ RECENT = 0.2
 
 ANEW = 32
 """Changes from which on a base is simulated anew sooner than it takes them over."""
+
+ANY = np.array([np.inf, 0.0])
+"""Chances that let a hit have any number of gates."""
 
 LISTENING = 64
 """Changes that a walk tries before anybody hears of it."""
@@ -109,6 +113,23 @@ class Walk:
         self.wrong, self.drawn = int(fields[k.WRONG]), int(fields[k.DRAWN])
 
 
+Batch = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+"""Changes that are drawn at a time: gates, and an op for each."""
+
+
+class Round(NamedTuple):
+    """What came of some batches, one after the other."""
+
+    batch: int
+    """The last one of them."""
+    tried: int
+    """Changes of all that were not told of before."""
+    hit: int | None = None
+    """The one in the last batch that leaves no bit wrong, if there is any to consider."""
+    gates: int = 0
+    """Those that matter then."""
+
+
 def unheard() -> None:
     """Tell nobody."""
 
@@ -136,6 +157,8 @@ class Candidates:
         ]
         self._usual = {True: 0.0, False: 0.0}
         """Seconds that a job which keeps changes, or does not, took of late."""
+        self._seconds = 0.0
+        """Those of the present job."""
 
     @property
     def room(self) -> int:
@@ -168,12 +191,12 @@ class Candidates:
         then. Returns also whether the values of the next one fit.
         """
         fields, first, fits = walk.fields(), walk.place, True
-        with self._shared(parameters, ops, walk.wrong, True, walk.chances) as job:
+        with self._shared(walk.chances, parameters, ops, walk.wrong, keeps=True) as job:
             while fits and fields[k.PLACE] < len(ops) and (walk.goes_on or not fields[k.PLACE]):
                 hear()
                 fields[k.END] = min(len(ops), fields[k.PLACE] + LISTENING)
                 fields[k.MOST_KEPT] = fields[k.VERSION] + self._base.untidied
-                fits = self._base.judge(job, 0, fields, walk.chances, walk.draws)
+                fits = self._lead(job, fields, walk.chances, walk.draws)
                 walk.take(fields, first)
                 fits = fits or self._base.find_room()
         return job.versions[1 : int(fields[k.VERSION]) + 1, k.START] - 1, fits
@@ -188,36 +211,81 @@ class Candidates:
         `stop` wrong bits nothing is told. None if the values of one do not fit.
         """
         fields, size, fits = np.zeros(k.WALK_FIELDS, np.int64), len(ops), True
-        fields[k.END], fields[k.STOP] = size, stop
-        asked = np.asarray(parameters, np.int32), np.asarray(ops, np.uint8)
-        with self._shared(*asked, limit, False, np.zeros(2)) as job:
-            while fits and not self._base.judge(job, 0, fields):
+        fields[k.END] = size
+        asked = np.asarray(parameters, np.int32), np.asarray(ops, np.uint8), limit
+        with self._shared(ANY, *asked, stop=stop) as job:
+            while fits and not self._lead(job, fields, ANY):
                 fits = self._base.find_room()
         if not fits:
             return None
-        told = np.arange(fields[k.PLACE])
+        hit = int(fields[k.HIT])
+        told = np.arange(size if hit == k.NO_HIT else hit + 1)
         by = job.known.reshape(job.workers, size)[:, : len(told)].argmax(axis=0)
         found = job.told.reshape(job.workers, size, 2)[by, told]
         return found[:, 0], found[:, 1]
 
+    def rounds(self, batches: Sequence[Batch], most_gates: int) -> Generator[Round, None, int]:
+        """Yield the hits of some batches in turn: those that leave no bit wrong.
+
+        A hit is the first of its batch, and passed over if more than `most_gates` matter then. The
+        last one to be told of is none. Helpers go on meanwhile; the base must not change before the
+        generator is closed. Returns how many batches fit.
+        """
+        sizes = [len(ops) for _, ops in batches]
+        starts = np.cumsum([0, *sizes])
+        gates, ops = (np.concatenate(each) for each in zip(*batches, strict=True))
+        chances = np.array([most_gates, 0.0])
+        fields = np.zeros(k.WALK_FIELDS, np.int64)
+        fields[k.END] = len(ops)
+        asked = gates.astype(np.int32), ops.astype(np.uint8), 0
+        with self._shared(chances, *asked, stop=0, sizes=sizes) as job:
+            while True:
+                fits = self._lead(job, fields, chances)
+                tried, place, hit = (int(fields[each]) for each in (k.TRIED, k.PLACE, k.HIT))
+                fields[k.TRIED] = 0
+                if hit != k.NO_HIT:
+                    number = int(np.searchsorted(starts, hit, "right")) - 1
+                    known = job.known[hit :: len(ops)].argmax() * len(ops) + hit
+                    found = hit - int(starts[number])
+                    yield Round(number, tried, found, int(job.told[known, 1]))
+                elif fits:
+                    yield Round(len(sizes) - 1, tried)
+                    return len(sizes)
+                elif not self._base.find_room():
+                    number = int(np.searchsorted(starts, place, "right")) - 1
+                    yield Round(number - 1, tried - (place - int(starts[number])))
+                    return number
+                else:
+                    fields[k.TRIED] = tried
+
+    def _lead(
+        self, job: k.Job, fields: npt.NDArray[np.int64], chances: npt.NDArray[np.float64],
+        draws: npt.NDArray[np.float64] = NO_DRAWS,
+    ) -> bool:  # fmt: skip
+        """Do the leader's part of a job; return whether all values fit."""
+        since = time.perf_counter()
+        fits = self._base.judge(job, 0, fields, chances, draws)
+        self._seconds += time.perf_counter() - since
+        return fits
+
     @contextmanager
     def _shared(
-        self, parameters: npt.NDArray[np.int32], ops: Ops, limit: int, keeps: bool,
-        chances: npt.NDArray[np.float64],
+        self, chances: npt.NDArray[np.float64], parameters: npt.NDArray[np.int32], ops: Ops,
+        limit: int, **kind: Any,
     ) -> Iterator[k.Job]:  # fmt: skip
         """Hand candidates to helpers, too, while they are judged; but not if that soon is done."""
+        keeps = kind.get("keeps", False)
         before = self._usual[keeps]
         workers = self.workers if before >= WORTH else 1
-        job = new_job(parameters, ops, limit, workers, keeps)
+        job = new_job(parameters, ops, limit, workers, **kind)
         for helper in self._helpers[: workers - 1]:
             helper.call(self._base.ops.copy(), job, chances)
-        since = time.perf_counter()
+        self._seconds = 0.0
         try:
             yield job
         finally:
             job.control[k.OVER] = 1
-            seconds = (time.perf_counter() - since) * workers
-            self._usual[keeps] += RECENT * (seconds - before)
+            self._usual[keeps] += RECENT * (self._seconds * workers - before)
 
 
 Call = tuple[Ops, k.Job, npt.NDArray[np.float64]]

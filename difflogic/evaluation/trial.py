@@ -6,13 +6,13 @@ many starts are simulated side by side, or how many steps at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.candidates import Candidates, Walk
+from difflogic.engine.candidates import Batch, Candidates, Round, Walk
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
@@ -174,6 +174,25 @@ class Changes:
             if not walk.goes_on:
                 break
         return False
+
+    def rounds(self, batches: Sequence[Batch], most_gates: int) -> Generator[Round, None, None]:
+        """Yield the hits of some batches of changes in turn: those that leave no bit wrong.
+
+        A hit is the first of its batch, and passed over if more than `most_gates` matter then. How
+        many were tried may be told without a hit, too. Close it before a change is made.
+        """
+        begun = 0
+        if self._candidates is not None and self._ranks.size == 1:
+            begun = yield from self._candidates.rounds(batches, most_gates)
+            if begun < len(batches):
+                self._candidates = None
+        for number, (gates, ops) in list(enumerate(batches))[begun:]:
+            wrong, active = self.judge(gates.tolist(), ops.tolist(), limit=0, stop=0)
+            last = len(wrong) - 1
+            if wrong[last] or active[last] > most_gates:
+                yield Round(number, len(wrong))
+            else:
+                yield Round(number, len(wrong), last, int(active[last]))
 
     def judge(
         self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1

@@ -13,12 +13,13 @@ samples. Then a search goes on for less that is unknown at that step, with some 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from difflogic.engine.candidates import Batch
 from difflogic.engine.hard import live_parameters
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Changes, Ops, Trial
@@ -27,9 +28,13 @@ from difflogic.netlist import Netlist
 from difflogic.ranks import ALONE, Ranks
 
 AT_ONCE = 64
-"""Changes that are drawn, and judged side by side, at a time."""
+"""Changes that are drawn at a time."""
 
-REMOVING = (Op.FALSE, Op.A, Op.B, Op.TRUE)
+MOST_AHEAD = 8
+"""Batches of these that are drawn ahead at most, of which those after one that leads somewhere are
+drawn again: the more there were of late that did not, the more are."""
+
+REMOVING = np.array((Op.FALSE, Op.A, Op.B, Op.TRUE))
 """Ops that no gate is needed for: every other change is to one of these."""
 
 HASTENING = 8
@@ -132,7 +137,7 @@ class _Walk:
     ) -> None:  # fmt: skip
         self._netlist, self._prover = netlist, prover
         self._workers, self._rng, self._ranks = workers, rng, ranks
-        self.candidates = 0
+        self.candidates, self._ahead = 0, 1
         self.samples = samples
         self._face(verified)
         self._at = self.best = Extent(self._trial.active_gates, from_step)
@@ -159,33 +164,60 @@ class _Walk:
         self._live = np.flatnonzero(live_parameters(self._netlist, ops, self._trial.scene.channels))
 
     def _go_on(self, budget: int) -> None:
-        """Try some changes, up to the first that leaves no start state wrong."""
-        gates, ops = self._draw(min(AT_ONCE, budget - self.candidates))
-        if not len(gates):
+        """Try some changes, up to one that is kept."""
+        batches, states = self._draw_batches(budget)
+        if not len(batches[0][0]):
             self.candidates = budget
             return
-        wrong, active = self._changes.judge(gates.tolist(), ops.tolist(), limit=0, stop=0)
-        self.candidates += len(wrong)
-        last = len(wrong) - 1
-        if wrong[last] or active[last] > self._most_gates:
-            return
-        changed = self._ops.copy()
-        changed[gates[last]] = ops[last]
-        self._consider(changed, int(active[last]))
+        with closing(self._changes.rounds(batches, self._most_gates)) as rounds:
+            for number, tried, hit, active in rounds:
+                self.candidates += tried
+                if hit is None:
+                    continue
+                gates, ops = batches[number]
+                changed = self._ops.copy()
+                changed[gates[hit]] = ops[hit]
+                is_other = self._consider(changed, active)
+                left = len(batches) - 1 - number
+                if is_other or budget - self.candidates < AT_ONCE * left:
+                    # As if no more had been drawn.
+                    self._rng.bit_generator.state = states[number]
+                    self._ahead = 1 if is_other else self._ahead
+                    return
+        self._ahead = min(2 * self._ahead, MOST_AHEAD)
 
-    def _consider(self, ops: Ops, gates: int) -> None:
-        """Perhaps go on from a circuit that has so many gates, and no start state wrong."""
+    def _consider(self, ops: Ops, gates: int) -> bool:
+        """Perhaps go on from a circuit that has so many gates, and no start state wrong.
+
+        Returns whether what there is to go on from has changed.
+        """
         extent = self._extent(ops, gates)
-        if extent is not None and extent <= self._at:
-            self._keep(ops, extent)
-            self._most_gates = self._at.gates
+        if extent is None or not extent <= self._at:
+            return False
+        self._keep(ops, extent)
+        self._most_gates = self._at.gates
+        return True
 
-    def _draw(self, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _draw_batches(self, budget: int) -> tuple[list[Batch], list[Any]]:
+        """Return batches of changes, and where the random numbers are after each.
+
+        Each is what would be drawn if none before it led anywhere.
+        """
+        left = budget - self.candidates
+        batches, states = [], []
+        for _ in range(max(1, min(self._ahead, left // AT_ONCE))):
+            batches.append(self._draw(min(AT_ONCE, left)))
+            states.append(self._rng.bit_generator.state)
+        return batches, states
+
+    def _draw(self, count: int) -> Batch:
         """Return gates that matter, and another op for each."""
-        if not len(self._live):
-            return self._live, self._live
-        gates = self._rng.choice(self._live, count)
-        removed = self._rng.choice(np.array(REMOVING), count)
+        live = self._live
+        if not len(live):
+            return live, live
+        # As Generator.choice draws, which takes several times as long.
+        gates = live[self._rng.integers(0, len(live), count)]
+        removed = REMOVING[self._rng.integers(0, len(REMOVING), count)]
         others = self._rng.integers(0, OPS, count)
         ops = np.where(self._rng.random(count) < 0.5, removed, others)
         changes = ops != self._ops[gates]
@@ -231,11 +263,11 @@ class _Hastening(_Walk):
         if more_gates:
             self._most_gates = int(more_gates * self._most_gates) + 2
 
-    def _consider(self, ops: Ops, gates: int) -> None:
+    def _consider(self, ops: Ops, gates: int) -> bool:
         self.candidates += CERTIFICATE_COST
         unknown = self._prover.unknown_in_time(ops)
         if unknown is None or (self._unknown is not None and unknown > self._unknown):
-            return
+            return False
         self._unknown = unknown
         self._take(ops)
         # It alone says whether what is known then is right, and stays.
@@ -244,3 +276,4 @@ class _Hastening(_Walk):
             self.best = Extent(gates, step)
             self.kept = ops.copy()
             self.is_over = True
+        return True

@@ -34,18 +34,20 @@ from difflogic.engine.kernels.changes import (
     count_gates,
     restore,
 )
-from difflogic.engine.kernels.primitives import atomic_add, atomic_load, yield_thread
+from difflogic.engine.kernels.primitives import atomic_add, atomic_load
 from difflogic.jit import borrowing_kernel, inlined, part
 
 (
-    PLACE, END, TRIED, MOST_TRIED, IMPROVEMENTS, WRONG, DRAWN, VERSION, MOST_KEPT, MANY_GATES, STOP,
+    PLACE, END, TRIED, MOST_TRIED, IMPROVEMENTS, WRONG, DRAWN, VERSION, MOST_KEPT, MANY_GATES, HIT,
     FITS,
 ) = range(12)  # fmt: skip
 WALK_FIELDS = 12
 """Where a worker is: the next candidate and the one that it is not to come to, those tried so far
 and at most, improvements that it still takes to end the walk, wrong bits of the base, draws used,
 the version of its base and the last that it makes before it returns, no fewer gates than matter
-in the base, wrong bits that end a job which keeps nothing, and whether the values fit."""
+in the base, the candidate that it leaves with as a hit, or NO_HIT, and whether the values fit."""
+
+NO_HIT = -1
 
 WHOLE = 4
 """A row takes so many times as long where differences are followed as where all are evaluated."""
@@ -53,11 +55,13 @@ WHOLE = 4
 AHEAD = 32
 """Candidates that a leader judges besides while another worker is at the one to be decided on."""
 
-PATIENCE = 2000
-"""Looks for something to do until a worker that only follows gives up, yielding after each."""
+PATIENCE = 10000
+"""Looks for something to do, some 50 µs of them, until a worker that only follows gives up. It
+does not yield meanwhile: on a busy machine it would come back milliseconds later."""
 
 MOST_GATES, SIDEWAYS = range(2)
-"""The gates that a change which is kept may lead to, and the chance of one that is no better."""
+"""The gates that a change which is kept, or a hit, may lead to, and the chance of keeping one that
+is no better."""
 
 NEWEST, OVER = 0, 8
 """Places in a job's control array, a cache line each: the newest version, and whether the job is
@@ -77,7 +81,10 @@ class Job(NamedTuple):
     versions: np.ndarray  # int64 (candidates + 1, 2)
     known: np.ndarray  # int64 (workers * candidates,): one more than the version it is told of
     told: np.ndarray  # int64 (workers * candidates, 2): wrong bits, and gates
+    ends: np.ndarray  # int32 (candidates,): where the batch ends that a candidate is in
+    hits: np.ndarray  # int64 (candidates + 1,): a hit of the batch that ends there, or its end
     workers: int
+    stop: int  # wrong bits of a hit, at most: what follows in its batch is not asked for
     keeps: bool  # whether changes are kept
 
 
@@ -159,8 +166,13 @@ def decide(wiring, base, job, walk, chances, draws):
                 walk[DRAWN] += 1
         walk[PLACE] += 1
         walk[TRIED] += 1
-        if is_over(walk) if job.keeps else wrong <= walk[STOP]:
+        if job.keeps and is_over(walk):
             return LEAVE
+        if wrong <= job.stop:
+            walk[PLACE] = job.ends[place]
+            if gates <= chances[MOST_GATES]:
+                walk[HIT] = place
+                return LEAVE
 
 
 @part
@@ -200,9 +212,9 @@ def take(job, walk, leads):
         return walk[PLACE]
     first = job.versions[version, START]
     last = min(size, walk[PLACE] + AHEAD) if leads else size
-    if first + atomic_load(job.control, TICKETS + version) < last:
+    while first + atomic_load(job.control, TICKETS + version) < last:
         place = first + atomic_add(job.control, TICKETS + version, 1)
-        if place < size:
+        if place < size and place <= job.hits[job.ends[place]]:
             return place
     return walk[PLACE] if leads else JUDGE
 
@@ -213,9 +225,9 @@ def judge(
 ):
     """Judge candidates of a job, with a base that is the worker's own.
 
-    The first worker leads: it goes on with a walk, or to the first candidate with no more wrong
-    bits than STOP, and its base takes over what is kept. It returns where it is to be looked at
-    (WALK_FIELDS). Others judge what will be asked for, until the job is over.
+    The first worker leads: it goes on with a walk, or to the next hit that has not too many gates,
+    and its base takes over what is kept. It returns where it is to be looked at (WALK_FIELDS).
+    Others judge what will be asked for, until the job is over.
     """
     leads, size, idle = worker == 0, len(job.parameters), 0
     while True:
@@ -241,7 +253,6 @@ def judge(
                 idle += 1
                 if idle > PATIENCE:
                     return
-                yield_thread()
                 continue
             if job.keeps and same_op(wiring, base, job, place):
                 continue
@@ -304,3 +315,6 @@ def judge(
             found = worker * size + place
             job.told[found, 0], job.told[found, 1] = total, gates
             atomic_add(job.known, found, version + 1 - job.known[found])
+            # One of these, a late one perhaps, as two may write at once.
+            if total <= job.stop and place < job.hits[job.ends[place]]:
+                job.hits[job.ends[place]] = place

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from difflogic.engine import bases
 from difflogic.engine import candidates as candidates_module
-from difflogic.engine.candidates import Candidates, Walk, warm_up
+from difflogic.engine.candidates import Candidates, Helper, Walk, warm_up
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.engine.workers import Workers
@@ -184,6 +184,122 @@ def test_a_walk_is_what_its_decisions_one_by_one_come_to(
     np.testing.assert_array_equal(changed, case.ops)
     for field in ("wrong", "improvements", "tried", "drawn", "place"):
         assert getattr(walk, field) == getattr(plain, field)
+
+
+class Told:
+    """Helpers that work where the test says so, one at a time and on no thread of their own."""
+
+    def __init__(self, monkeypatch):
+        monkeypatch.setattr(candidates_module, "WORTH", 0.0)
+        monkeypatch.setattr(Helper, "call", lambda helper, *call: self.calls.append((helper, call)))
+        self.calls, self.told = [], 0
+
+    def help(self):
+        """Let each do all that it can at present; count what there is to be told of it."""
+        for helper, (ops, job, chances) in self.calls:
+            helper._help(ops, job, chances)
+            self.told += np.count_nonzero(job.known[len(job.ops) :])
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_walk_is_the_same_whoever_has_judged_what(workers, seed, monkeypatch):
+    """Helpers are told of what is kept, and judge what follows before it is asked for."""
+    monkeypatch.setattr(candidates_module, "LISTENING", 5)
+    monkeypatch.setattr(bases, "TIDY", 4)
+    case = Case(seed, "periodic", seed % 2 == 0, seed % 3 == 0, [0.5, 0.9][seed % 2])
+    rng = np.random.default_rng(seed)
+    parameters = rng.integers(0, case.netlist.parameters, 80).astype(np.int32)
+    ops = rng.choice([Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE], 80).astype(np.uint8)
+    wrong, gates = case.alone(case.ops)
+    found = []
+    for team in (Workers(1), Workers(workers)):
+        helpers = Told(monkeypatch)
+        walk = Walk(wrong, 9, 70, gates + 0.5, 0.6, np.random.default_rng(1).random(80))
+        candidates = Candidates(case.simulator, case.starts, case.script, team)
+        assert candidates.differ_from(case.ops)
+        kept, fits = candidates.walk(parameters, ops, walk, helpers.help)
+        assert fits
+        assert (helpers.told > 0) == (team.count > 1)
+        after = candidates.judge([0], [Op.AND], 10**9)
+        found.append((kept.tolist(), walk.wrong, walk.tried, walk.place, walk.drawn, *after))
+    assert found[0] == found[1]
+    assert found[0][0]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_the_hits_of_batches_are_those_of_each_by_itself(workers, monkeypatch):
+    case = Case(3, "periodic", True, False, 0.9)
+    grid = case.simulator.grid
+    shape = case.simulator.batch, len(case.channels), grid.height, grid.width
+    case.script = case.simulator.script(
+        2, at=(2,), targets=np.zeros(shape, np.uint8), channels=case.channels
+    )
+    case.alone(case.ops)
+    # What the circuit itself comes to, so that changes that matter to nothing are hits.
+    case.script.packed.targets[:] = case.simulator.state[case.channels]
+    assert case.alone(case.ops)[0] == 0
+    rng = np.random.default_rng(0)
+    batches = [
+        (rng.integers(0, case.netlist.parameters, size), rng.integers(0, OPS, size))
+        for size in (1, 7, 20, 3, 12, 20)
+    ]
+    helpers = Told(monkeypatch)
+    candidates = Candidates(case.simulator, case.starts, case.script, Workers(workers))
+    assert candidates.differ_from(case.ops)
+    most = case.alone(case.ops)[1]
+    expected, tried = [], 0
+    for number, batch in enumerate(batches):
+        wrong, gates = candidates.judge(*batch, 0, 0)
+        tried += len(wrong)
+        if wrong[-1] == 0 and gates[-1] <= most:
+            expected.append((number, tried, len(wrong) - 1, gates[-1]))
+            tried = 0
+    assert len(expected) > 1
+    helpers.calls.clear()
+    rounds, found = candidates.rounds(batches, most), []
+    for each in rounds:
+        helpers.help()
+        found.append(tuple(each))
+    assert found[:-1] == expected
+    assert found[-1] == (len(batches) - 1, tried, None, 0)
+    assert (helpers.told > 0) == (workers > 1)
+
+
+def test_helpers_on_threads_of_their_own_change_nothing(monkeypatch):
+    monkeypatch.setattr(candidates_module, "WORTH", 0.0)
+    case = Case(5, "zero", False, True, 0.9)
+    rng = np.random.default_rng(1)
+    parameters = rng.integers(0, case.netlist.parameters, 300).astype(np.int32)
+    ops = rng.choice([Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE], 300).astype(np.uint8)
+    wrong, gates = case.alone(case.ops)
+    found = []
+    for count in (1, 3):
+        with Workers(count) as team:
+            candidates = Candidates(case.simulator, case.starts, case.script, team)
+            assert candidates.differ_from(case.ops)
+            for _ in range(5):
+                walk = Walk(wrong, 99, 999, 1.5 * gates, 0.5, rng.random(300) * 0 + 0.4)
+                found.append(candidates.walk(parameters, ops, walk)[0].tolist())
+    assert found[:5] == found[5:]
+
+
+def test_what_goes_wrong_on_a_helpers_thread_is_raised(monkeypatch):
+    monkeypatch.setattr(candidates_module, "WORTH", 0.0)
+    case = Case(5, "zero", False, True, 0.9)
+
+    def fail(helper, *call):
+        raise MemoryError("no more")
+
+    monkeypatch.setattr(Helper, "_help", fail)
+    with Workers(2) as team:
+        candidates = Candidates(case.simulator, case.starts, case.script, team)
+        assert candidates.differ_from(case.ops)
+        candidates.judge([0], [1], 10**9)
+        (helper,) = candidates._helpers
+        helper._running.exception(timeout=60)
+        with pytest.raises(MemoryError, match="no more"):
+            candidates.judge([0], [1], 10**9)
 
 
 def test_a_base_finds_room_for_what_changes_need(monkeypatch):

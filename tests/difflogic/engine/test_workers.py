@@ -119,3 +119,14 @@ def test_pinning_is_refused_where_the_system_cannot(monkeypatch):
     monkeypatch.delattr(os, "sched_setaffinity", raising=False)
     with pytest.raises(ConfigError, match="set it to false"):
         Workers(2, pin=True)
+
+
+def test_a_call_aside_is_on_another_thread():
+    with Workers(2) as team:
+        assert team.aside(threading.get_ident).result(timeout=60) != threading.get_ident()
+        with pytest.raises(ZeroDivisionError):
+            team.aside(divmod, 1, 0).result(timeout=60)
+    with pytest.raises(RuntimeError, match="enter two workers"):
+        team.aside(threading.get_ident)
+    with Workers(1) as alone, pytest.raises(RuntimeError, match="enter two workers"):
+        alone.aside(threading.get_ident)

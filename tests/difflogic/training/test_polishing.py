@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from difflogic.config import Config, load_config
-from difflogic.engine import oracle
+from difflogic.engine import candidates, oracle
 from difflogic.engine.hard import active_gates
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
@@ -109,13 +109,20 @@ def test_a_polished_checkerboard_is_certified_and_no_later(name: str) -> None:
             np.testing.assert_array_equal(state[0], (x + y) % 2)
 
 
-def test_polishing_is_determined_by_its_seed_at_any_worker_count() -> None:
+@pytest.mark.parametrize("most_ahead", [1, 8])
+def test_polishing_is_determined_by_its_seed_at_any_worker_count(
+    most_ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many batches are drawn ahead, and helpers called for all that is tried."""
+    monkeypatch.setattr(candidates, "WORTH", 0.0)
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = board(netlist.channels)
     first, second, other = (
         polished(config, netlist, ops, 600, workers, seed)
         for workers, seed in ((1, 4), (3, 4), (1, 5))
     )
+    monkeypatch.setattr(polishing, "MOST_AHEAD", most_ahead)
+    assert polished(config, netlist, ops, 600, 2, 4).ops.tolist() == first.ops.tolist()
     assert first.ops.tolist() == second.ops.tolist()
     assert replace(first, ops=ops) == replace(second, ops=ops)
     assert first.ops.tolist() != other.ops.tolist()
