@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,12 @@ from difflogic.evaluation.trial import Ops
 from difflogic.logic.automaton import automaton_of
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.convergence import Bits, Finding, Question, Verdict, by_sets, decide_quickly
-from difflogic.logic.convergence.folding import folded_part
+from difflogic.logic.convergence.folding import folded_gates
 from difflogic.logic.convergence.planes import unpack
 from difflogic.netlist import Netlist
+
+RECALLED = 64
+"""Findings by sets that are kept: three in five circuits of a polishing were among the last 16."""
 
 DOUBTFUL = 64
 """Starts that are drawn from what a certificate leaves open."""
@@ -62,6 +66,8 @@ class Judge:
     def __init__(self, netlist: Netlist, plan: Plan) -> None:
         self._netlist, self._plan = netlist, plan
         self._last: tuple[Ops, Finding] | None = None
+        self._recent: dict[tuple[Any, ...], Finding] = {}
+        """By their circuits, those that were asked for last at the end."""
 
     @property
     def can_prove(self) -> bool:
@@ -102,8 +108,22 @@ class Judge:
     def _by_sets(self, ops: Ops) -> Finding:
         # Whoever has asked from which step a circuit is right asks next if it is in time.
         if self._last is None or not np.array_equal(self._last[0], ops):
-            self._last = ops.copy(), by_sets(self._question(ops))
+            self._last = ops.copy(), self._recalled(self._question(ops))
         return self._last[1]
+
+    def _recalled(self, question: Question) -> Finding:
+        """Answer a question by sets, or recall what was found for its circuit of late.
+
+        Changes that matter to nothing, as most that are kept, leave the folded circuit as it is.
+        """
+        circuit = question.circuit
+        parts = circuit.op, circuit.a, circuit.b, circuit.outputs
+        asked = *(part.tobytes() for part in parts), circuit.labels
+        found = self._recent.pop(asked, None) or by_sets(question)
+        self._recent[asked] = found
+        if len(self._recent) > RECALLED:
+            del self._recent[next(iter(self._recent))]
+        return found
 
     def _question(self, ops: Ops) -> Question:
         scene, suspects = self._plan.scene, self._plan.suspects
@@ -120,17 +140,15 @@ class Judge:
         As `convergence.folding.live_circuit` does of the whole, of which it is hardly a tenth.
         """
         netlist = self._netlist
-        live, channels = mark_live(netlist, ops, visible)
+        live, marked = mark_live(netlist, ops, visible)
         gates = np.flatnonzero(live[netlist.inputs :])
-        # An input that an op ignores may be of a gate that is left out: any lower row will do.
-        rows = np.zeros(netlist.rows, np.int32)
-        rows[: netlist.inputs] = np.arange(netlist.inputs)
-        rows[netlist.inputs + gates] = netlist.inputs + np.arange(len(gates))
-        circuit = LogicCircuit(
-            ops[netlist.param[gates]], rows[netlist.a[gates]], rows[netlist.b[gates]],
-            rows[netlist.outputs], tuple(range(netlist.channels)),
-        )  # fmt: skip
-        return folded_part(circuit, np.flatnonzero(channels).tolist())
+        channels = np.flatnonzero(marked).tolist()
+        fields = (ops[netlist.param[gates]], netlist.a[gates], netlist.b[gates])
+        rows = zip(
+            (netlist.inputs + gates).tolist(), *(each.tolist() for each in fields), strict=True
+        )
+        outputs = netlist.outputs[channels].tolist()
+        return folded_gates(netlist.inputs, rows, outputs, tuple(channels), channels)
 
     def keeps(self, ops: Ops) -> bool:
         """Whether the circuit with `ops` is proved to keep what it grows, as the task asks.

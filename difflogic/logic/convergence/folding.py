@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
+from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton, live_channels
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.xag import FALSE, Xag, to_circuit
+
+A, B = int(Op.A), int(Op.B)
 
 
 def live_part(automaton: Automaton) -> Automaton:
@@ -33,14 +38,33 @@ def folded_part(circuit: LogicCircuit, channels: list[int]) -> LogicCircuit:
 
     Raises ValueError if they depend on others.
     """
-    inputs = circuit.inputs
-    xag = Xag(inputs)
-    literals = [xag.input(row) for row in range(inputs)] + [FALSE] * circuit.gates
     # Of a circuit as trained, hardly a gate in a hundred is needed.
-    needed = np.flatnonzero(circuit.needed(channels)[inputs:])
+    needed = np.flatnonzero(circuit.needed(channels)[circuit.inputs :])
     gates = (each[needed].tolist() for each in (circuit.op, circuit.a, circuit.b))
-    for gate, op, a, b in zip(needed.tolist(), *gates, strict=True):
-        literals[inputs + gate] = xag.apply(op, literals[a], literals[b])
+    rows = (circuit.inputs + needed).tolist()
+    outputs = circuit.outputs[channels].tolist()
     labels = tuple(circuit.labels[channel] for channel in channels)
-    outputs = [literals[circuit.outputs[channel]] for channel in channels]
-    return to_circuit(xag, outputs, labels, channels)
+    return folded_gates(circuit.inputs, zip(rows, *gates, strict=True), outputs, labels, channels)
+
+
+def folded_gates(
+    inputs: int, gates: Iterable[tuple[int, int, int, int]], outputs: Sequence[int],
+    labels: tuple[int, ...], channels: Sequence[int],
+) -> LogicCircuit:  # fmt: skip
+    """Return the circuit of some gates, folded: their rows, ops and the rows that they read.
+
+    They come in the order of their rows, and all that `outputs`, the rows of some `channels`,
+    depend on is there. An input that an op ignores may be of a gate that is not.
+    Raises ValueError if they depend on others of the channels that the inputs are of.
+    """
+    xag = Xag(inputs)
+    literals = {row: xag.input(row) for row in range(inputs)}
+    for row, op, a, b in gates:
+        # Of trained circuits most gates are of these two.
+        if op == A:
+            literals[row] = literals[a]
+        elif op == B:
+            literals[row] = literals[b]
+        else:
+            literals[row] = xag.apply(op, literals.get(a, FALSE), literals.get(b, FALSE))
+    return to_circuit(xag, [literals[row] for row in outputs], labels, channels)

@@ -47,31 +47,35 @@ class Board:
 
     def seen(self, plane: int, neighbor: int) -> int:
         """Return what each cell sees at a neighbour's place (row-major, 4 is the centre)."""
-        dy, dx = OFFSETS[neighbor]
-        return self._from_column(self._from_row(plane, dy), dx)
+        found = 0
+        for shift, mask in self.views[neighbor]:
+            found |= (plane << shift if shift > 0 else plane >> -shift) & mask
+        return found
 
-    def _from_row(self, plane: int, dy: int) -> int:
-        if not dy:
-            return plane
-        # The row at the edge sees nothing, or the row at the opposite edge.
-        edge = self._rows[dy < 0]
-        across = (self.height - 1) * self.width
-        if dy > 0:
-            found = plane >> self.width & ~edge
-            return found | plane << across & edge if self.boundary == "periodic" else found
-        found = plane << self.width & self.full & ~edge
-        return found | plane >> across & edge if self.boundary == "periodic" else found
+    @cached_property
+    def views(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """Of each neighbour, how far planes are shifted up, and which cells see it so.
 
-    def _from_column(self, plane: int, dx: int) -> int:
-        if not dx:
-            return plane
-        edge = self._columns[dx < 0]
-        across = self.width - 1
-        if dx > 0:
-            found = plane >> 1 & ~edge
-            return found | plane << across & edge if self.boundary == "periodic" else found
-        found = plane << 1 & self.full & ~edge
-        return found | plane >> across & edge if self.boundary == "periodic" else found
+        Beyond an edge they see nothing, or the opposite edge: all ways but one are around edges.
+        """
+        return tuple(
+            tuple(
+                (rows_up * self.width + columns_up, rows & columns)
+                for rows_up, rows in self._ways(dy, self.height, self._rows)
+                for columns_up, columns in self._ways(dx, self.width, self._columns)
+            )
+            for dy, dx in OFFSETS
+        )
+
+    def _ways(self, offset: int, size: int, edges: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+        """Return how far up a plane is shifted, in rows or columns, for which cells."""
+        if not offset:
+            return ((0, self.full),)
+        edge = edges[offset < 0]
+        inside = (-offset, self.full & ~edge)
+        if self.boundary != "periodic":
+            return (inside,)
+        return inside, (offset * (size - 1), edge)
 
     @cached_property
     def _each(self) -> int:

@@ -75,13 +75,18 @@ def step(network: Network, board: Board, state: Sets) -> Sets:
     Each gate is exact: it keeps a value if and only if members of its inputs' sets lead to it. An
     inverter swaps the least and the greatest member, inverted.
     """
-    full = board.full
+    full, views = board.full, board.views
     least, most = [0, full], [0, full]
     for neighbor, channel in network.inputs:
-        low, high = (
-            board.seen(state.least[channel], neighbor),
-            board.seen(state.most[channel], neighbor),
-        )
+        low, high, below, above = 0, 0, state.least[channel], state.most[channel]
+        # As `board.seen`, which a search would call a million times.
+        for shift, mask in views[neighbor]:
+            if shift > 0:
+                low |= below << shift & mask
+                high |= above << shift & mask
+            else:
+                low |= below >> -shift & mask
+                high |= above >> -shift & mask
         least += (low, full ^ high)
         most += (high, full ^ low)
     for is_xor, x, y in network.gates:
