@@ -135,7 +135,6 @@ def test_a_search_at_later_steps(rectifies):
             trial = Trial(model.netlist, scene, (0,))
             candidates = Changes(trial, Workers(1), model.ops)._candidates
             assert candidates is not None
-            candidates._follow_base(1)
             found = [trial._blocks, candidates]
             if rectifies:
                 rectifier = Rectifier(model.netlist, scene, (0,))
