@@ -40,7 +40,7 @@ FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
 PYTHON = $(FOUND)
 
-.PHONY: demo test tools coverage clean
+.PHONY: demo test tools gallery coverage clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -56,6 +56,10 @@ tools:
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(TOOLS)
 	npm install --prefix .tools --no-audit --no-fund --silent $(DIGITALJS)
+
+# What docs/ shows of the five experiments' circuits, trained anew: two minutes of a processor.
+gallery: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.difflogic.reports.make_gallery
 
 # Compiled code is invisible to the coverage tool, so the kernels run as plain Python here; that
 # is slow. The cache of its own keeps the two modes apart.

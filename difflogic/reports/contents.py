@@ -32,14 +32,14 @@ def head_facts(source: Source, small: Automaton) -> list[dict[str, str]]:
     """Return the few numbers that stand below the title."""
     automaton, model = source.automaton, source.model
     trained = None if model is None else f"{model.config.architecture.parameters:,} gates"
-    seconds = _number(source.summary, "seconds", "training")
     return facts(
         trained_with=trained,
         in_the_end=_plural(small.circuit.gates, "gate"),
         bits_per_cell=str(small.circuit.channels),
         trained_on=f"{automaton.height} × {automaton.width} cells, "
         f"{_plural(automaton.steps, 'step')}",
-        training_took=None if seconds is None else f"{seconds:,.{0 if seconds >= 100 else 1}f} s",
+        training_took=_seconds(_number(source.summary, "seconds", "training")),
+        processor_time=_seconds(_number(source.summary, "seconds", "processor")),
     )
 
 
@@ -182,6 +182,10 @@ def _number(summary: Mapping[str, Any] | None, *keys: str) -> float | None:
         found = found.get(key) if isinstance(found, dict) else None
     is_number = isinstance(found, int | float) and not isinstance(found, bool)
     return float(found) if is_number and abs(found) < 1e15 else None
+
+
+def _seconds(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{seconds:,.{0 if seconds >= 100 else 1}f} s"
 
 
 def _attempts(history: History | None, abandon_after: int) -> str | None:

@@ -20,8 +20,10 @@ def live_part(automaton: Automaton) -> Automaton:
 
 
 def live_circuit(circuit: LogicCircuit, visible: tuple[int, ...]) -> LogicCircuit:
-    """Return the part of a circuit that the future of `visible` (labels) depends on."""
-    return folded_part(circuit, np.flatnonzero(live_channels(circuit, visible)).tolist())
+    """Return the part of a circuit that the future of `visible` (labels) depends on, folded."""
+    channels = np.flatnonzero(live_channels(circuit, visible)).tolist()
+    # What is all needed already stays as it is: a certificate is to be of the file that was given.
+    return fold(circuit) if len(channels) == circuit.channels else folded_part(circuit, channels)
 
 
 def fold(circuit: LogicCircuit) -> LogicCircuit:
