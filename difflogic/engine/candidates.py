@@ -21,6 +21,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -152,10 +153,9 @@ class Candidates:
         of_base = simulator, starts, script, wiring_of(simulator.netlist)
         self._base = SimulatedBase(*of_base, MOST_BYTES)
         count = min(workers.count, 1 + MOST_HELPERS)
-        self._helpers = [
-            Helper(SimulatedBase(*of_base, MOST_BYTES // count), number, workers)
-            for number in range(1, count)
-        ]
+        # Most are never called: what is tried of a circuit often is done soon.
+        make = partial(SimulatedBase, *of_base, MOST_BYTES // count)
+        self._helpers = [Helper(make, number, workers) for number in range(1, count)]
         self._usual = {True: 0.0, False: 0.0}
         """Seconds that a job which keeps changes, or does not, took of late."""
         self._seconds = 0.0
@@ -295,8 +295,9 @@ Call = tuple[Ops, k.Job, npt.NDArray[np.float64]]
 class Helper:
     """A worker who judges on a thread what will be asked for next."""
 
-    def __init__(self, base: SimulatedBase, number: int, workers: Workers) -> None:
-        self._base, self._number, self._workers = base, number, workers
+    def __init__(self, make: Callable[[], SimulatedBase], number: int, workers: Workers) -> None:
+        """`make` makes its base, of no circuit yet, when it is first called."""
+        self._make, self._number, self._workers = make, number, workers
         self._fits = True
         self._calls: deque[Call] = deque(maxlen=1)
         """The last call, while nobody has taken it."""
@@ -327,6 +328,10 @@ class Helper:
             if fields[k.VERSION] < fields[k.MOST_KEPT]:
                 break
         self._fits = self._fits and (fits or self._base.find_room())
+
+    @cached_property
+    def _base(self) -> SimulatedBase:
+        return self._make()
 
     def _follow(self, ops: Ops) -> bool:
         """Make its base the circuit with `ops`; return whether that fits."""
