@@ -43,7 +43,7 @@ WORTH = 1e-3
 once in Python wait for each other, and for whoever has the other's core on a busy machine."""
 
 RECENT = 0.2
-"""Weight of the last job in the means that tell how long the next one may take."""
+"""Weight of the last job in the means that tell how long the next one will take."""
 
 ANEW = 32
 """Changes from which on a base is simulated anew sooner than it takes them over."""
@@ -157,7 +157,7 @@ class Candidates:
         make = partial(SimulatedBase, *of_base, MOST_BYTES // count)
         self._helpers = [Helper(make, number, workers) for number in range(1, count)]
         self._usual = {True: 0.0, False: 0.0}
-        """Seconds that a job which keeps changes, or does not, took of late."""
+        """Seconds per candidate of jobs that keep changes, or do not, of late."""
         self._seconds = 0.0
         """Those of the present job."""
 
@@ -272,13 +272,12 @@ class Candidates:
     @contextmanager
     def _shared(
         self, chances: npt.NDArray[np.float64], parameters: npt.NDArray[np.int32], ops: Ops,
-        limit: int, **kind: Any,
+        limit: int, keeps: bool = False, **batches: Any,
     ) -> Iterator[k.Job]:  # fmt: skip
         """Hand candidates to helpers, too, while they are judged; but not if that soon is done."""
-        keeps = kind.get("keeps", False)
-        before = self._usual[keeps]
-        workers = self.workers if before >= WORTH else 1
-        job = new_job(parameters, ops, limit, workers, **kind)
+        size, each = max(1, len(ops)), self._usual[keeps]
+        workers = self.workers if size * each >= WORTH else 1
+        job = new_job(parameters, ops, limit, workers, keeps=keeps, **batches)
         for helper in self._helpers[: workers - 1]:
             helper.call(self._base.ops.copy(), job, chances)
         self._seconds = 0.0
@@ -286,7 +285,7 @@ class Candidates:
             yield job
         finally:
             job.control[k.OVER] = 1
-            self._usual[keeps] += RECENT * (self._seconds * workers - before)
+            self._usual[keeps] += RECENT * (self._seconds * workers / size - each)
 
 
 Call = tuple[Ops, k.Job, npt.NDArray[np.float64]]
