@@ -38,9 +38,9 @@ MOST_BYTES = 2**29
 MOST_HELPERS = 3
 """Threads besides the leader's: the more there are, the more is judged ahead in vain."""
 
-WORTH = 1e-3
-"""Seconds of work that are worth calling helpers for: ten times what a call takes. Two threads at
-once in Python wait for each other, and for whoever has the other's core on a busy machine."""
+WORTH = 2e-3
+"""Seconds of work that are worth calling helpers for: more than ten times what a call takes. Two
+threads at once in Python wait for each other, and for whoever else has the core of one of them."""
 
 RECENT = 0.2
 """Weight of the last job in the means that tell how long the next one will take."""
