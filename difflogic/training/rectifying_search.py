@@ -69,7 +69,10 @@ class RectifyingSearch(Search):
         return not self.wrong or self.is_over
 
     def _make_spare(self) -> None:
-        """Walk to circuits of fewer gates that leave no more cells wrong."""
+        """Walk to circuits of fewer gates that leave no more cells wrong.
+
+        Where no more are mended, descents that follow keep to as few gates.
+        """
         self._simplify()
         end = self.candidates + MAKING_SPARE
         while not self._is_done and self.candidates < end:
@@ -80,7 +83,10 @@ class RectifyingSearch(Search):
             self._drift(np.where(self._rng.random(DRIFT) < REMOVED, removed, others))
 
     def _loosen(self) -> None:
-        """Walk to circuits of more gates that leave no more cells wrong."""
+        """Walk to circuits of more gates that leave no more cells wrong.
+
+        Descents that follow may come to as many gates.
+        """
         self._trial(self.ops)
         self._most_gates = LOOSE * self._trial.active_gates
         end = self.candidates + LOOSENING
