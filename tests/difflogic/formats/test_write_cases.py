@@ -45,6 +45,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert cases.count("import") == 1
     (found / "sets.py").write_text(sets)
     (found / "cases.py").write_text(cases)
+    # Of a large picture that does not come back it looks at fewer steps here: each takes 40 ms.
+    assert cases.count("len(seen) < 1000") == 1
+    (found / "quick.py").write_text(cases.replace("len(seen) < 1000", "len(seen) < 30"))
     return found
 
 
@@ -90,7 +93,7 @@ def test_a_shipped_proof_by_all_cases_is_confirmed(
     name: str, said: str, folder: Path, check: Check
 ) -> None:
     text, _ = written(name, folder)
-    confirmed, found = check(text, GALLERY / f"{name}.json")
+    confirmed, found = check(text, GALLERY / f"{name}.json", checker="quick.py")
     assert confirmed
     assert found.startswith(f"confirmed: {said}")
 
