@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,18 @@ SIDEWAYS = 0.5
 """Probability of keeping one that leaves as many cells wrong as before: often other ones, which
 are mended more easily."""
 
+IN_VAIN = 3
+"""Times in a row that nothing could be mended, after which a search starts over: how many cells one
+cannot mend is a matter of luck (Gomes, Selman and Kautz 1998)."""
+
+
+class Place(NamedTuple):
+    """Where a search has been."""
+
+    ops: Ops
+    wrong: int
+    most_gates: float
+
 
 class RectifyingSearch(Search):
     """A `Search` for circuits that have a list of starts to be right on."""
@@ -44,25 +56,56 @@ class RectifyingSearch(Search):
         super().__init__(*of_search)
         self._mended = True
         """Whether the last rectifications mended anything, if there were any."""
+        self._in_vain = 0
+        """Times in a row that they did not."""
+        self._first: Place | None = None
+        """Where the search led out of first."""
+        self._best: Place | None = None
+        """The best of the places that it gave up."""
 
     def face(self, trial: Trial) -> None:
         """Go on with these start states, which are all there are."""
         self._rectifier = Rectifier(self._netlist, trial.scene, trial.samples)
+        self._first = self._best = None
+        self._in_vain = 0
         super().face(trial)
 
     def run(self) -> None:
         """Do what `Search.run` does; a circuit that is right becomes a simpler one that is."""
         super().run()
+        if self._best is not None and self._best.wrong < self.wrong:
+            self._go_to(self._best)
         if not self.wrong:
             self._simplify()
 
     def _leave(self) -> None:
+        if self._first is None:
+            self._first = self._place
         # What gates read decides whether they can be mended: where none can, that has to change.
         if self._mended:
             self._make_spare()
         else:
             self._loosen()
         self._mended = self._mend()
+        self._in_vain = 0 if self._mended else self._in_vain + 1
+        if self._in_vain == IN_VAIN and not self.is_over:
+            self._start_over()
+
+    def _start_over(self) -> None:
+        """Go back to where the search first had to lead out of."""
+        assert self._first is not None
+        if self._best is None or self.wrong < self._best.wrong:
+            self._best = self._place
+        self._go_to(self._first)
+        self._mended, self._in_vain = True, 0
+
+    @property
+    def _place(self) -> Place:
+        return Place(self.ops.copy(), self.wrong, self._most_gates)
+
+    def _go_to(self, place: Place) -> None:
+        self._take(place.ops.copy())
+        self.wrong, self._most_gates = place.wrong, place.most_gates
 
     @property
     def _is_done(self) -> bool:
