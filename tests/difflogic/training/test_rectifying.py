@@ -21,6 +21,7 @@ from difflogic.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.training.finishing import Finisher
 from difflogic.training.rectifying import Rectifier, can_rectify
+from difflogic.training.rectifying_search import RectifyingSearch
 from difflogic.training.sensitivity import GradientSensitivity
 from tests.difflogic.training.tiny import growing, tiny
 
@@ -151,6 +152,24 @@ def test_it_mends_what_changes_of_one_gate_do_not(stays):
     np.testing.assert_array_equal(rectified[-1].ops, finished(case, 2, rectify=25).ops)
     assert sum(each.wrong_fresh for each in rectified) < sum(each.wrong_fresh for each in plain)
     assert stays or sum(each.exact for each in rectified) > sum(each.exact for each in plain)
+
+
+def test_a_search_that_starts_over_ends_with_the_best(monkeypatch):
+    left, start_over = [], RectifyingSearch._start_over
+
+    def leave(search):
+        left.append(search.wrong)
+        start_over(search)
+
+    monkeypatch.setattr(RectifyingSearch, "_start_over", leave)
+    best = []
+    for seed in range(4):
+        left.clear()
+        found = finished(Case(seed, 0.3, WIDE), candidates=40_000, rectify=25)
+        if left:
+            assert found.wrong <= min(left)
+            best.append(found.wrong < left[0])
+    assert any(best)
 
 
 @pytest.mark.parametrize(
