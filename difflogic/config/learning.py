@@ -139,6 +139,11 @@ class PoolConfig(Section):
         default=500,
         description="epochs of the pool after which some are damaged, where the task asks for it",
     )
+    damage_tries: Annotated[int, Field(ge=1, le=1024)] = Field(
+        default=1,
+        description="damages that are tried in the hard circuit's run for such a sample, until one "
+        "does not grow back in time",
+    )
 
 
 class ScheduleConfig(Section):

@@ -79,9 +79,24 @@ def draw_pool_sample(
         patches = [None, *task.patches.values()]
         places = patches[rng.integers(0, len(patches))]
         if places is not None:
-            state = state * (1 - places[rng.integers(0, len(places))])
             step += steps
+            state = _damaged(state, places, target, step, pool.damage_tries, runs, rng)
     return PoolSample(state, target, step)
+
+
+def _damaged(
+    state: Bits, places: Bits, target: Array, step: int, tries: int, runs: Runs,
+    rng: np.random.Generator,
+) -> Bits:  # fmt: skip
+    """Return a damaged state: the first of so many that has not grown back by `step`, or the last.
+
+    Once most damages do grow back, one that is drawn by lot teaches nothing.
+    """
+    for left in reversed(range(tries)):
+        damaged = state * (1 - places[rng.integers(0, len(places))])
+        if not left or runs.wrong(damaged, target, range(step, step + 1)).any():
+            break
+    return damaged
 
 
 class HardRuns:

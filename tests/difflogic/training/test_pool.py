@@ -35,7 +35,14 @@ def samples_of(config, model, epochs=range(40)):
     return [sample for epoch in epochs for sample in draw_pool(task, config, epoch, 0, runs)]
 
 
-@pytest.mark.parametrize("overrides", [(), ("task.heal=[2,3]", "pool.damage_from=0")])
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        (),
+        ("task.heal=[2,3]", "pool.damage_from=0"),
+        ("task.heal=[2,3]", "pool.damage_from=0", "pool.damage_tries=5"),
+    ],
+)
 def test_the_oracle_and_the_simulator_draw_the_same(overrides):
     config = growing(*POOL, *overrides)
     model, task = random_model(config, 3), make_task(config)
@@ -70,6 +77,36 @@ def test_damage_begins_at_its_epoch_and_takes_longer():
     assert pool_steps(config) == 7
     # Undamaged states come again and again, damaged ones in all places.
     assert len({sample.start.tobytes() for sample in later}) > 20
+
+
+@pytest.mark.parametrize("tries", [1, 64])
+def test_damages_that_do_not_grow_back_are_looked_for(tries):
+    config = growing(*POOL, "task.heal=[2]", "pool.damage_from=0", f"pool.damage_tries={tries}")
+    whole = np.ones((4, 5, 5), np.uint8)
+    (places,) = make_task(config).patches.values()
+    stubborn = [(whole * (1 - place)).tobytes() for place in places[:2]]
+    asked = []
+
+    class Healing:
+        def wrong(self, start, target, at):
+            asked.append(at)
+            return np.full(len(at), start.tobytes() in stubborn)
+
+        def state(self, start, steps):
+            return whole
+
+    samples = [
+        sample for epoch in range(60) for sample in draw_pool(
+            make_task(config), config, epoch, 0, Healing()
+        )
+    ]  # fmt: skip
+    damaged = [sample.start.tobytes() for sample in samples if not sample.start.all()]
+    assert len(damaged) > 50
+    found = sum(start in stubborn for start in damaged)
+    assert found == len(damaged) if tries > 1 else found < len(damaged) / 2
+    # When it is looked at is when it is to have grown back.
+    checked = {at for at in asked if len(at) == 1}
+    assert checked == ({range(step, step + 1) for step in range(4, 8)} if tries > 1 else set())
 
 
 def test_a_run_that_has_lost_the_target_is_followed_no_further():
