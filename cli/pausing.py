@@ -27,21 +27,21 @@ class Patience:
     """Hears of pauses: stops where a signal asked to, and tells once how long each thing takes."""
 
     def __init__(self) -> None:
-        self._began: dict[tuple[str, int], tuple[float, int]] = {}
+        self._began: dict[tuple[str, int], float] = {}
         self._told: set[tuple[str, int]] = set()
 
     def __call__(self, pause: Pause) -> None:
-        """Raise KeyboardInterrupt if that was requested."""
-        interrupt.check()
+        """Raise KeyboardInterrupt if that was requested, and this is not the beginning."""
         key, now = (pause.what, pause.total), time.monotonic()
-        start, first = self._began.get(key, (now, pause.done))
-        if pause.done <= first:  # another one of the same length
-            start, first = now, pause.done
-        self._began[key] = start, first
+        if not pause.done:
+            self._began[key] = now
+            return
+        interrupt.check()
+        start = self._began.setdefault(key, now)
         if now - start < SECONDS or key in self._told:
             return
         self._told.add(key)
-        rest = (now - start) * (pause.total - pause.done) / (pause.done - first)
+        rest = (now - start) * (pause.total - pause.done) / pause.done
         note(
             f"a {pause.what} of {pause.total} {pause.unit} takes a while: {pause.done} are "
             f"done, the rest takes about {rest:.0f} s. Ctrl-C stops it"

@@ -1,7 +1,7 @@
 """Where long computations let their caller in: to stop them, or to say how far they are.
 
 A compiled kernel hears no signal. What calls kernels for long calls them for a bounded amount of
-work at a time, and `pause` in between; a computation that fits one call never pauses.
+work at a time, and `pause` before each call: before the first one nothing is done yet.
 """
 
 from __future__ import annotations

@@ -171,8 +171,7 @@ class HardSimulator:
         rows = self.netlist.inputs + self.active_gates
         per_call = max(1, GATE_WORDS_PER_CALL // ((1 + self.active_gates) * self._words))
         for first in range(0, script.steps, per_call):
-            if done + first:
-                pause("rollout of the hard circuit", done + first, total or script.steps)
+            pause("rollout of the hard circuit", done + first, total or script.steps)
             kernels.hard_rollout(
                 self._code, self.cells, FORMS, script.packed, first,
                 min(first + per_call, script.steps), self._states, self._tile[:rows], wrong,

@@ -208,8 +208,7 @@ class HardGradients:
     def _run_forward(self, fires: npt.NDArray[np.uint64]) -> None:
         per_call, steps = self._per_call(len(self._code.gates)), self._steps
         for first in range(0, steps, per_call):
-            if first:
-                pause("rollout of the hard circuit", first, steps)
+            pause("rollout of the hard circuit", first, steps)
             record(
                 self._code, self._simulator.cells, FORMS, fires, _EVERY, self._states, self._rows,
                 first, min(first + per_call, steps),
@@ -222,8 +221,7 @@ class HardGradients:
         gates = len(self._code.gates) + BACKWARD * len(self._graph.order)
         per_call = self._per_call(gates)
         for last in range(end, begin, -per_call):
-            if last < self._steps:
-                pause("gradient", self._steps - last, self._steps)
+            pause("gradient", self._steps - last, self._steps)
             differentiate(
                 self._graph, self._code, self._simulator.cells, FORMS, fires, self._states,
                 self._rows, self._slopes, words, max(begin, last - per_call), last,

@@ -242,16 +242,14 @@ class Engine:
         """Roll out to the last supervised step, pausing where that takes several calls."""
         steps = int(self._loss_steps[-1])
         for first in range(0, steps, self._steps_per_call):
-            if first:
-                pause("rollout", first, steps)
+            pause("rollout", first, steps)
             self._call(k.FORWARD, first, min(first + self._steps_per_call, steps))
 
     def _run_backward(self) -> None:
         """Walk back from the last supervised step, in the same way."""
         steps = int(self._loss_steps[-1])
         for end in range(steps, 0, -self._steps_per_call):
-            if end < steps:
-                pause("gradient", steps - end, steps)
+            pause("gradient", steps - end, steps)
             self._call(k.BACKWARD, max(0, end - self._steps_per_call), end)
 
     def _batch(self) -> k.Batch:

@@ -284,8 +284,7 @@ class Trainer:
         found: list[float] = []
         # In waves, to bound memory; usually one. Slots are added in the same order either way.
         for first in range(own.start, own.stop, wave):
-            if first > own.start:
-                pause("batch", first - own.start, own.stop - own.start, "samples")
+            pause("batch", first - own.start, own.stop - own.start, "samples")
             samples = slice(first, min(first + wave, own.stop))
             # Forward, loss and backward are one parallel call, which tells their seconds.
             wave_losses, seconds = attempt.engine.run_training(

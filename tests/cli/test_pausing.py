@@ -29,21 +29,30 @@ def clock(monkeypatch):
 
 def test_what_is_long_is_said_once(clock, capsys):
     patience = Patience()
-    for done in range(1, 6):
+    for done in range(6):
         clock[0] = done / 2
         patience(Pause("rollout", 100 * done, 1000))
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "rollout of 1000 automaton steps" in said
-    assert "300 are done, the rest takes about 4 s" in said
+    assert "200 are done, the rest takes about 4 s" in said
 
 
 def test_what_is_short_is_not_said(clock, capsys):
     patience = Patience()
     for turn in range(50):
         clock[0] = turn
-        for done in (1, 2):
+        for done in (0, 1, 2):
             patience(Pause("rollout", done, 3))
+    assert capsys.readouterr().err == ""
+
+
+def test_others_of_the_same_length_do_not_count(clock, capsys):
+    """Where some take several calls of kernels and others one, or calls of another length."""
+    patience = Patience()
+    for turn, done in enumerate([0, 24, 0, 25, 0, 0, 26]):
+        clock[0] = 10 * turn if done == 0 else clock[0]
+        patience(Pause("rollout", done, 73))
     assert capsys.readouterr().err == ""
 
 

@@ -299,7 +299,7 @@ def test_a_step_that_is_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, 
     asked = []
 
     def stop(pause):
-        if pause.what == "gradient":
+        if pause.what == "gradient" and pause.done:
             asked.append(pause)
             raise KeyboardInterrupt
 
@@ -318,8 +318,9 @@ def test_a_search_that_is_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch
     asked = []
 
     def stop(pause):
-        asked.append(pause)
-        raise KeyboardInterrupt
+        if pause.done:
+            asked.append(pause)
+            raise KeyboardInterrupt
 
     monkeypatch.setattr(hard_gradients, "GATE_WORDS_PER_CALL", 1)
     with listening(stop):
