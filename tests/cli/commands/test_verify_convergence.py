@@ -286,23 +286,35 @@ def test_the_pictures_that_stay(
     assert (np.array(bits).reshape(target.shape) == target).all()
 
 
-def test_the_lizard_that_heals(dct: Dct) -> None:
+@pytest.mark.parametrize(
+    ("name", "experiment", "steps", "damages", "rounds"),
+    [
+        ("lizard-small", "lizard-small-heal", 12, 73, 16),
+        ("lizard-heal", "lizard-heal", 24, 377, 39),
+    ],
+)
+def test_lizards_that_heal(
+    dct: Dct, name: str, experiment: str, steps: int, damages: int, rounds: int
+) -> None:
     """By proof, and by damages of which the proof knows nothing: any cells, at any time."""
-    source = Path(__file__).parents[3] / "docs" / "lizard-small.json"
-    result = dct("verify", "convergence", str(source), "--task", "lizard-small-heal")
+    source = Path(__file__).parents[3] / "docs" / f"{name}.json"
+    result = dct("verify", "convergence", str(source), "--task", experiment)
     assert result.stdout.splitlines()[0] == (
-        "proved at step 12 and at every later one, and at most 12 steps after each of 73 damages"
+        f"proved at step {steps} and at every later one, and at most {steps} steps after each of "
+        f"{damages} damages"
     )
+    found = dct("verify", "convergence", str(source), "--json").json["findings"]
+    assert [(each["from_step"], each["any_schedule"]) for each in found] == [(rounds, True)]
     automaton = read_circuit(source)
-    target = make_task(load_config("lizard-small-heal")).target
+    target = make_task(load_config(experiment)).target
     rng = np.random.default_rng(0)
-    state = np.zeros((8, automaton.circuit.channels, 12, 12), np.uint8)
+    state = np.zeros((8, automaton.circuit.channels, *target.shape[1:]), np.uint8)
     for _ in range(4):
-        hurt = rng.random((8, 1, 12, 12)) < 0.4
+        hurt = rng.random((8, 1, *target.shape[1:])) < 0.4
         state = np.where(hurt, rng.integers(0, 2, state.shape, np.uint8), state)
-        for step in range(1, 21):
+        for step in range(1, rounds + 5):
             state = step_all(automaton.circuit, state, "zero")
-            if step >= 16:
+            if step >= rounds:
                 assert (state[:, list(automaton.visible_rows)] == target).all()
 
 
