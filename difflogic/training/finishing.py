@@ -95,7 +95,7 @@ class Finisher:
         and there are no counterexamples to give.
         """
         judgement = self._judge(ops) if self._judge.can_prove else None
-        if judgement is not None and judgement.in_time:
+        if (judgement is not None and judgement.in_time) or self._heals(ops):
             return True, []
         for trial in self._fresh:
             wrong = trial(ops).sum(axis=0)
@@ -109,6 +109,13 @@ class Finisher:
         if judgement.proved:
             return True, []
         return False, self._suspected(ops, judgement)
+
+    def _heals(self, ops: Ops) -> bool:
+        """Whether all damages are proved to grow back, where the task asks for that.
+
+        However long it takes: at the steps that a search looks at some may be on their way.
+        """
+        return self._plan.scene.damage is not None and self._judge.keeps(ops)
 
     def _suspected(self, ops: Ops, judgement: Judgement) -> list[int]:
         """Return counterexamples out of what a certificate leaves open, by their numbers."""
@@ -138,10 +145,11 @@ class Finisher:
         search = RectifyingSearch(*of_search) if self._rectifies else Search(*of_search)
         search.face(Trial(self._netlist, scene, samples))
         before = search.wrong
-        while True:
+        while not self._heals(search.ops):
             search.few_wrong = self._few_wrong(scene)
             search.run()
-            exact, failing = (False, []) if search.wrong else self.verify(search.ops)
+            found = search.ops
+            exact, failing = (self._heals(found), []) if search.wrong else self.verify(found)
             over = search.wrong or exact or search.is_over
             late = None if over or failing else self._wrong_later(search.ops, scene)
             if over or not (failing or late):
@@ -154,6 +162,7 @@ class Finisher:
             others = samples[stay:] + tuple(failing)
             samples = samples[:stay] + others[stay - MOST_SAMPLES :]
             search.face(Trial(self._netlist, scene, samples))
+        return Finished(search.ops, True, before, search.wrong, 0, search.candidates)
 
     def _few_wrong(self, scene: Scene) -> int:
         """Return how many wrong cells a search leads out of, where no change of one gate helps."""
