@@ -166,6 +166,20 @@ def test_a_search_faces_all_damages_in_the_end():
     assert found.wrong_fresh >= found.wrong > 0
 
 
+def test_damages_may_take_longer_to_grow_back_than_a_search_looks():
+    """Cells that are on their way at the steps that count do not matter to a proof."""
+    config, plan = healing_plan("finishing.candidates=50")
+    model = random_model(config, 4)
+    finisher = finisher_of(model, plan)
+    assert not finisher.finish(model.logits.T.copy(), np.random.default_rng(0)).exact
+    proved = []
+    finisher._judge.keeps = lambda ops: not proved.append(ops)
+    found = finisher.finish(model.logits.T.copy(), np.random.default_rng(0))
+    assert (found.exact, found.candidates, found.wrong_fresh) == (True, 0, 0)
+    assert found.wrong == found.wrong_before > 0
+    np.testing.assert_array_equal(proved, [model.ops])
+
+
 def test_gradients_also_begin_where_the_run_comes_to():
     config, plan = healing_plan()
     model = random_model(config, 4)
