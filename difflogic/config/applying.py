@@ -14,13 +14,31 @@ LARGE = 2**18
 
 def without_effect(config: Config) -> list[str]:
     """Return what of a configuration has no effect, each with why and what to do."""
-    why = why_not_rectify(config) if config.finishing.rectify else None
-    if why is None:
-        return []
-    return [
-        "[finishing] rectify does nothing: it needs one start, or all cases, and neither chance "
-        f"nor damage, and here {why}: set it to 0"
-    ]
+    finishing, found = config.finishing, []
+    why = why_not_rectify(config) if finishing.rectify else None
+    if why is not None:
+        found.append(
+            "[finishing] rectify does nothing: it needs one start, or all cases, and neither "
+            f"chance nor damage, and here {why}: set it to 0"
+        )
+    elif finishing.rectify and not (finishing.every and finishing.candidates):
+        found.append(
+            "[finishing] rectify does nothing: nothing is searched, as every or candidates is 0: "
+            "set it to 0"
+        )
+    why = why_not_damage(config) if config.pool.damage_tries > 1 else None
+    if why is not None:
+        found.append(f"[pool] damage_tries does nothing, as {why}: set it to 1")
+    return found
+
+
+def why_not_damage(config: Config) -> str | None:
+    """Return why no sample of a run is damaged; None if some are, or if that is not known."""
+    if not config.pool.batch:
+        return "there is no pool: [pool] batch is 0"
+    if not own.is_loaded(config.task) or make_task(config).patches:
+        return None
+    return "nothing is to grow back"
 
 
 def why_not_rectify(config: Config) -> str | None:

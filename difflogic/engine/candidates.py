@@ -278,10 +278,10 @@ class Candidates:
         size, each = max(1, len(ops)), self._usual[keeps]
         workers = self.workers if size * each >= WORTH else 1
         job = new_job(parameters, ops, limit, workers, keeps=keeps, **batches)
-        for helper in self._helpers[: workers - 1]:
-            helper.call(self._base.ops.copy(), job, chances)
         self._seconds = 0.0
         try:
+            for helper in self._helpers[: workers - 1]:
+                helper.call(self._base.ops.copy(), job, chances)
             yield job
         finally:
             job.control[k.OVER] = 1
@@ -316,7 +316,12 @@ class Helper:
 
     def _run(self) -> None:
         while self._calls:
-            self._help(*self._calls.pop())
+            try:
+                self._help(*self._calls.pop())
+            except MemoryError:
+                # The leader does without, and has what memory there is.
+                self._fits = False
+                self.__dict__.pop("_base", None)
 
     def _help(self, ops: Ops, job: k.Job, chances: npt.NDArray[np.float64]) -> None:
         fields = np.zeros(k.WALK_FIELDS, np.int64)

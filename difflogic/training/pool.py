@@ -3,8 +3,8 @@
 A loss at one step says nothing of the next. "Growing neural cellular automata" (Mordvintsev et al.
 2020) goes on from a pool of earlier results, some of them damaged. Here the run is cheap, being
 bit-packed, so each such state is run anew from the start: it is never out of date, there is nothing
-to keep from epoch to epoch, and a resumed run goes on with the same states. A state that has lost
-the target teaches nothing: the run is followed only as long as it shows most of it.
+to keep from epoch to epoch, and a resumed run goes on with the same states. It is followed as long
+as it shows as much of the target as is asked for, which may be nothing.
 """
 
 from __future__ import annotations

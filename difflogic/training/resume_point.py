@@ -19,7 +19,7 @@ from difflogic.training.checkpoint import (
 )
 from difflogic.training.compatibility import differing
 from difflogic.training.metrics import History
-from difflogic.training.run_directory import CONFIG, RunDirectory
+from difflogic.training.run_directory import CONFIG, START, RunDirectory
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,11 @@ def find_resume_point(
     if not problems and not run.has_results:
         return None
     listed = "\n  ".join(problems or ["there is no checkpoint in it"])
+    begun = run.path / START
+    source = f" --from {for_shell(begun)}" if begun.exists() else ""
     raise RunDirectoryError(
         f"{run.path}: cannot be resumed:\n  {listed}\nBegin the run again with: "
-        f"dct train {for_shell(run.path / CONFIG)}"
+        f"dct train {for_shell(run.path / CONFIG)}{source}"
     )
 
 

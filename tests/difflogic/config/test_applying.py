@@ -31,6 +31,29 @@ def test_a_search_that_cannot_rectify(name, override, why):
     assert not without_effect(load_config(name, [override, "finishing.rectify=0"]))
 
 
+@pytest.mark.parametrize(
+    "overrides",
+    [["finishing.candidates=0"], ["finishing.every=0", "training.restart_every=0"]],
+    ids=["no candidates", "no checks"],
+)
+def test_nothing_is_rectified_where_nothing_is_searched(overrides):
+    (said,) = without_effect(load_config("letter-g", overrides))
+    assert "[finishing] rectify does nothing: nothing is searched" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("letter-g", "there is no pool: [pool] batch is 0"),
+        ("letter-g-hold", "nothing is to grow back"),
+        ("lizard-heal", None),
+    ],
+)
+def test_damages_are_not_looked_for_where_there_are_none(name, why):
+    said = without_effect(load_config(name, ["pool.damage_tries=5"]))
+    assert said == ([f"[pool] damage_tries does nothing, as {why}: set it to 1"] if why else [])
+
+
 @pytest.mark.parametrize("made", [tiny, growing])
 def test_a_run_says_it_once_at_its_start(made, tmp_path):
     said = []

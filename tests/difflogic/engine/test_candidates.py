@@ -289,7 +289,7 @@ def test_what_goes_wrong_on_a_helpers_thread_is_raised(monkeypatch):
     case = Case(5, "zero", False, True, 0.9)
 
     def fail(helper, *call):
-        raise MemoryError("no more")
+        raise ValueError("no more")
 
     monkeypatch.setattr(Helper, "_help", fail)
     with Workers(2) as team:
@@ -298,8 +298,31 @@ def test_what_goes_wrong_on_a_helpers_thread_is_raised(monkeypatch):
         candidates.judge([0], [1], 10**9)
         (helper,) = candidates._helpers
         helper._running.exception(timeout=60)
-        with pytest.raises(MemoryError, match="no more"):
+        with pytest.raises(ValueError, match="no more"):
             candidates.judge([0], [1], 10**9)
+
+
+def test_a_helper_that_gets_no_memory_leaves_the_work_to_others(monkeypatch):
+    monkeypatch.setattr(candidates_module, "WORTH", 0.0)
+    case = Case(5, "zero", False, True, 0.9)
+    asked = []
+
+    class Large:
+        def __init__(self):
+            asked.append(self)
+            raise MemoryError
+
+    with Workers(2) as team:
+        candidates = Candidates(case.simulator, case.starts, case.script, team)
+        (helper,) = candidates._helpers
+        helper._make = Large
+        assert candidates.differ_from(case.ops)
+        for _ in range(3):
+            told = candidates.judge([0, 1], [1, 2], 10**9)
+            assert told is not None
+            assert len(told[0]) == 2
+            assert helper._running.exception(timeout=60) is None
+    assert len(asked) <= 1
 
 
 def test_a_base_finds_room_for_what_changes_need(monkeypatch):

@@ -83,6 +83,10 @@ def test_with_none_left_it_is_refused_with_all_reasons(run):
     assert "checkpoint-7.npz" in lines[1]
     assert "checkpoint-6.npz" in lines[2]
     assert lines[3].endswith(f"dct train {run / 'config.toml'}")
+    (run / "start.npz").write_bytes(model)
+    with pytest.raises(RunDirectoryError, match=r"config\.toml --from .*run/start\.npz$"):
+        execute(CONFIG, run)
+    (run / "start.npz").unlink()
     assert (run / "model.npz").read_bytes() == model
     assert len(checkpoints(run)) == 2
 
