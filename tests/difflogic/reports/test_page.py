@@ -209,7 +209,7 @@ def test_the_grid_can_be_changed(board):
     board.set("#start", "zeros")
     assert not board.bits().any()
     board.set("#start", "center")
-    assert board.bits().sum() == 5
+    assert board.bits().sum() == automaton("checkerboard").circuit.channels
     board.set("#start", "random")
     board.set("#seed", 11)
     shown = case(automaton("checkerboard"), 64, 64, False, 7, seed=11)
@@ -249,7 +249,9 @@ def test_hidden_channels_can_be_seen(board):
     bits = board.bits()
     assert bits[1].sum() == 25
     assert bits[0].sum() == 0
-    assert board.js("return document.querySelectorAll('#channel option').length") == 6
+    # Each of them, and what is visible.
+    options = board.js("return document.querySelectorAll('#channel option').length")
+    assert options == automaton("checkerboard").circuit.channels + 1
 
 
 def test_it_pauses_where_it_is_asked_to(board):
