@@ -135,12 +135,12 @@ def _next_command(summary: Mapping[str, Any], directory: str, leave: str) -> str
         return f"dct eval {path}{leave}   (every test of the circuit; dct inspect shows it)"
     # What it started from is in its directory: without that the same would be another experiment.
     source = f" --from {shlex.quote(f'{directory}/start.npz')}" if summary.get("start") else ""
-    full = _full_experiment(summary)
+    full, seed = _full_experiment(summary), summary["seed"]
     if full is not None:
-        return f"dct train {full}{source}   (the full experiment, for as long as it takes to learn)"
-    seed = summary["seed"] + 1
+        whole = "the full experiment, for as long as it takes to learn"
+        return f"dct train {full} --seed {seed}{source}   ({whole})"
     config = shlex.quote(f"{directory}/config.toml")
-    return f"dct train {config} --seed {seed}{source}   (one seed is not a result)"
+    return f"dct train {config} --seed {seed + 1}{source}   (one seed is not a result)"
 
 
 def _full_experiment(summary: Mapping[str, Any]) -> str | None:

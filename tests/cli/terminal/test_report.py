@@ -113,7 +113,7 @@ def test_where_the_run_is() -> None:
     ("changes", "command"),
     [
         ({"epochs_requested": 9999}, "dct train runs/x/config.toml --seed 24 "),
-        ({"experiment": "checkerboard-small"}, "dct train checkerboard "),
+        ({"experiment": "checkerboard-small"}, "dct train checkerboard --seed 23 "),
         ({"epochs_requested": 50}, "dct train checkerboard "),
         ({"experiment": "of-my-own", "epochs_requested": 5}, "dct train runs/x/config.toml "),
         ({"held_out": {"exact": True}}, "dct eval runs/x "),
@@ -121,7 +121,7 @@ def test_where_the_run_is() -> None:
         ({"epochs_requested": 50, "start": {}}, "dct train checkerboard "),
         (
             {"epochs_requested": 50, "start": {"seed": 1}},
-            "dct train checkerboard --from runs/x/start.npz ",
+            "dct train checkerboard --seed 23 --from runs/x/start.npz ",
         ),
         (
             {"experiment": "checkerboard-small", "start": {"seed": 1}},
