@@ -17,6 +17,7 @@ from difflogic.logic.convergence import Bits, Finding, Question, Verdict, by_set
 from difflogic.logic.convergence.folding import folded_gates
 from difflogic.logic.convergence.planes import unpack
 from difflogic.netlist import Netlist
+from difflogic.tasks import Task
 
 RECALLED = 64
 """Findings by sets that are kept: three in five circuits of a polishing were among the last 16."""
@@ -66,6 +67,7 @@ class Judge:
     def __init__(self, netlist: Netlist, plan: Plan) -> None:
         self._netlist, self._plan = netlist, plan
         self._last: tuple[Ops, Finding] | None = None
+        self._kept: tuple[Ops, bool] | None = None
         self._recent: dict[tuple[Any, ...], Finding] = {}
         """By their circuits, those that were asked for last at the end."""
 
@@ -158,6 +160,12 @@ class Judge:
         task = self._plan.held
         if task is None:
             return True
+        # A search asks before it changes anything, after it, and when it verifies.
+        if self._kept is None or not np.array_equal(self._kept[0], ops):
+            self._kept = ops.copy(), self._proves_kept(ops, task)
+        return self._kept[1]
+
+    def _proves_kept(self, ops: Ops, task: Task) -> bool:
         netlist = self._netlist
         circuit = LogicCircuit(
             ops[netlist.param], netlist.a, netlist.b, netlist.outputs,

@@ -101,10 +101,10 @@ class RectifyingSearch(Search):
 
     @property
     def _place(self) -> Place:
-        return Place(self.ops.copy(), self.wrong, self._most_gates)
+        return Place(self.ops, self.wrong, self._most_gates)
 
     def _go_to(self, place: Place) -> None:
-        self._take(place.ops.copy())
+        self._take(place.ops)
         self.wrong, self._most_gates = place.wrong, place.most_gates
 
     @property
