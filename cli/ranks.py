@@ -35,6 +35,9 @@ DESCRIPTORS = "DCT_RANKS_DESCRIPTORS"
 one on which it says that all have begun, and come to their end together, and the command's own
 stdout and stderr, as the launcher's copies are no terminal."""
 
+LAUNCHED = "DCT_LAUNCHED_RANK"
+"""Set in every process that `launch` starts: none of them launches again, whoever calls it."""
+
 BEGIN, END = b"+", b"."
 
 STARTS = 3
@@ -56,8 +59,18 @@ _NOISE = re.compile(rb"\[\d+\]\d+:Return code = ")
 def launch(ranks: int, lost: str = OTHERS) -> None:
     """Run this command line again as so many ranks, and exit as they do, or as a signal asks.
 
-    `lost` is what ends with one of them that ends too early. Raises ConfigError.
+    `lost` is what ends with one of them that ends too early. Raises ConfigError, in a launched rank
+    too: a command that launches itself there would go on doing so until no process is left.
     """
+    from difflogic.errors import ConfigError
+
+    if ranks < 2:
+        raise ValueError(f"{ranks} ranks need no launcher")
+    if LAUNCHED in os.environ:
+        raise ConfigError(
+            "this process is a rank that dct has started, and starts no others: the launcher did "
+            f"not connect it to them. Leave --ranks out, or unset {LAUNCHED}"
+        )
     mpiexec = launcher(ranks)
     for _ in range(STARTS):
         code, stopped, said = _run([str(mpiexec), "-n", str(ranks), *_command()])
@@ -163,7 +176,7 @@ def _environment() -> dict[str, str]:
     before = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
     path = os.pathsep.join(before if installed or home in before else [home, *before])
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    return kept | NO_NETWORK | ({"PYTHONPATH": path} if path else {})
+    return kept | NO_NETWORK | {LAUNCHED: "1"} | ({"PYTHONPATH": path} if path else {})
 
 
 def _wait(process: subprocess.Popen[bytes], interruption: Interruption) -> None:

@@ -94,7 +94,7 @@ def show_ranks(
     from difflogic.ranks import started
 
     most, size = max(asked.ranks), started()
-    if size == 1:
+    if most > 1 and size == 1:
         processes.check(config, most, oversubscribe)
         processes.launch(most)
     if most > size:

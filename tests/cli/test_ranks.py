@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,27 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+
+def of_session(session: int) -> list[int]:
+    """Return the processes that a command started, and itself, as far as they still run."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(folder.name))
+    return found
+
+
+def end_session(session: int) -> None:
+    """Kill every process of a session, until none is left."""
+    while found := of_session(session):
+        for process in found:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
 
 
 def ranks_of(run: Any) -> dict[int, int]:
@@ -229,6 +251,43 @@ def test_ranks_run_code_that_their_own_command_line_allows(
     train(str(config), short, directory=tmp_path / "one", allow_code=True)
     model = (tmp_path / "two" / "model.npz").read_bytes()
     assert model == (tmp_path / "one" / "model.npz").read_bytes()
+
+
+def test_a_bench_of_one_rank_starts_no_process(tiny: list[str], begin: Callable[..., Any]) -> None:
+    run = begin("bench", "--ranks=1", "--small", *overrides(tiny), "--repeat=1", "--json")
+    seen = 0
+    while run.poll() is None:
+        seen = max(seen, len(of_session(run.pid)))
+        if seen > 4:  # it launched itself, which does the same, and so on
+            end_session(run.pid)
+        time.sleep(0.01)
+    out, err = run.communicate()
+    assert seen <= 4, f"{seen} processes"
+    assert run.returncode == 0, err
+    assert [row["ranks"] for row in json.loads(out)["rows"]] == [1]
+    assert not of_session(run.pid)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "checkerboard", "--ranks=2", "--oversubscribe"],
+        ["bench", "--small", "--ranks=2", "--oversubscribe"],
+        ["verify", "equivalence", "--small", "--ranks=2"],
+    ],
+)
+def test_a_launched_rank_launches_nothing(
+    dct: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.setenv(ranks.LAUNCHED, "1")
+    monkeypatch.setattr(ranks, "_run", lambda command: pytest.fail("it was launched"))
+    result = dct(*command)
+    assert result.exit_code == 2
+    assert "is a rank that dct has started" in result.stderr
+
+
+def test_launched_processes_carry_the_mark() -> None:
+    assert ranks.LAUNCHED in ranks._environment()
 
 
 def test_more_ranks_than_cores_are_refused(dct: Callable[..., Any]) -> None:
