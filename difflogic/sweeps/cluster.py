@@ -1,7 +1,8 @@
 """The runs of a sweep on a Dask cluster, through joblib's own backend for it.
 
 The scheduler and its workers must be trusted: what they exchange is pickled, and who can reach
-the scheduler can run anything on all of them. `dct` itself opens no port beyond loopback.
+the scheduler can run anything on all of them. `dct` itself opens no port beyond loopback, and
+those of its own cluster ask for a certificate, since loopback is open to every user of a machine.
 """
 
 from __future__ import annotations
@@ -84,14 +85,16 @@ class DaskBackend:
         for name in [*logging.root.manager.loggerDict, "distributed", "asyncio"]:
             if name.split(".")[0] in ("distributed", "asyncio"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
+        security = None
         if self._scheduler is None:
+            security = _temporary_certificates()
             self._cluster = distributed.LocalCluster(
                 n_workers=self._jobs, threads_per_worker=1, processes=True, host="127.0.0.1",
                 dashboard_address="127.0.0.1:0", worker_dashboard_address="127.0.0.1:0",
-                memory_limit=0, silence_logs=logging.CRITICAL,
+                memory_limit=0, security=security, silence_logs=logging.CRITICAL,
             )  # fmt: skip
         address = self._scheduler or self._cluster.scheduler_address
-        self._client = _connect(address, self._timeout)
+        self._client = _connect(address, self._timeout, security)
         self._wait_for_workers(address)
         if self._scheduler is not None:
             self._warn_of_open_ports(address)
@@ -196,7 +199,20 @@ def require_distributed() -> None:
         ) from None
 
 
-def _connect(address: str, timeout: float) -> Any:
+def _temporary_certificates() -> Any:
+    """Return certificates that only this process, and the workers that it starts, ever see."""
+    from distributed.security import Security
+
+    try:
+        return Security.temporary()
+    except ImportError as error:
+        raise ClusterError(
+            f"--backend dask needs the package cryptography ({error}): install it with "
+            "pip install '.[cluster]' in dct's directory, or use --backend loky"
+        ) from None
+
+
+def _connect(address: str, timeout: float, security: Any) -> Any:
     import distributed
 
     class Client(distributed.Client):
@@ -205,7 +221,7 @@ def _connect(address: str, timeout: float) -> Any:
                 super().__del__()
 
     try:
-        return Client(address, timeout=timeout, set_as_default=False)
+        return Client(address, timeout=timeout, security=security, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise ClusterError(
             f"no scheduler answers at {address} ({_first_line(error)}): start one with "

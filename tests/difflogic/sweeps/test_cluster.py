@@ -178,6 +178,33 @@ def test_a_cluster_of_its_own(tmp_path):
     assert timeless(rows) == timeless(execute_all(tmp_path / "local", asked))
 
 
+def test_a_cluster_of_its_own_answers_nobody_without_its_certificate(tmp_path):
+    import distributed
+
+    asked = question(seeds=(0,), overrides=LONG)
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+    backend = DaskBackend(None, 1, ["float32"])
+    with Execution(directory, asked, backend) as execution:
+        work = execution.work(0.05)
+        while not any(run[2] > 0 for run in execution.running()):
+            next(work)
+        scheduler = backend._cluster.scheduler_address
+        known = backend._client.scheduler_info(n_workers=-1)["workers"]
+        nannies = [each["nanny"] for each in known.values()]
+        assert len(nannies) == 1
+        for address in [scheduler, *known, *nannies]:
+            assert address.startswith("tls://127.0.0.1:"), address
+        for address in (scheduler, scheduler.replace("tls", "tcp")):
+            with pytest.raises((OSError, TimeoutError, TypeError)):
+                distributed.Client(address, timeout=2, set_as_default=False)
+        stranger = distributed.Security.temporary()
+        with pytest.raises((OSError, TimeoutError)):
+            distributed.Client(scheduler, security=stranger, timeout=2, set_as_default=False)
+        list(work)
+        assert [row.epochs for row in execution.rows] == [800]
+
+
 def test_no_scheduler_answers(tmp_path):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
