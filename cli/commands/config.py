@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from cli.options.sources import ALLOW_CODE
+
 SHIPPED = "checkerboard"
 SHIPPED_SMALL = "checkerboard-small"
 
@@ -52,17 +54,19 @@ def show(
     small: Annotated[bool, SMALL] = False,
     recipe: Annotated[str | None, RECIPE] = None,
     overrides: Annotated[list[str] | None, SET] = None,
+    allow_code: Annotated[bool, ALLOW_CODE] = False,
 ) -> None:
     """Print a resolved configuration as TOML, with the meaning, unit and range of every key.
 
     The output can be used as a configuration: dct config show > my.toml
 
-    An override goes before the recipe, and both before the file.
+    An override goes before the recipe, and both before the file. The code of a task of your own
+    runs only with --allow-code; without it the keys that the file leaves out are not printed.
     """
     from difflogic.config import describe, load_config
 
     settings = load_config(
-        source(config, small, "CONFIG"), overrides or [], recipe, allow_code=True
+        source(config, small, "CONFIG"), overrides or [], recipe, allow_code=allow_code
     )
     typer.echo(describe(settings), nl=False)
 

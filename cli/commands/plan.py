@@ -11,6 +11,7 @@ import typer
 from cli.commands import config as config_command
 from cli.errors import note
 from cli.options.parsing import MOST_WORKERS, named_path, whole_number
+from cli.options.sources import ALLOW_CODE
 from cli.terminal import output
 from cli.terminal.warming import compile_for
 from cli.watching import watched
@@ -72,6 +73,7 @@ def plan(
             "--svg", parser=named_path, metavar="FILE", help="Draw what --simulate found, too."
         ),
     ] = None,
+    allow_code: Annotated[bool, ALLOW_CODE] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the plan as one JSON object.")
     ] = False,
@@ -88,7 +90,7 @@ def plan(
         Override(f"parallel.workers={workers}", f"--workers {workers}")
     ]  # fmt: skip
     source = config_command.source(config, small, "CONFIG")
-    settings = load_config(source, [*(overrides or []), *given], allow_code=True)
+    settings = load_config(source, [*(overrides or []), *given], allow_code=allow_code)
     workers_between = None if simulate is None else _between(simulate)
     _check_svg(svg, simulate)
     where = None if machine is None else Machine.parse(machine)

@@ -58,6 +58,7 @@ def convergence(
     repeats. That holds under every fair schedule, and again after any damage. Where sets are too
     coarse, further methods follow, until the time limit. Exits 1 unless all sizes are proved.
     """
+    from difflogic.config import load_config
     from difflogic.errors import ConfigError
     from difflogic.files import check_output
     from difflogic.library.certifying import MOST_SIDE, certify
@@ -67,10 +68,12 @@ def convergence(
     grids = [parse_size("--size", size, MOST_SIDE) for size in sizes or []]
     if to is not None and len(grids) > 1:
         raise ConfigError("-o saves the certificate of one grid: give --size once, or not at all")
+    # Who names an experiment's file lets its code run, and not that of the source.
+    asked = None if task is None else load_config(task, allow_code=True)
     with watched(at_once=True) as progress:
         found = certify(
-            source, grids, task=task, all_sizes=all_sizes, time_limit=time_limit,
-            progress=progress, allow_code=allow_code or task is not None,
+            source, grids, task=asked, all_sizes=all_sizes, time_limit=time_limit,
+            progress=progress, allow_code=allow_code,
         )  # fmt: skip
     if task is None and not found.source.trained:
         note(

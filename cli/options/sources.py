@@ -37,5 +37,5 @@ TimeLimit = Annotated[
 
 ALLOW_CODE = typer.Option(
     "--allow-code",
-    help="Run the code of the task that a run or a model from elsewhere names: read it first.",
+    help="Run the code of a task that is not the program's own: read it first.",
 )

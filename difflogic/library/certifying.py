@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from difflogic.config import load_config
+from difflogic.config import Config, load_config
 from difflogic.errors import CircuitError, ConfigError
 from difflogic.evaluation.assurance import Assurance, all_cases, assure_automaton, question
 from difflogic.files import check_output, write_whole
@@ -97,7 +97,7 @@ def certify(
     source: Source,
     sizes: Sequence[tuple[int, int]] = (),
     *,
-    task: str | None = None,
+    task: Config | str | None = None,
     all_sizes: bool = False,
     time_limit: float | None = None,
     progress: Watch = unwatched,
@@ -107,16 +107,17 @@ def certify(
     """Prove that every start ends in the target and stays, or find a state that does not.
 
     `sizes` are rows and columns, by default those of training. A run or a model says itself what
-    its target is; for a circuit's own file `task` names the experiment, and without one the target
-    is what a start of zeros ends in. With `all_sizes`, square grids of SIDES are certified too, and
-    all larger grids where that goes through. `time_limit` is in seconds, for each grid, and once
-    for all sizes. `allow_code` runs the code of a task that is not the program's own. Raises what
-    `load` raises, ConfigError for a task or sizes that do not fit,
-    CircuitError without a target.
+    its target is; for a circuit's own file `task` is the experiment, or names it, and without one
+    the target is what a start of zeros ends in. With `all_sizes`, square grids of SIDES are
+    certified too, and all larger grids where that goes through. `time_limit` is in seconds, for
+    each grid, and once for all sizes. `allow_code` runs the code of a run's or model's task that is
+    not the program's own; that of a `task` runs only where its configuration was loaded with it.
+    Raises what `load` raises, ConfigError for a task or sizes that do not fit, CircuitError without
+    a target.
     """
     loaded = load(source, allow_code=allow_code)
     watched = Watched(progress, should_stop)
-    asked = _task_of(loaded, task, allow_code)
+    asked = _task_of(loaded, task)
     automaton = loaded.automaton
     for size in sizes:
         if not all(1 <= side <= MOST_SIDE for side in size):
@@ -168,19 +169,21 @@ def _all_sizes(
     return tuple(squares), found.theorem(deadline)
 
 
-def _task_of(loaded: Loaded, name: str | None, allow_code: bool) -> Task | None:
-    """Return the task that a model, or an experiment's name, is about; None if unknown."""
+def _task_of(loaded: Loaded, asked: Config | str | None) -> Task | None:
+    """Return the task that a model, or an experiment, is about; None if unknown."""
     if loaded.model is not None:
-        if name is not None:
+        if asked is not None:
+            name = asked if isinstance(asked, str) else asked.name
             raise ConfigError(f"task {name}: {loaded.name} says itself what it was trained to do")
         return make_task(loaded.model.config)
-    if name is None:
+    if asked is None:
         return None
-    automaton, task = loaded.automaton, make_task(load_config(name, allow_code=allow_code))
+    config = load_config(asked) if isinstance(asked, str) else asked
+    automaton, task = loaded.automaton, make_task(config)
     labels = automaton.circuit.labels
     if task.loss_channels != automaton.visible or max(labels) >= task.channels:
         raise ConfigError(
-            f"task {name}: it has {task.channels} channels and compares "
+            f"task {config.name}: it has {task.channels} channels and compares "
             f"{_list(task.loss_channels)}, and the circuit has the channels {_list(labels)}, of "
             f"which {_list(automaton.visible)} are visible"
         )

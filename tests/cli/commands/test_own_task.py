@@ -61,6 +61,36 @@ def test_what_needs_the_task_asks_for_leave(dct: Dct, run: Path, command: tuple[
     assert not has_run(run)
 
 
+@pytest.mark.parametrize("source", ["run", "run/model.npz"])
+def test_a_task_that_is_named_beside_a_run_gives_no_leave_to_the_run(
+    dct: Dct, run: Path, source: str
+) -> None:
+    result = dct("verify", "convergence", source, "--task", "checkerboard")
+    assert result.exit_code == 2
+    assert "says itself what it was trained to do" in result.stderr
+    assert not has_run(run)
+
+
+def test_looking_at_a_configuration_runs_no_code(
+    dct: Dct, tmp_path: Path, forget: Callable[[], None]
+) -> None:
+    path = str(write(tmp_path))
+    result = dct("config", "show", path)
+    assert result.exit_code == 0, result.stderr
+    assert "by = " not in result.stdout
+    assert not has_run(tmp_path)
+    result = dct("plan", path)
+    assert result.exit_code == 2
+    assert QUESTION in result.stderr
+    assert not has_run(tmp_path)
+    result = dct("config", "show", path, "--allow-code")
+    assert result.exit_code == 0, result.stderr
+    assert "by = 1" in result.stdout
+    assert has_run(tmp_path)
+    result = dct("plan", path, "--allow-code")
+    assert result.exit_code == 0, result.stderr
+
+
 def test_evaluation_asks_for_leave(dct: Dct, run: Path) -> None:
     result = dct("eval", "run")
     assert result.exit_code == 2
