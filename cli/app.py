@@ -107,7 +107,7 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if name not in self.entries and not name.startswith("-"):
-            from difflogic.errors import did_you_mean
+            from difflogic.system.errors import did_you_mean
 
             ctx.fail(f'no command "{name}": {did_you_mean(name, self.entries)}')
         return super().resolve_command(ctx, args)

@@ -102,7 +102,7 @@ def explained() -> Iterator[None]:
         # An import, or a callback of the compiler's, can turn Ctrl-C into an error of its own.
         if interrupt.received():
             _interrupted(interrupt.received())
-        from difflogic.errors import DctError, StorageError, TrainingError
+        from difflogic.system.errors import DctError, StorageError, TrainingError
 
         if not isinstance(error, DctError):
             raise

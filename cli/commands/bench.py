@@ -20,12 +20,12 @@ from cli.terminal import output
 from cli.terminal.report import PHASE_NAMES
 from cli.terminal.warming import compile_for
 from cli.watching import watched
-from difflogic import machine
+from difflogic.system import machine
 
 if TYPE_CHECKING:
-    from difflogic.benchmark import Agreement, Comparison, Report
     from difflogic.config import Config
-    from difflogic.measuring import Spread
+    from difflogic.scale.speed.benchmark import Agreement, Comparison, Report
+    from difflogic.system.measuring import Spread
 
 QUIET_NOISE = 0.03
 BUSY_NOISE = 0.10

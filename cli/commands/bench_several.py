@@ -15,11 +15,11 @@ from cli.options.parsing import MOST_BATCH, MOST_RANKS, MOST_WORKERS, numbers
 from cli.terminal import output, scaling_report
 from cli.terminal.warming import compile_for
 from cli.watching import watched
-from difflogic import machine
+from difflogic.system import machine
 
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
-    from difflogic.scaling.rows import Comparison
+    from difflogic.scale.speed.rows import Comparison
 
 ALONE = ("sequential", "oracle")
 """Ways that, alone, are shown phase by phase."""
@@ -54,7 +54,7 @@ class Asked:
         ranks: str | None,
     ) -> Asked:
         """Read the options. Raises ConfigError where several of them list settings."""
-        from difflogic.errors import ConfigError
+        from difflogic.system.errors import ConfigError
 
         ways = tuple(compare.split(",")) if compare else ()
         if len(ways) == 1 and ways[0] in ALONE:
@@ -89,9 +89,9 @@ def show_ranks(
     asked: Asked, config: Config, oversubscribe: bool, repeat: int | None, as_json: bool
 ) -> None:
     """Measure several numbers of processes, which are started if they are not yet."""
-    from difflogic.errors import ConfigError
     from difflogic.library.scaling import compare
-    from difflogic.ranks import started
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.ranks import started
 
     most, size = max(asked.ranks), started()
     if most > 1 and size == 1:
@@ -124,7 +124,7 @@ def show_several(
 ) -> None:
     """Measure, print, and exit 1 if what must be equal is not."""
     from difflogic.library.scaling import compare
-    from difflogic.scaling.laws import MISSING
+    from difflogic.scale.speed.laws import MISSING
 
     laws = bool(asked.workers) and _has_scipy()
     with watched() as progress:

@@ -14,7 +14,7 @@ from cli.options.parsing import parse_size, parse_worker_count, whole_number
 from cli.options.sources import SOURCE
 from cli.terminal import output
 from cli.watching import watched
-from difflogic import machine
+from difflogic.system import machine
 
 if TYPE_CHECKING:
     from difflogic.simulation.benchmark import Report

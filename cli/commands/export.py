@@ -127,8 +127,8 @@ def export(
 
 
 def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
-    from difflogic.errors import ConfigError
     from difflogic.formats import FORMATS
+    from difflogic.system.errors import ConfigError
 
     if as_json and file is None:
         raise ConfigError("--json says what was written to a file: name one with --output")
@@ -138,7 +138,7 @@ def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
 
 def _print(data: bytes) -> None:
     """Write to stdout as it is: no character is replaced, no line's end is changed."""
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     try:
         text = data.decode()

@@ -89,10 +89,10 @@ def import_(
     A file of dct says all that the options say; what is given replaces it. One of logicars says
     nothing of the grid, so what is not given is assumed, and noted.
     """
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_output, write_whole
     from difflogic.formats import importing
     from difflogic.formats.write_circuit import write_circuit
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.files import check_output, write_whole
 
     if as_json and to is None:
         raise ConfigError("--json prints beside a written file: name that one with --output")

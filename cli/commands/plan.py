@@ -18,8 +18,8 @@ from cli.watching import watched
 
 if TYPE_CHECKING:
     from difflogic.library.planning import Planned
-    from difflogic.scaling.curves import Curves
-    from difflogic.scaling.network import Network
+    from difflogic.scale.speed.curves import Curves
+    from difflogic.scale.speed.network import Network
 
 
 def plan(
@@ -106,8 +106,8 @@ def plan(
     else:
         _show(found)
     if svg is not None and found.curves is not None:
-        from difflogic.files import write_new
-        from difflogic.scaling.curves import svg_curves
+        from difflogic.scale.speed.curves import svg_curves
+        from difflogic.system.files import write_new
 
         text = svg_curves(found.curves)
         write_new(svg, lambda file: file.write(text.encode()))
@@ -117,7 +117,7 @@ def plan(
 
 
 def _between(text: str) -> tuple[int, int]:
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_WORKERS:
@@ -129,8 +129,8 @@ def _between(text: str) -> tuple[int, int]:
 
 
 def _check_svg(svg: Path | None, simulate: str | None) -> None:
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_new_output
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.files import check_new_output
 
     if svg is not None:
         if simulate is None:
@@ -148,7 +148,7 @@ def _show(found: Planned) -> None:
     for label, text in lines(found):
         typer.echo(f"{label:<18}{text}")
     if found.curves is not None:
-        from difflogic.scaling.curves import text_curves
+        from difflogic.scale.speed.curves import text_curves
 
         typer.echo("\nspeed-up by workers, simulated; the bar is the best strategy's\n")
         typer.echo("\n".join(text_curves(found.curves)))
@@ -159,7 +159,7 @@ def _show(found: Planned) -> None:
 
 def comparison(curves: Curves) -> list[str]:
     """Return what is to be said of a simulation beside what was measured."""
-    from difflogic.scaling.curves import WITHIN
+    from difflogic.scale.speed.curves import WITHIN
 
     said = []
     for count, error in curves.errors.items():
@@ -215,8 +215,8 @@ def lines(found: Planned) -> list[tuple[str, str]]:
 
 def network_lines(found: Network) -> list[tuple[str, str]]:
     """Return the arithmetic of further machines."""
-    from difflogic.quantities import show_bytes
-    from difflogic.scaling.network import BANDWIDTH
+    from difflogic.scale.speed.network import BANDWIDTH
+    from difflogic.system.quantities import show_bytes
 
     def ms(seconds: float) -> str:
         return f"{1000 * seconds:.3g} ms"

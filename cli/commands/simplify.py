@@ -15,8 +15,8 @@ from cli.terminal import output
 from cli.watching import watched
 
 if TYPE_CHECKING:
+    from difflogic.circuit.circuit import LogicCircuit
     from difflogic.library.simplifying import Simplified
-    from difflogic.logic.circuit import LogicCircuit
 
 
 class Rival(StrEnum):
@@ -50,9 +50,9 @@ def simplify(
     Every channel that stays has the same next state as before, for every state. Exits 1, and
     saves nothing, if that cannot be proved.
     """
-    from difflogic.files import check_output
     from difflogic.library.simplifying import simplify as run
-    from difflogic.logic import berkeley_abc
+    from difflogic.simplification import berkeley_abc
+    from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
@@ -88,7 +88,7 @@ def simplify(
 
 def _rival(which: Rival, found: Simplified, seconds: float | None) -> dict[str, Any]:
     from difflogic.library.simplifying import compare_with_abc
-    from difflogic.logic import berkeley_abc
+    from difflogic.simplification import berkeley_abc
 
     note(f"{which.value} works on it, for about {berkeley_abc.SECONDS} s …")
     with watched() as progress:

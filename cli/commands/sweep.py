@@ -133,7 +133,7 @@ class _Shown:
     def update(self, progress: SweepProgress) -> None:
         """Show how things stand."""
         if self._display is None:
-            from difflogic.sweeps.progress import Progress
+            from difflogic.scale.sweeps.progress import Progress
 
             standing = Progress(progress.question, progress.execution)
             self._stack.enter_context(self.interruption)

@@ -14,7 +14,7 @@ from cli.terminal import output
 from cli.watching import watched
 
 if TYPE_CHECKING:
-    from difflogic.logic.automaton import Automaton
+    from difflogic.model.automaton import Automaton
 
 
 def circuit(

@@ -59,9 +59,9 @@ def convergence(
     coarse, further methods follow, until the time limit. Exits 1 unless all sizes are proved.
     """
     from difflogic.config import load_config
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_output
     from difflogic.library.certifying import MOST_SIDE, certify
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)

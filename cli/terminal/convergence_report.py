@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from difflogic.library.certifying import Certified
-    from difflogic.logic.convergence import Finding
-    from difflogic.logic.convergence.sizes import Size, Theorem
+    from difflogic.proof.convergence import Finding
+    from difflogic.proof.convergence.sizes import Size, Theorem
 
 MOST_ROWS, MOST_COLUMNS = 64, 128
 """Of a picture, whose rest is left out."""

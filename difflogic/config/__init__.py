@@ -20,7 +20,7 @@ from difflogic.config.models import (
 )
 from difflogic.config.recipes import BENCHMARK
 from difflogic.config.running import ParallelConfig
-from difflogic.sections import AutomatonConfig
+from difflogic.tasks.sections import AutomatonConfig
 
 __all__ = [
     "BENCHMARK",

@@ -10,8 +10,8 @@ from pydantic_core import PydanticUndefined
 from difflogic.config import schema
 from difflogic.config.models import Config
 from difflogic.config.schema import TASK, TOP_LEVEL
-from difflogic.sections import Section
 from difflogic.tasks import TASKS, OwnSection, TaskSection
+from difflogic.tasks.sections import Section
 
 _HEAD = """# Configuration
 

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.gates import Op
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import FORMS, HardSimulator, Script, Words
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
@@ -28,8 +30,6 @@ from difflogic.engine.kernels.candidate_base import (
 )
 from difflogic.engine.kernels.changes import FOLLOWED, UNORDERED, Scratch
 from difflogic.engine.kernels.hard_structures import WORDS
-from difflogic.gates import Op
-from difflogic.netlist import Netlist
 
 Ops = npt.NDArray[np.uint8]
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.gates import READS, bitwise
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import Words
 from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
-from difflogic.gates import READS, bitwise
-from difflogic.netlist import Netlist
 
 POINTS = 6
 """Points at which a gate is looked at, those first where another value does most good."""

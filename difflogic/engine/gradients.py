@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.buffers import Rollouts
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.tiles import run_backward, run_forward
 from difflogic.engine.layout import Grid
 from difflogic.engine.program import compile_program
 from difflogic.engine.rollout import Engine, workspace
-from difflogic.memory import aligned
-from difflogic.netlist import Netlist
+from difflogic.system.memory import aligned
 
 Array = npt.NDArray[np.floating]
 

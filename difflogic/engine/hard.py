@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.gates import COEFFICIENTS
+from difflogic.circuit.grid import OUTSIDE, neighbors
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import hard as kernels
 from difflogic.engine.kernels import hard_structures as k
 from difflogic.engine.layout import Grid
-from difflogic.gates import COEFFICIENTS
-from difflogic.grid import OUTSIDE, neighbors
-from difflogic.memory import aligned
-from difflogic.netlist import Netlist
-from difflogic.pauses import pause
+from difflogic.system.memory import aligned
+from difflogic.system.pauses import pause
 
 GATE_WORDS_PER_CALL = 5 * 10**7
 """Gates times words that a kernel evaluates in one call, about: some hundredths of a second. A

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import (
     FORMS,
     GATE_WORDS_PER_CALL,
@@ -34,9 +35,8 @@ from difflogic.engine.kernels.hard_gradients import (
 )
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
-from difflogic.memory import aligned
-from difflogic.netlist import Netlist
-from difflogic.pauses import pause
+from difflogic.system.memory import aligned
+from difflogic.system.pauses import pause
 
 BACKWARD = 16
 """Times that a gate takes as long on the way back as forward, about."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.config.applying import LARGE, why_not_rectify
 from difflogic.engine.arrangement import Arrangement, settle
@@ -28,10 +29,9 @@ from difflogic.engine.search_buffers import (
     most_samples,
 )
 from difflogic.engine.sharing import Sharing
-from difflogic.errors import ConfigError
-from difflogic.model import Model
-from difflogic.netlist import Netlist
-from difflogic.quantities import at_least, parse_bytes, show_bytes
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import at_least, parse_bytes, show_bytes
 from difflogic.tasks import make_task
 
 SECONDS_PER_GATE = 350e-12

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import structures as k
-from difflogic.netlist import Netlist
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.buffers import Shape
 from difflogic.engine.compilation import training_kernel
@@ -27,9 +28,8 @@ from difflogic.engine.split import split_program
 from difflogic.engine.tracing import Tracer
 from difflogic.engine.work import WorkStats
 from difflogic.engine.workers import Workers
-from difflogic.memory import aligned
-from difflogic.netlist import Netlist
-from difflogic.pauses import pause
+from difflogic.system.memory import aligned
+from difflogic.system.pauses import pause
 
 Array = npt.NDArray[np.floating]
 

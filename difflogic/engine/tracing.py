@@ -15,7 +15,7 @@ import numpy.typing as npt
 from difflogic.engine.kernels import tracing as t
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
 from difflogic.engine.kernels.teams import ALONE
-from difflogic.files import write_new
+from difflogic.system.files import write_new
 
 MOST_EVENTS = 200_000
 """Events that are kept, about 30 MB as a file: hundreds of steps."""

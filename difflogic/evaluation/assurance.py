@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from difflogic.logic.automaton import Automaton, from_model
-from difflogic.logic.convergence import (
+from difflogic.model.automaton import Automaton, from_model
+from difflogic.model.model import Model
+from difflogic.proof.convergence import (
     NEVER,
     Finding,
     Question,
@@ -17,11 +18,10 @@ from difflogic.logic.convergence import (
     orbit,
     run_from,
     steps_to_heal,
-)  # fmt: skip
-from difflogic.logic.convergence.folding import live_part
-from difflogic.logic.convergence.healing import MOST_STATES
-from difflogic.logic.convergence.planes import Board, Network, Planes, pack
-from difflogic.model import Model
+)
+from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.healing import MOST_STATES
+from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.tasks import Cases, Task, make_task
 
 Scope = Literal["every start", "the only start", "every case", "samples"]

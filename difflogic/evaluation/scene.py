@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difflogic.config import Config
 from difflogic.engine.hard import Bits
 from difflogic.engine.layout import Grid
-from difflogic.streams import Purpose, stream
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
 
 Draw = Callable[[int, int], tuple[Bits, npt.NDArray]]

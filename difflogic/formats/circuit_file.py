@@ -6,8 +6,8 @@ from typing import Annotated, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from difflogic.errors import did_you_mean
 from difflogic.formats.strict_json import shorten, show
+from difflogic.system.errors import did_you_mean
 
 FORMAT = "dct-circuit"
 VERSION = 1

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from difflogic.archive import is_archive
-from difflogic.errors import CircuitError, ConfigError, did_you_mean
 from difflogic.formats import read_circuit, read_logicars, strict_json
 from difflogic.formats.circuit_file import NAME_LENGTH
 from difflogic.formats.write_circuit import require_expressible
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
+from difflogic.system.archive import is_archive
+from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
 
 AUTO = "auto"
 SOURCES = ("dct", "logicars")

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 
-from difflogic.errors import CircuitError
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.formats import circuit_file, read_logicars, strict_json
 from difflogic.formats.circuit_file import MAX_GATES, ROWS, CircuitFile, Gate, Head, explain
 from difflogic.formats.strict_json import show
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.model.automaton import Automaton
+from difflogic.system.errors import CircuitError
 
 _NUMBERS = {op.name: int(op) for op in Op}
 

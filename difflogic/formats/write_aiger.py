@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from difflogic.circuit.xag import Literals
 from difflogic.formats.common import Interface, head, used_interface
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.xag import Literals
+from difflogic.model.automaton import Automaton
 
 
 @dataclass(frozen=True)

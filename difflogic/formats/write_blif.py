@@ -8,6 +8,7 @@ Source: "Berkeley Logic Interchange Format (BLIF)", University of California, Be
 
 from __future__ import annotations
 
+from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.formats.common import (
     Interface,
     folded,
@@ -16,8 +17,7 @@ from difflogic.formats.common import (
     row_names,
     used_interface,
 )
-from difflogic.gates import TRUTH_TABLES, Op
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 
 def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:

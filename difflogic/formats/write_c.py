@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from string import Template
 
+from difflogic.circuit.grid import OFFSETS
 from difflogic.formats import c_text
 from difflogic.formats.common import (
     expressions,
@@ -21,8 +22,7 @@ from difflogic.formats.common import (
     used_interface,
     used_rows,
 )
-from difflogic.grid import OFFSETS
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 _SHIFTS = {
     -1: ("west", "({words}[w] << 1) | ({words}[w - 1] >> 63)"),

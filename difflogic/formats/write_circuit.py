@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from difflogic.errors import CircuitError
+from difflogic.circuit.gates import Op
 from difflogic.formats import circuit_file
 from difflogic.formats.circuit_file import CircuitFile, Head, explain
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
+from difflogic.system.errors import CircuitError
 
 _NAMES = [op.name for op in Op]
 

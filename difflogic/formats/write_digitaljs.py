@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import json
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.formats.common import used_rows
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.model.automaton import Automaton
 
 _TYPES = {
     Op.AND: "And", Op.A_AND_NOT_B: "And", Op.NOT_A_AND_B: "And", Op.XOR: "Xor", Op.OR: "Or",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from difflogic.formats.diagram.graph import Diagram, Family, Node, Wire, diagram
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 
 def write_dot(automaton: Automaton) -> str:

@@ -10,6 +10,8 @@ import heapq
 from collections.abc import Iterable
 from string import Template
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.grid import OFFSETS
 from difflogic.formats.common import (
     expressions,
     folded,
@@ -18,9 +20,7 @@ from difflogic.formats.common import (
     row_names,
     used_rows,
 )
-from difflogic.grid import OFFSETS
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.model.automaton import Automaton
 
 _MODULE = '''\
 """$head

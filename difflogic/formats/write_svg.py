@@ -9,7 +9,7 @@ from difflogic.formats.diagram.canvas import CIRCLE, Canvas, Segment, lay_out, n
 from difflogic.formats.diagram.graph import diagram
 from difflogic.formats.diagram.sidebar import WIDTH as SIDEBAR_WIDTH
 from difflogic.formats.diagram.sidebar import Sidebar
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 MARGIN = 16
 STYLE = """

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from string import Template
 
+from difflogic.circuit.grid import OFFSETS
 from difflogic.formats.common import (
     expressions,
     folded,
@@ -20,8 +21,7 @@ from difflogic.formats.common import (
     used_interface,
     used_rows,
 )
-from difflogic.grid import OFFSETS
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 _ARRAY = """\
 module ${name}_array #(

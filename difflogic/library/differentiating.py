@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.engine.gradients import all_reduce, step_gradients, step_outputs
 from difflogic.engine.kernels.structures import MAX_LANES
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.errors import ConfigError
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
 
 Array = npt.NDArray[np.floating]
 

@@ -8,10 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
-from difflogic import machine
-from difflogic.errors import ConfigError, did_you_mean
-from difflogic.files import check_output
-from difflogic.grid import Boundary
+from difflogic.circuit.grid import Boundary
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.watching import (
@@ -23,7 +20,7 @@ from difflogic.library.watching import (
     unheard,
     unwatched,
 )
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.damage import Damage, rectangle
@@ -37,6 +34,9 @@ from difflogic.simulation.simulator import (
     choose_engine,
     useful_workers,
 )
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.files import check_output
 
 ENGINES = ("auto", "interpreter", "compiled")
 MOST_SIDE = 10**9 - 1

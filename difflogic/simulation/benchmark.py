@@ -12,16 +12,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from difflogic import machine
-from difflogic.errors import ConfigError
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.measuring import Spread, peak_memory
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.model.automaton import Automaton
 from difflogic.simulation import native, peak
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.memory import gigabytes, needed_memory, require_memory
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import Conditions, Engine, Simulator
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError
+from difflogic.system.measuring import Spread, peak_memory
 
 REPEAT = 10
 PART_SECONDS = 0.25

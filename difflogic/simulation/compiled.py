@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.memory import aligned
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
 from difflogic.simulation.fields import Field
 from difflogic.simulation.random_bits import Fire, digits
 from difflogic.simulation.running import kept_rows
+from difflogic.system.memory import aligned
 
 if TYPE_CHECKING:
     from difflogic.engine.workers import Workers

@@ -28,10 +28,10 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from difflogic.code_cache import CodeCache
-from difflogic.errors import TrainingError
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.simulation.schedule import Schedule, schedule
+from difflogic.system.code_cache import CodeCache
+from difflogic.system.errors import TrainingError
 
 CACHE = CodeCache("simulation", "compiled circuits")
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 
 from pydantic import Discriminator, Tag
 
-from difflogic.errors import ConfigError, did_you_mean
-from difflogic.sections import AutomatonConfig
+from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.tasks import own
 from difflogic.tasks.base import (
     Cases,
@@ -27,6 +26,7 @@ from difflogic.tasks.life import Life
 from difflogic.tasks.own import OwnSection, is_own
 from difflogic.tasks.pattern import Pattern
 from difflogic.tasks.section import Surroundings, TaskSection
+from difflogic.tasks.sections import AutomatonConfig
 
 __all__ = [
     "TASKS",

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.errors import ConfigError, DctError
-from difflogic.grid import Boundary
-from difflogic.sections import AutomatonConfig
-from difflogic.streams import Purpose, stream
+from difflogic.circuit.grid import Boundary
+from difflogic.system.errors import ConfigError, DctError
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.section import TaskSection
+from difflogic.tasks.sections import AutomatonConfig
 
 Bits = npt.NDArray[np.uint8]
 Sample = tuple[Bits, npt.NDArray[np.float64]]

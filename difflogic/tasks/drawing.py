@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.errors import ConfigError
-from difflogic.streams import Purpose
+from difflogic.system.errors import ConfigError
+from difflogic.system.streams import Purpose
 from difflogic.tasks.base import Sample, Task, TaskError
 
 

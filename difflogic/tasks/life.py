@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.grid import CENTER, OUTSIDE, neighbors
-from difflogic.streams import Purpose, first_bytes, stream
+from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
+from difflogic.system.streams import Purpose, first_bytes, stream
 from difflogic.tasks.base import (
     Bits,
     Cases,

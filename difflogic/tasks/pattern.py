@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.errors import ConfigError
-from difflogic.grid import Boundary
-from difflogic.pictures import parse_picture
-from difflogic.sections import AutomatonConfig, Size
+from difflogic.circuit.grid import Boundary
+from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import (
     Bits,
     Exhibit,
@@ -25,7 +23,9 @@ from difflogic.tasks.base import (
     center_start,
 )
 from difflogic.tasks.picture_target import resolve_target
+from difflogic.tasks.pictures import parse_picture
 from difflogic.tasks.section import Surroundings, TaskSection
+from difflogic.tasks.sections import AutomatonConfig, Size
 
 Picture = Annotated[
     str,

@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from difflogic.jit import JIT, keeps_code
-from difflogic.jit.cache import SAVING
-from difflogic.machine import cpu_count
+from difflogic.system.jit import JIT, keeps_code
+from difflogic.system.jit.cache import SAVING
+from difflogic.system.machine import cpu_count
 
 Stage = Literal["steps", "search"]
 
@@ -126,7 +126,7 @@ def compile_ahead(precision: str, rectifies: bool) -> None:
 def compile_stages(precision: str, rectifies: bool) -> Iterator[Stage]:
     """Compile or load one stage after the other, and yield the name of each that is done."""
     from difflogic.config import load_config
-    from difflogic.model import Model
+    from difflogic.model.model import Model
     from difflogic.training.warming import (
         compile_rectification,
         compile_search,

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.streams import Purpose, stream
-from difflogic.training.finishing import Finished, Finisher
+from difflogic.search.finishing import Finished, Finisher
+from difflogic.search.search import Hear, unheard
+from difflogic.system.streams import Purpose, stream
 from difflogic.training.levers import attempt_before, counts_attempts
-from difflogic.training.search import Hear, unheard
 
 Array = npt.NDArray[Any]
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from difflogic.circuit.netlist import Circuit
+from difflogic.circuit.wiring import Wiring
 from difflogic.config import config_from_dict
-from difflogic.errors import ConfigError, TrainingError
-from difflogic.model import Model
-from difflogic.netlist import Circuit
-from difflogic.ranks import Ranks
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError, TrainingError
+from difflogic.system.ranks import Ranks
 from difflogic.tasks import is_own
 from difflogic.training.checkpoint import made_with
 from difflogic.training.trainer import Trainer
-from difflogic.wiring import Wiring
 
 
 def nothing() -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.forms import FORMS
+from difflogic.circuit.gates import COEFFICIENTS, DECIDED, OPS
 from difflogic.config import TrainingConfig
 from difflogic.engine.kernels import logits as k
-from difflogic.errors import TrainingError
-from difflogic.forms import FORMS
-from difflogic.gates import COEFFICIENTS, DECIDED, OPS
+from difflogic.system.errors import TrainingError
 
 Array = npt.NDArray[Any]
 

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.grid import Boundary
+from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
-from difflogic.grid import Boundary
-from difflogic.netlist import Netlist
-from difflogic.streams import Purpose, stream
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task
 
 Array = npt.NDArray[Any]

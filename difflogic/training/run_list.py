@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from difflogic.errors import DctError, RunDirectoryError
-from difflogic.files import refused
+from difflogic.system.errors import DctError, RunDirectoryError
+from difflogic.system.files import refused
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.run_directory import CONFIG, ROOT, RunDirectory, begun
 

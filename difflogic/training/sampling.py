@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.firing import draw_masks
 from difflogic.config import Config
-from difflogic.firing import draw_masks
-from difflogic.streams import Purpose, stream
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
 
 

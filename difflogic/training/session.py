@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config
-from difflogic.errors import RunDirectoryError, TrainingError
-from difflogic.files import for_shell
-from difflogic.model import Model
-from difflogic.ranks import ALONE, Ranks
+from difflogic.model.model import Model
+from difflogic.system.errors import RunDirectoryError, TrainingError
+from difflogic.system.files import for_shell
+from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training import lock
 from difflogic.training import trainer as training
 from difflogic.training.checkpoint import checkpoint_path, write_checkpoint

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from difflogic.archive import MAX_FILE_BYTES
 from difflogic.config import Config
-from difflogic.errors import ConfigError, ModelFileError
-from difflogic.files import open_plain, reason
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system.archive import MAX_FILE_BYTES
+from difflogic.system.errors import ConfigError, ModelFileError
+from difflogic.system.files import open_plain, reason
 
 _SIZES = {
     "channels": "automaton.channels", "kernels": "perception.kernels",

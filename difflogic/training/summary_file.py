@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from difflogic.plain import plain
+from difflogic.system.plain import plain
 
 MAX_BYTES = 2**24
 """A summary has 5 kB."""

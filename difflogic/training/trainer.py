@@ -14,21 +14,21 @@ import numpy.typing as npt
 from difflogic.config import Config
 from difflogic.engine.rollout import Engine
 from difflogic.engine.tracing import Tracer
-from difflogic.model import Model
-from difflogic.pauses import pause
-from difflogic.ranks import ALONE, Ranks
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finished
+from difflogic.search.search import Hear, unheard
+from difflogic.system.pauses import pause
+from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
 from difflogic.training import ahead, start_model
 from difflogic.training.attempt import Attempt, Stage
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
-from difflogic.training.finishing import Finished
 from difflogic.training.levers import Hardening, rate_share
 from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, HardRuns, draw_pool_sample
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
-from difflogic.training.search import Hear, unheard
 from difflogic.training.share import Share
 from difflogic.training.step_result import GivenUp, StepResult
 from difflogic.training.turns import TurnSum, bytes_of_sums, views_of

@@ -54,7 +54,7 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
     `before_step(epoch)` runs before each step, and `fails_at` is the epoch whose loss is not
     finite; `cold` says whether the kernels still have to be compiled.
     """
-    from difflogic.errors import TrainingError
+    from difflogic.system.errors import TrainingError
     from difflogic.training import trainer
 
     class StagedTrainer(trainer.Trainer):

@@ -40,7 +40,7 @@ def test_the_wheel_holds_packages_configs_and_command(wheel: Path) -> None:
     assert installed == shipped
     assert "cli/app.py" in names
     for page in ("reports/page/report.html", "reports/page/main.js", "watching/page/watch.css"):
-        assert f"difflogic/{page}" in names
+        assert f"difflogic/view/{page}" in names
     assert any(name.endswith("/LICENSE") for name in names)
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"cli", "difflogic"}

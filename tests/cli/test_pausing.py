@@ -13,8 +13,8 @@ import pytest
 
 from cli import interrupt, pausing
 from cli.pausing import Patience
-from difflogic.jit import JIT
-from difflogic.pauses import Pause
+from difflogic.system.jit import JIT
+from difflogic.system.pauses import Pause
 
 posix = pytest.mark.skipif(os.name != "posix" or not JIT, reason="sends signals; compiles")
 

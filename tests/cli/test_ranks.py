@@ -20,10 +20,10 @@ import typer
 
 from cli import ranks
 from cli.interrupt import Interruption
-from difflogic import verification
 from difflogic.library.training import train
+from difflogic.scale import verification
+from difflogic.scale.verification import ranks as comparison
 from difflogic.tasks import own
-from difflogic.verification import ranks as comparison
 from tests.cli.test_survival import COMMAND, ENVIRONMENT, overrides, wait_for_epoch
 from tests.difflogic.tasks.own_task import write
 

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from difflogic.config import load_config
-from difflogic.errors import DctError
 from difflogic.formats import importing, read_circuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_logicars import write_logicars
 from difflogic.library import loading
-from difflogic.model import Model
+from difflogic.model.model import Model
 from difflogic.simulation import state_file
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import MOST_STEPS, Conditions, Simulator
+from difflogic.system.errors import DctError
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 from tests.difflogic.logic.circuits import automaton
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.engine.kernels.hard import spread
 from difflogic.engine.kernels.primitives import hard_advance, hard_gate, hard_view
-from difflogic.jit import borrowing_kernel, part
+from difflogic.system.jit import borrowing_kernel, part
 
 ABSENT = -1
 """Stands for what is not there: an input's parameter, the link before the first."""

@@ -32,7 +32,7 @@ from difflogic.engine.kernels.primitives import (
     hard_list,
     hard_view,
 )
-from difflogic.jit import inlined, part
+from difflogic.system.jit import inlined, part
 
 
 @part

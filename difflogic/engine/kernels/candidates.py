@@ -35,7 +35,7 @@ from difflogic.engine.kernels.changes import (
     restore,
 )
 from difflogic.engine.kernels.primitives import atomic_add, atomic_load
-from difflogic.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, inlined, part
 
 (
     PLACE, END, TRIED, MOST_TRIED, IMPROVEMENTS, WRONG, DRAWN, VERSION, MOST_KEPT, MANY_GATES, HIT,

@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.engine.kernels.candidate_base import NOWHERE, passes, release
 from difflogic.engine.kernels.hard import reads
-from difflogic.jit import inlined, part
+from difflogic.system.jit import inlined, part
 
 NO_ROOM = -1
 """Stands for the wrong bits of a candidate that more values belong to than are free."""

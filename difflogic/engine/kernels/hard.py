@@ -6,7 +6,7 @@ import numpy as np
 
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import hard_gates, hard_see, hard_write
-from difflogic.jit import borrowing_kernel, part
+from difflogic.system.jit import borrowing_kernel, part
 
 
 @borrowing_kernel

@@ -14,7 +14,7 @@ from difflogic.engine.kernels.candidate_base import ABSENT, passes
 from difflogic.engine.kernels.hard import fill_tile, hard_step, reads
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import slope_any, slope_back, slope_move
-from difflogic.jit import borrowing_kernel, inlined, kernel, part
+from difflogic.system.jit import borrowing_kernel, inlined, kernel, part
 
 CELLS = 64 * WORDS
 """Cells whose slopes a row holds: those of a tile."""

@@ -9,7 +9,7 @@ from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, S
 from difflogic.engine.kernels.teams import CHUNK, GROUP, STEP, barrier, begin, next_piece
 from difflogic.engine.kernels.tiles import tile_backward, tile_forward
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
-from difflogic.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, inlined, part
 
 
 @inlined

@@ -44,7 +44,7 @@ from difflogic.engine.kernels.tiles import (
     update,
 )
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
-from difflogic.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, inlined, part
 
 
 @part

@@ -13,7 +13,7 @@ from difflogic.engine.kernels.primitives import (
     stars_backward,
     stars_forward,
 )
-from difflogic.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, inlined, part
 
 BLOCK = 16
 """Channels whose gradients by all nine neighbours are gathered at a time: these rows of 64 lanes

@@ -16,12 +16,12 @@ import pytest
 
 from cli.commands import bench
 from cli.terminal import display
-from difflogic import benchmark
-from difflogic.benchmark import Agreement, Report
-from difflogic.benchmark import Path as Measured
 from difflogic.config import Config, load_config
 from difflogic.engine.traffic import Traffic
-from difflogic.machine import Processors
+from difflogic.scale.speed import benchmark
+from difflogic.scale.speed.benchmark import Agreement, Report
+from difflogic.scale.speed.benchmark import Path as Measured
+from difflogic.system.machine import Processors
 
 Dct = Callable[..., Any]
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from cli.commands import evaluate
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.engine import compilation
 from difflogic.evaluation import robustness
-from difflogic.gates import Op
-from difflogic.model import Model
+from difflogic.model.model import Model
 
 Dct = Callable[..., Any]
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from cli.commands import export
+from difflogic import simplification
 from difflogic.formats import FORMATS
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import load
-from difflogic.logic import simplification
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.simplification import EFFORTS, Effort, Simplification
+from difflogic.model.automaton import Automaton
+from difflogic.simplification import EFFORTS, Effort, Simplification
 from tests.difflogic.formats import examples
 from tests.difflogic.logic.circuits import circuit_of
 
@@ -166,7 +166,7 @@ class Stdout(io.TextIOWrapper):
 def test_bytes_are_for_files_and_pipes(
     dct: Any, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     data = b"aig 1 1 0 1 0\n2\n\x80\xff\r\n"
     pipe = Stdout(terminal=False)

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.gates import Op
 from difflogic.library import loading
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.model import Model
+from difflogic.model.model import Model
 from tests.difflogic.formats.made import life, words
 from tests.difflogic.logic.circuits import automaton
 

@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 
 from cli.terminal import inspection
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.gates import Op
-from difflogic.jit import JIT
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.inspection.decision import Clauses
-from difflogic.logic.proof import equivalence
-from difflogic.model import Model
+from difflogic.model.automaton import Automaton
+from difflogic.model.model import Model
+from difflogic.proof import equivalence
+from difflogic.proof.decision import Clauses
+from difflogic.system.jit import JIT
 from tests.difflogic.logic.circuits import automaton, circuit_of
 from tests.difflogic.logic.rules import from_function, life_like, random_circuit
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.gates import Op
 from difflogic.library.loading import load
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.proof import equivalence
-from difflogic.logic.simplification import EFFORTS, Effort, nets
-from difflogic.logic.simplification.kernels.structures import Net
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.proof import equivalence
+from difflogic.simplification import EFFORTS, Effort, nets
+from difflogic.simplification.kernels.structures import Net
 from tests.difflogic.logic.circuits import automaton_of, circuit_of, same_next_states
 
 Dct = Callable[..., Any]
@@ -150,7 +150,7 @@ class TestSimplify:
         assert not Path("small.json").exists()
 
     def test_compared(self, dct: Dct, clumsy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        from difflogic.logic import berkeley_abc
+        from difflogic.simplification import berkeley_abc
 
         monkeypatch.setattr(berkeley_abc, "find_abc", lambda: "abc")
         monkeypatch.setattr(berkeley_abc, "simplify_with_abc", lambda circuit: circuit)

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from difflogic.errors import RunDirectoryError
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.simulation import benchmark, picture, state_file
 from difflogic.simulation.life import life_automaton
+from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.logic.circuits import automaton
 

@@ -131,7 +131,7 @@ def test_two_sweeps_in_one_directory(dct: Callable[..., Any], question: list[str
 def test_a_failed_run_is_told_at_the_end(
     dct: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, question: list[str]
 ) -> None:
-    from difflogic.errors import TrainingError
+    from difflogic.system.errors import TrainingError
     from difflogic.training import session
 
     real = session.execute
@@ -164,7 +164,7 @@ def test_an_unreachable_scheduler(
     dct: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, question: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("distributed")
-    from difflogic.sweeps import cluster
+    from difflogic.scale.sweeps import cluster
 
     monkeypatch.setattr(cluster, "TIMEOUT", 0.5)
     address = "tcp://127.0.0.1:9"

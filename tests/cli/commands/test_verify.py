@@ -12,11 +12,11 @@ import pytest
 
 from cli.commands import verify
 from cli.terminal import counter
-from difflogic import verification
 from difflogic.config import Config, load_config
-from difflogic.verification import Finding
-from difflogic.verification.checks import EXACT, SINGLE_TOLERANCE
-from difflogic.verification.instructions import KNOWN
+from difflogic.scale import verification
+from difflogic.scale.verification import Finding
+from difflogic.scale.verification.checks import EXACT, SINGLE_TOLERANCE
+from difflogic.scale.verification.instructions import KNOWN
 
 Dct = Callable[..., Any]
 

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from cli.terminal.convergence_report import MOST_COLUMNS, MOST_ROWS, healing_picture, picture
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.read_circuit import read_circuit
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.gates import Op
 from difflogic.library import certifying
-from difflogic.logic.convergence import deciding
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.proof.convergence import deciding
 from difflogic.tasks import make_task
 from tests.difflogic.logic.circuits import automaton_of, circuit_of
-from tests.difflogic.logic.convergence.brute import step_all
-from tests.difflogic.logic.convergence.trained import entangled, path, trained
+from tests.difflogic.proof.convergence.brute import step_all
+from tests.difflogic.proof.convergence.trained import entangled, path, trained
 
 Dct = Callable[..., Any]
 

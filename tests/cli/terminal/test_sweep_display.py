@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from cli.terminal.sweep_display import compose, line
-from difflogic.sweeps.directory import SweepDirectory
-from difflogic.sweeps.execution import Execution
-from difflogic.sweeps.progress import Progress, Running, Snapshot
-from difflogic.sweeps.question import Asked, Question, ask
-from difflogic.sweeps.results import aggregate, make_row
+from difflogic.scale.sweeps.directory import SweepDirectory
+from difflogic.scale.sweeps.execution import Execution
+from difflogic.scale.sweeps.progress import Progress, Running, Snapshot
+from difflogic.scale.sweeps.question import Asked, Question, ask
+from difflogic.scale.sweeps.results import aggregate, make_row
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from difflogic.config.recipes import (
     RECIPES,
     apply_recipe,
 )
-from difflogic.errors import ConfigError
+from difflogic.system.errors import ConfigError
 
 
 @pytest.fixture

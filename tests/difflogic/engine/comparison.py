@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.netlist import Architecture, Circuit, Netlist, flatten, wire
+from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
 from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
-from difflogic.grid import NEIGHBORHOOD
-from difflogic.jit import JIT
-from difflogic.netlist import Architecture, Circuit, Netlist, flatten, wire
-from difflogic.wiring import Wiring
+from difflogic.system.jit import JIT
 
 # Relative to the largest magnitude. Kernels and oracle add the same numbers in other orders; a
 # thousand roundings of 2^-53 (2^-24) each, measured at most 4e-15 (1e-6).

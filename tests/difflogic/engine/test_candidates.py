@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.gates import OPS, Op
+from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine import bases
 from difflogic.engine import candidates as candidates_module
 from difflogic.engine.candidates import Candidates, Helper, Walk, warm_up
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.engine.workers import Workers
-from difflogic.gates import OPS, Op
-from difflogic.netlist import Architecture, flatten, wire
 
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
 

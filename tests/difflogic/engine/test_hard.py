@@ -6,18 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import signal
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import CENTER
+from difflogic.circuit.netlist import Architecture, Circuit, flatten
+from difflogic.circuit.wiring import Wiring
 from difflogic.engine import hard, oracle
 from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
 from difflogic.engine.kernels.hard import ones
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.gates import Op
-from difflogic.grid import CENTER
-from difflogic.netlist import Architecture, Circuit, flatten
-from difflogic.pauses import listening
-from difflogic.wiring import Wiring
+from difflogic.system.pauses import listening
 from tests.difflogic.engine.built import Builder, game_of_life, read_once
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
 

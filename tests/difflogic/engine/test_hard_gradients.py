@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.gates import OPS, Op, one_hot
+from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine import hard_gradients as hard_gradients_module
 from difflogic.engine import oracle
 from difflogic.engine.hard import mark_live
 from difflogic.engine.hard_gradients import HardGradients
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.gates import OPS, Op, one_hot
-from difflogic.netlist import Architecture, flatten, wire
 
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
 

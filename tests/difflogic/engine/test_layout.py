@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.engine.hardware import USUAL_L2, Machine
 from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import (
@@ -13,8 +14,7 @@ from difflogic.engine.layout import (
     samples_per_group,
     stride,
 )
-from difflogic.grid import OUTSIDE, neighbors
-from difflogic.jit.processor import AVX, AVX512, NEON, SSE
+from difflogic.system.jit.processor import AVX, AVX512, NEON, SSE
 
 grids = st.builds(
     Grid, st.integers(1, 25), st.integers(1, 25), st.sampled_from(["zero", "periodic"])

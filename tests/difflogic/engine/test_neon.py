@@ -9,13 +9,13 @@ import numba
 import pytest
 from numba import types
 
-from difflogic.jit import JIT
+from difflogic.system.jit import JIT
 
 if not JIT:
     pytest.skip("nothing is compiled", allow_module_level=True)
 
 from difflogic.engine.kernels.llvm import rows, vectors
-from difflogic.jit.processor import AVX512, NEON
+from difflogic.system.jit.processor import AVX512, NEON
 
 TRIPLE = "aarch64-unknown-linux-gnu"
 LANES = 32

@@ -13,9 +13,9 @@ from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import make_layout, samples_per_group
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
-from difflogic.errors import ConfigError
-from difflogic.model import Model
-from difflogic.quantities import parse_bytes
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import parse_bytes
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 

@@ -7,7 +7,7 @@ import pytest
 from difflogic.engine.hardware import Machine
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.reasons import explain
-from difflogic.model import Model
+from difflogic.model.model import Model
 from tests.difflogic.training.tiny import tiny
 
 NETLIST = Model.create(tiny()).netlist

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic import machine
 from difflogic.engine import arrangement, oracle
 from difflogic.engine.kernels.structures import LANES, MAX_LANES, SCRATCH
 from difflogic.engine.kernels.teams import ABORTED
@@ -16,8 +15,9 @@ from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.work import sum_of
 from difflogic.engine.workers import Workers
-from difflogic.errors import ConfigError
-from difflogic.pauses import listening
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError
+from difflogic.system.pauses import listening
 from tests.difflogic.engine.comparison import (
     EXAMPLES,
     IRREGULAR,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from difflogic.engine.tracing import SERIAL, TASK, WAIT, Tracer, trace_events, write_trace
-from difflogic.errors import RunDirectoryError
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.gates import Op
+from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
-from difflogic.gates import Op
-from difflogic.model import Model
-from difflogic.wiring import Wiring
+from difflogic.model.model import Model
 from tests.difflogic.training.tiny import tiny
 
 

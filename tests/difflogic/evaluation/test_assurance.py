@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation.assurance import assure, assure_automaton
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.model import Model
+from difflogic.model.automaton import Automaton
+from difflogic.model.model import Model
 from difflogic.tasks import make_task
 from tests.difflogic.logic.circuits import circuit_of
-from tests.difflogic.logic.convergence.trained import trained
+from tests.difflogic.proof.convergence.trained import trained
 
 
 def task_of(name: str, *overrides: str):

@@ -3,16 +3,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.evaluation import ExactnessCheck, Streams, held_out, trial
 from difflogic.evaluation.counts import Count
 from difflogic.evaluation.exactness import Exactness, held_out_streams
-from difflogic.firing import draw_masks
-from difflogic.gates import Op
-from difflogic.model import Model
-from difflogic.streams import Purpose
+from difflogic.model.model import Model
+from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, later_steps, make_task
 from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny

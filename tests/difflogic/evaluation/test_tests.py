@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import signal
 
+from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.errors import ConfigError
 from difflogic.evaluation import (
     TESTS,
     asynchronous,
@@ -20,12 +21,11 @@ from difflogic.evaluation import (
     soup,
 )
 from difflogic.evaluation.subject import Draw, Subject
-from difflogic.firing import draw_masks
-from difflogic.gates import Op
-from difflogic.model import Model
-from difflogic.pictures import parse_picture
-from difflogic.streams import Purpose, stream
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task
+from difflogic.tasks.pictures import parse_picture
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
 

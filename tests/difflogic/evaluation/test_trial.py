@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from difflogic.circuit.firing import draw_masks
 from difflogic.engine.layout import Grid
 from difflogic.evaluation import trial
 from difflogic.evaluation.scene import Damage, Streams
 from difflogic.evaluation.scene import scene_of as scene_of_task
 from difflogic.evaluation.trial import Trial, count_wrong, draw_samples
-from difflogic.firing import draw_masks
-from difflogic.streams import Purpose, stream
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.evaluation.naive import random_model, rollout
 from tests.difflogic.training.tiny import tiny

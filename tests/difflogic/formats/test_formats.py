@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from difflogic import __version__
-from difflogic.errors import ConfigError
 from difflogic.formats import FLAGS, FORMATS, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.formats.exporting import export
+from difflogic.system.errors import ConfigError
 from tests.difflogic.formats import examples
 from tests.difflogic.logic.circuits import circuit_of
 

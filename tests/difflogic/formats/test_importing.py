@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from difflogic.errors import CircuitError, ConfigError
 from difflogic.formats import importing
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_logicars import write_logicars
+from difflogic.system.errors import CircuitError, ConfigError
 from tests.difflogic.formats.made import assert_same, life
 from tests.difflogic.logic.circuits import automaton
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from difflogic.errors import CircuitError
+from difflogic.circuit.gates import Op
 from difflogic.formats import read_circuit, strict_json
 from difflogic.formats.circuit_file import CircuitFile
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.gates import Op
+from difflogic.system.errors import CircuitError
 from tests.difflogic.formats.made import assert_same, automata, random_circuit
 from tests.difflogic.logic.circuits import automaton
 

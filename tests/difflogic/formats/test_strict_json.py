@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.errors import CircuitError
 from difflogic.formats import strict_json
+from difflogic.system.errors import CircuitError
 
 
 def keep(decoded):
@@ -117,7 +117,7 @@ def test_equal_keys_in_different_objects():
 # limit leaves room for the interpreter and its libraries.
 HOSTILE = """
 import resource, sys
-from difflogic.errors import CircuitError
+from difflogic.system.errors import CircuitError
 from difflogic.formats import read_circuit, strict_json
 objects, lists = strict_json.MAX_OBJECTS, strict_json.MAX_LISTS
 commas = 3 * objects + strict_json.MAX_EXTRA_COMMAS

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.formats.write_digitaljs import write_digitaljs
-from difflogic.gates import Op
-from difflogic.logic.circuit import LogicCircuit
 from tests.difflogic.formats.made import circuits, life, random_circuit
 from tests.difflogic.logic.circuits import automaton
 

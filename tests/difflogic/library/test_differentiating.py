@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 import difflogic
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
-from difflogic.errors import ConfigError
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
 from tests.difflogic.engine.comparison import TOLERANCES, assert_close
 from tests.difflogic.engine.test_gradients import tile_by_hand
 from tests.difflogic.training.tiny import tiny

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic import archive
 from difflogic.config import load_config
-from difflogic.errors import CircuitError, ConfigError, DctError, ModelFileError
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_logicars import write_logicars
 from difflogic.library import loading
-from difflogic.logic.automaton import from_model
-from difflogic.model import Model
+from difflogic.model.automaton import from_model
+from difflogic.model.model import Model
+from difflogic.system import archive
+from difflogic.system.errors import CircuitError, ConfigError, DctError, ModelFileError
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 from tests.difflogic.logic.circuits import automaton
 

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from difflogic.gates import TRUTH_TABLES
-from difflogic.grid import OUTSIDE, Boundary, neighbors
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import TRUTH_TABLES
+from difflogic.circuit.grid import OUTSIDE, Boundary, neighbors
+from difflogic.model.automaton import Automaton
 
 USED_INPUTS = (0, 2, 3, 4, 7)
 """Few, so that random circuits are full of signals that are equal, constant or unneeded."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.xag import Xag, to_circuit
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.xag import Xag, to_circuit
 
 
 def random_circuit(

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.errors import TrainingError
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.life import life_automaton
 from difflogic.simulation.simulator import Conditions, Simulator
+from difflogic.system.errors import TrainingError
 from tests.difflogic.formats.made import random_circuit
 
 

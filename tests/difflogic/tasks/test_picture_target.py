@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from difflogic.config import config_from_dict, describe, load_config, picture_directory
-from difflogic.errors import ConfigError
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 
 PLUS = ".#.\n###\n.#.\n"

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from difflogic.errors import ConfigError
+from difflogic.search.finishing import Finished
+from difflogic.system.errors import ConfigError
 from difflogic.training.best import BestCircuit
-from difflogic.training.finishing import Finished
 from difflogic.training.metrics import Restart, restarts
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from difflogic.jit import JIT
 from difflogic.library.training import train
+from difflogic.scale.verification.checks import with_sections
+from difflogic.system.jit import JIT
 from difflogic.training import ahead, compiling
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.trainer import Trainer
-from difflogic.verification.checks import with_sections
 from tests.difflogic.training.tiny import growing, tiny
 
 compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled")

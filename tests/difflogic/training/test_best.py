@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.engine import oracle
 from difflogic.evaluation import held_out
-from difflogic.jit import JIT
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finished
+from difflogic.search.polishing import Extent, Polished
+from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from difflogic.training.best import NONE, BestCircuit, Gain, prefer
-from difflogic.training.finishing import Finished
-from difflogic.training.polishing import Extent, Polished
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer

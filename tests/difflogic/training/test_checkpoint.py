@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from difflogic import archive
-from difflogic.errors import RunDirectoryError
+from difflogic.system import archive
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training import checkpoint
 from difflogic.training.checkpoint import (
     CheckpointError,

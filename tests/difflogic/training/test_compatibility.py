@@ -4,7 +4,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.config.effects import FREE
-from difflogic.errors import RunDirectoryError
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training.compatibility import as_begun, differing, for_this_stretch, refuse_changes
 
 STORED = load_config("checkerboard-small")

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from difflogic.config import config_from_dict, load_config
-from difflogic.errors import ConfigError
 from difflogic.evaluation.assurance import assure
 from difflogic.library.training import train
-from difflogic.model import Model
-from difflogic.streams import stream
+from difflogic.model.model import Model
+from difflogic.scale.verification.checks import with_sections
+from difflogic.search.finishing import Finished
+from difflogic.system.errors import ConfigError
+from difflogic.system.streams import stream
 from difflogic.training.best import BestCircuit
-from difflogic.training.finishing import Finished
 from difflogic.training.metrics import History
 from difflogic.training.session import execute
 from difflogic.training.summary import summarize
 from difflogic.training.trainer import Trainer
-from difflogic.verification.checks import with_sections
 from tests.difflogic.training.test_holding import HOLDING
 from tests.difflogic.training.tiny import growing, resumed, steps, stop_after, trained
 

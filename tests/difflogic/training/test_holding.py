@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.engine import oracle
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import Plan, held_out
 from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Changes, Trial
-from difflogic.gates import OPS, Op, one_hot
-from difflogic.streams import Purpose
+from difflogic.search.finishing import Finisher
+from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
-from difflogic.training.finishing import Finisher
-from difflogic.training.sensitivity import GradientSensitivity
 from difflogic.training.trainer import Trainer
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.training.tiny import growing, trained

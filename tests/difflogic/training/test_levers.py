@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.training.levers import Hardening, ramp, rate_share
 from difflogic.training.optimizer import SoftGates
 from difflogic.training.trainer import Trainer

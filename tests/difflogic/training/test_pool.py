@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from difflogic.circuit.gates import one_hot
 from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.plan import pool_steps
-from difflogic.errors import ConfigError
 from difflogic.evaluation.scene import grid_of
-from difflogic.gates import one_hot
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.pool import HardRuns, OracleRuns, draw_pool
 from tests.difflogic.evaluation.naive import random_model

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from difflogic.model import Model
+from difflogic.model.model import Model
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny

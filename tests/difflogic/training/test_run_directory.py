@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.errors import ConfigError, RunDirectoryError
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.training import run_directory
 from difflogic.training.metrics import History, MetricsRow
 from difflogic.training.run_directory import RunDirectory, find_run, run_name, saved_model

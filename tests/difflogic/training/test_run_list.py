@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from difflogic.errors import RunDirectoryError
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training.run_list import list_runs
 from difflogic.training.session import execute
 from tests.difflogic.training.tiny import tiny

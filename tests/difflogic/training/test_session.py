@@ -6,9 +6,9 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.engine import arrangement, hard_gradients
-from difflogic.errors import RunDirectoryError, TrainingError
-from difflogic.model import Model
-from difflogic.pauses import listening
+from difflogic.model.model import Model
+from difflogic.system.errors import RunDirectoryError, TrainingError
+from difflogic.system.pauses import listening
 from difflogic.training import session
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.run_directory import RunDirectory

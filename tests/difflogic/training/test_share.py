@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.errors import ConfigError
-from difflogic.model import Model
-from difflogic.ranks import ALONE, Ranks, in_threads
-from difflogic.ranks.threads import ThreadRanks
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.system.ranks import ALONE, Ranks, in_threads
+from difflogic.system.ranks.threads import ThreadRanks
 from difflogic.training import following
 from difflogic.training.following import follow_all, gather
 from difflogic.training.share import Share

@@ -4,14 +4,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.forms import FORMS as FORMS_OF
 from difflogic.engine import oracle
-from difflogic.errors import TrainingError
-from difflogic.firing import draw_masks
-from difflogic.forms import FORMS as FORMS_OF
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finished
+from difflogic.system.errors import TrainingError
 from difflogic.tasks import Task, draw_batch, make_task
-from difflogic.training.finishing import Finished
 from difflogic.training.phases import PHASES
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import resumed, tiny
