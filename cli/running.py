@@ -79,12 +79,17 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     trace = Trace(options.trace, settings.name, options.directory)
     with Shown(options.quiet, options.watch, channels) as shown:
         found = train(
-            settings, directory=options.directory, new=True, resume=options.resume,
+            settings,
+            directory=options.directory,
+            new=True,
+            resume=options.resume,
             source=options.source,
             begin=lambda session: trace.begin(session, shown.begin),
-            progress=shown.add, should_stop=lambda: shown.interruption.requested, say=note,
+            progress=shown.add,
+            should_stop=lambda: shown.interruption.requested,
+            say=note,
             ranks=group,
-        )  # fmt: skip
+        )
     _print_results(found, options.as_json, own_code)
     written = trace.write()
     if shown.interruption.exit_code:
@@ -235,9 +240,12 @@ class Shown:
         after = "this step, or this search" if config.finishing.every else "this step"
         self.interruption = self._stack.enter_context(Interruption(after, patience=None))
         self._progress = display.Progress(
-            config.training.epochs, config.task.loss_channels, self._channels,
-            may_stop=config.finishing.stop, starts_over=config.starts_over,
-        )  # fmt: skip
+            config.training.epochs,
+            config.task.loss_channels,
+            self._channels,
+            may_stop=config.finishing.stop,
+            starts_over=config.starts_over,
+        )
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
         self._progress.recall(session.history.rows)

@@ -71,10 +71,13 @@ def _show(found: Profile) -> None:
     mean = sum(found.seconds) / len(found.seconds)
     for part in found.bottlenecks:
         table.add_row(
-            part.what, part.kind, f"{1000 * part.seconds:.3f}",
+            part.what,
+            part.kind,
+            f"{1000 * part.seconds:.3f}",
             f"{100 * part.seconds / mean:.1f} %",
-            f"{100 * part.gain / mean:.1f} %" if part.gain else "-", part.remedy,
-        )  # fmt: skip
+            f"{100 * part.gain / mean:.1f} %" if part.gain else "-",
+            part.remedy,
+        )
     output.show_table(table)
     typer.echo(
         f"\nserial share {100 * found.serial_share:.1f} %; tracing costs "

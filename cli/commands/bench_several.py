@@ -24,14 +24,21 @@ if TYPE_CHECKING:
 ALONE = ("sequential", "oracle")
 """Ways that, alone, are shown phase by phase."""
 OPTIONS = {
-    "workers": "--workers", "batches": "--batch", "ways": "--compare", "grid": "--grid",
+    "workers": "--workers",
+    "batches": "--batch",
+    "ways": "--compare",
+    "grid": "--grid",
     "ranks": "--ranks",
-}  # fmt: skip
+}
 
 
 HEADS = {
-    "workers": "workers", "batches": "samples", "ways": "way", "grid": "setting", "ranks": "ranks",
-}  # fmt: skip
+    "workers": "workers",
+    "batches": "samples",
+    "ways": "way",
+    "grid": "setting",
+    "ranks": "ranks",
+}
 
 
 @dataclass(frozen=True)
@@ -63,9 +70,12 @@ class Asked:
             config_command.parse_workers(workers)
             workers = None
         asked = cls(
-            numbers("--workers", workers, MOST_WORKERS), numbers("--batch", batch, MOST_BATCH),
-            ways, tuple(grid), _with_one(numbers("--ranks", ranks, MOST_RANKS)),
-        )  # fmt: skip
+            numbers("--workers", workers, MOST_WORKERS),
+            numbers("--batch", batch, MOST_BATCH),
+            ways,
+            tuple(grid),
+            _with_one(numbers("--ranks", ranks, MOST_RANKS)),
+        )
         given = [OPTIONS[name] for name in OPTIONS if getattr(asked, name)]
         if len(given) > 1 or (given and compare and not ways):
             names = given if len(given) > 1 else [*given, "--compare"]
@@ -129,10 +139,17 @@ def show_several(
     laws = bool(asked.workers) and _has_scipy()
     with watched() as progress:
         found = compare(
-            source if asked.grid else config, overrides if asked.grid else (),
-            workers=asked.workers, batches=asked.batches, ways=asked.ways, grid=asked.grid,
-            laws=laws, repeat=repeat, progress=progress, allow_code=True,
-        )  # fmt: skip
+            source if asked.grid else config,
+            overrides if asked.grid else (),
+            workers=asked.workers,
+            batches=asked.batches,
+            ways=asked.ways,
+            grid=asked.grid,
+            laws=laws,
+            repeat=repeat,
+            progress=progress,
+            allow_code=True,
+        )
     if asked.workers and not laws:
         note(f"note: {MISSING}")
     _show(asked, config, found, as_json)
@@ -140,10 +157,14 @@ def show_several(
 
 def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> None:
     if as_json:
-        output.show_json({
-            **found.as_dict(), "versions": machine.versions(), "cpu": machine.cpu(),
-            "processors": machine.processors().as_dict(),
-        })  # fmt: skip
+        output.show_json(
+            {
+                **found.as_dict(),
+                "versions": machine.versions(),
+                "cpu": machine.cpu(),
+                "processors": machine.processors().as_dict(),
+            }
+        )
     else:
         grid = f"{config.task.height}×{config.task.width} cells"
         typer.echo(f"{config.name} · {grid} · {len(found.rows[0].steps)} rounds in turn\n")

@@ -97,18 +97,29 @@ def export(
     _require_choice(name, file, as_json)
     with watched(at_once=True) as progress:
         found = write(
-            source, file, name, effort=effort.value, unsimplified=unsimplified,
-            comparable=comparable, force=force, time_limit=time_limit, progress=progress,
+            source,
+            file,
+            name,
+            effort=effort.value,
+            unsimplified=unsimplified,
+            comparable=comparable,
+            force=force,
+            time_limit=time_limit,
+            progress=progress,
             array=None if array is None else parse_size("--array", array, MOST_SIDE),
-        )  # fmt: skip
+        )
     automaton, format, data = found.automaton, found.format, found.data
     circuit = automaton.circuit
     facts = {
-        "format": format.name, "file": None if file is None else str(file),
-        "bytes": len(data), "gates": circuit.gates,
-        "depth": circuit.depth, "inputs": len(circuit.read_inputs),
-        "channels": list(circuit.labels), "visible": list(automaton.visible),
-    }  # fmt: skip
+        "format": format.name,
+        "file": None if file is None else str(file),
+        "bytes": len(data),
+        "gates": circuit.gates,
+        "depth": circuit.depth,
+        "inputs": len(circuit.read_inputs),
+        "channels": list(circuit.labels),
+        "visible": list(automaton.visible),
+    }
     if not format.numbered and circuit.labels != tuple(range(circuit.channels)):
         note(
             f"the file cannot say that its channels are {format_channels(circuit.labels)}: dct "

@@ -134,9 +134,9 @@ def _show_shared(
     text = [signs(line) for line in lines(found.circuit)]
     alone, together = found.original.gates, found.circuit.operations
     if as_json:
-        output.show_json({
-            "operations": together, "gates": alone, "proved": found.proved, "planes": text,
-        })  # fmt: skip
+        output.show_json(
+            {"operations": together, "gates": alone, "proved": found.proved, "planes": text}
+        )
     else:
         typer.echo(f"operations per cell: {together} where neighbouring cells share, {alone} alone")
         for line in text:

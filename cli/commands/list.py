@@ -38,9 +38,19 @@ def list_(
         )
         return
     table = output.new_table(
-        "experiment", "task", "published", "grid", "channels", "steps", "gates", "per cell",
-        "epochs", "batch", "time", texts=3,
-    )  # fmt: skip
+        "experiment",
+        "task",
+        "published",
+        "grid",
+        "channels",
+        "steps",
+        "gates",
+        "per cell",
+        "epochs",
+        "batch",
+        "time",
+        texts=3,
+    )
     for experiment in experiments:
         table.add_row(*_row(experiment))
     output.show_table(

@@ -86,9 +86,9 @@ def plan(
     from difflogic.engine.hardware import Machine
     from difflogic.library.planning import plan as make_plan
 
-    given = [] if workers is None else [
-        Override(f"parallel.workers={workers}", f"--workers {workers}")
-    ]  # fmt: skip
+    given = (
+        [] if workers is None else [Override(f"parallel.workers={workers}", f"--workers {workers}")]
+    )
     source = config_command.source(config, small, "CONFIG")
     settings = load_config(source, [*(overrides or []), *given], allow_code=allow_code)
     workers_between = None if simulate is None else _between(simulate)
@@ -98,9 +98,13 @@ def plan(
         compile_for(settings)
     with watched() as progress:
         found = make_plan(
-            settings, machine=where, measure=measure, simulate=workers_between, ranks=ranks,
+            settings,
+            machine=where,
+            measure=measure,
+            simulate=workers_between,
+            ranks=ranks,
             progress=progress,
-        )  # fmt: skip
+        )
     if as_json:
         output.show_json(found.as_dict())
     else:

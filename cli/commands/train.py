@@ -54,8 +54,7 @@ def train_checkerboard(
     options: RunOptions,
     small: Annotated[bool, config_command.SMALL] = False,
     asynchronous: Annotated[
-        bool,
-        typer.Option("--async", help="Each cell updates with probability 0.6 in each step."),
+        bool, typer.Option("--async", help="Each cell updates with probability 0.6 in each step.")
     ] = False,
     config: Annotated[str | None, CONFIG] = None,
 ) -> None:

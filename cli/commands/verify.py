@@ -108,9 +108,13 @@ def _sizes(ranks: str | None) -> tuple[int, ...]:
 
 
 def _findings(
-    small: bool, config: str | None, overrides: list[str] | None, instructions: InstructionSets,
-    world: Ranks, sizes: Sequence[int],
-) -> list[Finding]:  # fmt: skip
+    small: bool,
+    config: str | None,
+    overrides: list[str] | None,
+    instructions: InstructionSets,
+    world: Ranks,
+    sizes: Sequence[int],
+) -> list[Finding]:
     from difflogic.config import load_config
     from difflogic.scale import verification
 
@@ -203,15 +207,16 @@ def _show(findings: Sequence[Finding], failures: Sequence[Finding], verbose: boo
 def _show_groups(groups: Sequence[Group]) -> None:
     from rich.text import Text
 
-    table = output.new_table(
-        "what", "against", "cases", "worst", "tolerance", "result", texts=2
-    )  # fmt: skip
+    table = output.new_table("what", "against", "cases", "worst", "tolerance", "result", texts=2)
     for each in groups:
         table.add_row(
-            each.what, each.against, str(len(each.findings)), number(each.worst),
+            each.what,
+            each.against,
+            str(len(each.findings)),
+            number(each.worst),
             number(each.findings[0].tolerance),
             Text("ok", "green") if each.passed else Text("FAILED", "bold red"),
-        )  # fmt: skip
+        )
     output.show_table(table)
 
 

@@ -57,9 +57,7 @@ def shows_signs() -> bool:
 
 def show(found: Inspection, trained: Automaton, limit: int, signs: Signs) -> None:
     """Print everything."""
-    for lines in (
-        _head(found, trained), _wires(found, limit),
-    ):  # fmt: skip
+    for lines in (_head(found, trained), _wires(found, limit)):
         _print(lines, signs)
         typer.echo()
     show_equations(found.equations, limit, signs)
@@ -89,9 +87,13 @@ def _print(lines: Iterable[str], signs: Signs) -> None:
             continue
         indent = " " * (len(text) - len(text.lstrip()) + 4)
         for part in textwrap.wrap(
-            text, max(width, 20), subsequent_indent=indent, break_long_words=False,
-            break_on_hyphens=False, drop_whitespace=True,
-        ):  # fmt: skip
+            text,
+            max(width, 20),
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+            drop_whitespace=True,
+        ):
             typer.echo(part)
 
 

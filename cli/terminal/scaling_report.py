@@ -18,8 +18,23 @@ OVERSUBSCRIBED = " *"
 
 def show(found: Comparison, what: str) -> None:
     """Print the table and the lines below it; `what` is the head of its first column."""
-    columns = ["min", "ms", "max", "speed-up", "efficiency", "ceiling", "backward", "speed-up",
-               "stolen", "waiting", "per worker", "all", "samples/s", "run", "equal"]  # fmt: skip
+    columns = [
+        "min",
+        "ms",
+        "max",
+        "speed-up",
+        "efficiency",
+        "ceiling",
+        "backward",
+        "speed-up",
+        "stolen",
+        "waiting",
+        "per worker",
+        "all",
+        "samples/s",
+        "run",
+        "equal",
+    ]
     ranked = any(row.setting.ranks > 1 for row in found.rows)
     table = output.new_table(what, *columns, *(("reduce", "exchange") if ranked else ()))
     for row in found.rows:

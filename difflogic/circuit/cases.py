@@ -12,9 +12,13 @@ WORD_INPUTS = 6
 """2^6 = 64 cases are the bits of a word."""
 
 _IN_WORD = (
-    0xAAAAAAAAAAAAAAAA, 0xCCCCCCCCCCCCCCCC, 0xF0F0F0F0F0F0F0F0,
-    0xFF00FF00FF00FF00, 0xFFFF0000FFFF0000, 0xFFFFFFFF00000000,
-)  # fmt: skip
+    0xAAAAAAAAAAAAAAAA,
+    0xCCCCCCCCCCCCCCCC,
+    0xF0F0F0F0F0F0F0F0,
+    0xFF00FF00FF00FF00,
+    0xFFFF0000FFFF0000,
+    0xFFFFFFFF00000000,
+)
 """Input k of the first six, in cases 0 to 63: bit i is bit k of i."""
 
 

@@ -104,8 +104,10 @@ def _ops(_lead: float) -> None:
 
 
 FORMS: dict[str, Callable[[float], FourNumbers | None]] = {
-    "ops": _ops, "truth-table": _truth_table, "polynomial": _polynomial,
-}  # fmt: skip
+    "ops": _ops,
+    "truth-table": _truth_table,
+    "polynomial": _polynomial,
+}
 """By their names, given by how much an untrained gate's op leads the next."""
 
 

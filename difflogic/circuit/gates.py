@@ -88,9 +88,23 @@ DECIDED = 0.9
 """Probability of an op above which its gate counts as decided."""
 
 SYMBOLS = (
-    "0", "a∧b", "a∧¬b", "a", "¬a∧b", "b", "a⊕b", "a∨b",
-    "¬(a∨b)", "¬(a⊕b)", "¬b", "a∨¬b", "¬a", "¬a∨b", "¬(a∧b)", "1",
-)  # fmt: skip
+    "0",
+    "a∧b",
+    "a∧¬b",
+    "a",
+    "¬a∧b",
+    "b",
+    "a⊕b",
+    "a∨b",
+    "¬(a∨b)",
+    "¬(a⊕b)",
+    "¬b",
+    "a∨¬b",
+    "¬a",
+    "¬a∨b",
+    "¬(a∧b)",
+    "1",
+)
 
 TRUTH_TABLES: npt.NDArray[np.uint8] = np.array(
     [[(op >> (3 - corner)) & 1 for corner in range(4)] for op in Op], dtype=np.uint8

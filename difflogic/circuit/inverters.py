@@ -48,9 +48,13 @@ def melt(
 
 
 def melted(
-    op: npt.NDArray[np.uint8], a: npt.NDArray[np.int32], b: npt.NDArray[np.int32], first: int,
-    outputs: Ints, labels: Sequence[int],
-) -> LogicCircuit:  # fmt: skip
+    op: npt.NDArray[np.uint8],
+    a: npt.NDArray[np.int32],
+    b: npt.NDArray[np.int32],
+    first: int,
+    outputs: Ints,
+    labels: Sequence[int],
+) -> LogicCircuit:
     """Return the circuit of a graph whose inputs are all those of channels with `labels`.
 
     The arguments are those of `melt`.

@@ -252,11 +252,7 @@ def _walk(layer: Wiring) -> npt.NDArray[np.int64]:
 
 
 def _wire_layers(
-    part: str,
-    inputs: int,
-    sizes: tuple[int, ...],
-    topologies: list[str],
-    rng: np.random.Generator,
+    part: str, inputs: int, sizes: tuple[int, ...], topologies: list[str], rng: np.random.Generator
 ) -> tuple[Wiring, ...]:
     layers = []
     for index, (gates, topology) in enumerate(zip(sizes, topologies, strict=True)):

@@ -73,9 +73,7 @@ def _source(later: Sequence[Wiring], output: int, by_b: bool) -> int:
 
 
 def first_ops(
-    parameters: int,
-    kernels: Sequence[Sequence[Wiring]],
-    seen: Sequence[Sequence[Sequence[int]]],
+    parameters: int, kernels: Sequence[Sequence[Wiring]], seen: Sequence[Sequence[Sequence[int]]]
 ) -> npt.NDArray[np.uint8]:
     """Return the op that each gate begins as, (parameters,): A, or XOR where an output sees two.
 

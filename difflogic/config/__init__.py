@@ -12,12 +12,7 @@ from difflogic.config.loading import (
     picture_directory,
     shipped_configs,
 )
-from difflogic.config.models import (
-    Config,
-    EvaluationConfig,
-    PerceptionConfig,
-    UpdateConfig,
-)
+from difflogic.config.models import Config, EvaluationConfig, PerceptionConfig, UpdateConfig
 from difflogic.config.recipes import BENCHMARK
 from difflogic.config.running import ParallelConfig
 from difflogic.tasks.sections import AutomatonConfig

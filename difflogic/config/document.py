@@ -32,7 +32,7 @@ _TASK = """Beside the keys of all tasks each has its own. A task that is not lis
 
 _AFTER = {
     "parallel": """`lanes` and `chunk` set the order in which gradients are added up, and so their
-last bits; all other keys of this section do not change a bit.""",
+last bits; all other keys of this section do not change a bit."""
 }
 
 

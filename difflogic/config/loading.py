@@ -71,9 +71,10 @@ def load_config(
     if KIND in origins:
         _drop_keys_of_other_kinds(data, origins)
     surroundings = Surroundings(
-        path.parent, {key for section, *rest in origins if section == TASK for key in rest},
+        path.parent,
+        {key for section, *rest in origins if section == TASK for key in rest},
         picture_directory(),
-    )  # fmt: skip
+    )
     resolved, culprits = _resolved(data)
     try:
         resolved(surroundings)

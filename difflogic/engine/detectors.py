@@ -75,17 +75,25 @@ class Detectors:
         self._gates = gates
         self._signals = k.Signals(
             np.concatenate([none, netlist.a]).astype(np.int32),
-            np.concatenate([none, netlist.b]).astype(np.int32), spare, place, values,
-        )  # fmt: skip
+            np.concatenate([none, netlist.b]).astype(np.int32),
+            spare,
+            place,
+            values,
+        )
         self._sites = k.Sites(
-            place[inputs + gates], np.zeros((len(gates), 2, words), np.uint64),
-            np.zeros((len(gates), POINTS), np.int32), np.zeros((len(gates), POINTS), np.float32),
-        )  # fmt: skip
+            place[inputs + gates],
+            np.zeros((len(gates), 2, words), np.uint64),
+            np.zeros((len(gates), POINTS), np.int32),
+            np.zeros((len(gates), POINTS), np.float32),
+        )
         self._growth = k.Growth(
-            np.empty(words, np.uint64), np.empty(netlist.rows, np.int32), np.zeros(1, np.int64),
-            np.empty((netlist.rows, 2), np.int8), np.zeros(netlist.rows, np.bool_),
+            np.empty(words, np.uint64),
+            np.empty(netlist.rows, np.int32),
+            np.zeros(1, np.int64),
+            np.empty((netlist.rows, 2), np.int8),
+            np.zeros(netlist.rows, np.bool_),
             np.empty((max(LAYERS) + 1, 3), np.int32),
-        )  # fmt: skip
+        )
         k.survey(values, slopes, self._sites)
 
     def __iter__(self) -> Iterator[Rectification]:

@@ -108,6 +108,10 @@ def _vector(value: str) -> int:
 
 
 _READERS = {
-    "cores": _whole_number(MOST_CORES), "l2": parse_bytes, "memory": parse_bytes, "line": _line,
-    "vector": _vector, "nodes": _whole_number(MOST_CORES),
-}  # fmt: skip
+    "cores": _whole_number(MOST_CORES),
+    "l2": parse_bytes,
+    "memory": parse_bytes,
+    "line": _line,
+    "vector": _vector,
+    "nodes": _whole_number(MOST_CORES),
+}

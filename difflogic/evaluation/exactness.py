@@ -149,10 +149,12 @@ class Plan:
 
     def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
         """Return the counts, from the wrong cells of each start (steps, starts)."""
-        return Exactness(tuple(
-            replace(count, decisive=count.step in self.decisive)
-            for count in Count.of_scene(self.what, self.scene, wrong)
-        ))  # fmt: skip
+        return Exactness(
+            tuple(
+                replace(count, decisive=count.step in self.decisive)
+                for count in Count.of_scene(self.what, self.scene, wrong)
+            )
+        )
 
 
 class ExactnessCheck:

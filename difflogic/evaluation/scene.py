@@ -174,7 +174,12 @@ def scene_of(task: Task, streams: Streams, at: Sequence[int]) -> Scene:
 
     automaton = task.automaton
     return Scene(
-        Grid(task.height, task.width, automaton.boundary), draw, streams, tuple(at),
-        tuple(task.loss_channels), automaton.fire_rate,
-        advance=advance if task.moves_on() else None, first_target=automaton.steps,
-    )  # fmt: skip
+        Grid(task.height, task.width, automaton.boundary),
+        draw,
+        streams,
+        tuple(at),
+        tuple(task.loss_channels),
+        automaton.fire_rate,
+        advance=advance if task.moves_on() else None,
+        first_target=automaton.steps,
+    )

@@ -276,7 +276,12 @@ def _scripts(
             damage = scene.damage.draw(scene.grid, scene.streams, samples, steps)
         counted = (at > steps.start) & (at <= steps.stop)
         yield simulator.script(
-            len(steps), fires.draw(len(steps)), damage, (at[counted] - first).tolist(),
-            targets[counted] if targets.ndim == 5 else targets, scene.channels, scene.ignored,
+            len(steps),
+            fires.draw(len(steps)),
+            damage,
+            (at[counted] - first).tolist(),
+            targets[counted] if targets.ndim == 5 else targets,
+            scene.channels,
+            scene.ignored,
             counts[counted] if scene.alone else None,
-        )  # fmt: skip
+        )

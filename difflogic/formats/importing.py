@@ -23,9 +23,14 @@ SOURCES = ("dct", "logicars")
 _SILENT: Mapping[str, Any] = {
     # logicars runs circuits with zeros beyond the edge; its first multi-channel experiment is
     # the checkerboard: 16×16 cells, 20 steps, judged by channel 0.
-    "boundary": "zero", "height": 16, "width": 16, "steps": 20, "fire_rate": 1.0,
-    "start": "random", "visible": (0,),
-}  # fmt: skip
+    "boundary": "zero",
+    "height": 16,
+    "width": 16,
+    "steps": 20,
+    "fire_rate": 1.0,
+    "start": "random",
+    "visible": (0,),
+}
 """What a file of logicars does not say."""
 
 

@@ -154,9 +154,12 @@ def _flatten(
     outputs = gates.add(update, rows[:, None])[:, 0]
     op, a, b = np.concatenate(gates.parts, axis=1)
     return LogicCircuit(
-        op.astype(np.uint8), a.astype(np.int32), b.astype(np.int32), outputs.astype(np.int32),
+        op.astype(np.uint8),
+        a.astype(np.int32),
+        b.astype(np.int32),
+        outputs.astype(np.int32),
         tuple(range(channels)),
-    )  # fmt: skip
+    )
 
 
 @dataclass

@@ -81,6 +81,7 @@ def symbols(automaton: Automaton, interface: Interface) -> str:
     lines = [
         *(f"i{number} {name}" for number, name in enumerate(interface.inputs)),
         *(f"o{number} next{label}" for number, label in enumerate(interface.outputs)),
-        "c", *comment,
-    ]  # fmt: skip
+        "c",
+        *comment,
+    ]
     return "\n".join(lines) + "\n"

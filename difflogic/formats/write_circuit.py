@@ -42,9 +42,16 @@ def require_expressible(automaton: Automaton) -> None:
 def _head(automaton: Automaton) -> dict[str, Any]:
     circuit = automaton.circuit
     return {
-        "format": circuit_file.FORMAT, "version": circuit_file.VERSION, "name": automaton.name,
-        "boundary": automaton.boundary, "height": automaton.height, "width": automaton.width,
-        "steps": automaton.steps, "fire_rate": automaton.fire_rate, "start": automaton.start,
-        "channels": list(circuit.labels), "visible": list(automaton.visible),
+        "format": circuit_file.FORMAT,
+        "version": circuit_file.VERSION,
+        "name": automaton.name,
+        "boundary": automaton.boundary,
+        "height": automaton.height,
+        "width": automaton.width,
+        "steps": automaton.steps,
+        "fire_rate": automaton.fire_rate,
+        "start": automaton.start,
+        "channels": list(circuit.labels),
+        "visible": list(automaton.visible),
         "outputs": circuit.outputs.tolist(),
-    }  # fmt: skip
+    }

@@ -200,10 +200,9 @@ class _Reader:
         del self._operands[node]
         if not self._bare(2 * node).is_chain:
             return  # a leaf already
-        inverted = (
-            negative.length + self._uses.get(2 * node, 0)
-            < positive.length + self._uses.get(2 * node + 1, 0)
-        )  # fmt: skip
+        inverted = negative.length + self._uses.get(2 * node, 0) < positive.length + self._uses.get(
+            2 * node + 1, 0
+        )
         self.definitions[node] = negative if inverted else positive
         self._set(node, leaf(Term.NAME, node))
         if inverted:

@@ -80,10 +80,14 @@ def _settle(automaton: Automaton, seed: int, deadline: Deadline) -> Settling:
         look((shown >> np.uint64(lane) & np.uint64(1)).astype(np.uint8)) for lane in range(starts)
     )
     return Settling(
-        starts, automaton.steps, fixed, {k: n for k, n in cycles.items() if n},
-        int(open_lanes).bit_count(), searched,
+        starts,
+        automaton.steps,
+        fixed,
+        {k: n for k, n in cycles.items() if n},
+        int(open_lanes).bit_count(),
+        searched,
         dict(sorted(periods.items(), key=lambda item: -item[1])),
-    )  # fmt: skip
+    )
 
 
 def _starts(automaton: Automaton, seed: int) -> Words:

@@ -80,9 +80,8 @@ def inspect(
     small = cells <= MOST_CELLS and cells * circuit.channels <= MOST_BITS
     settled = settling.settle(folded, limits.seed, limits.seconds) if small else None
     return Inspection(
-        automaton, circuit.op_counts(), wires(circuit), equations(circuit), rule, fixed,
-        settled,
-    )  # fmt: skip
+        automaton, circuit.op_counts(), wires(circuit), equations(circuit), rule, fixed, settled
+    )
 
 
 def wires(circuit: LogicCircuit) -> Wires:

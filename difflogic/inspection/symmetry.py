@@ -72,10 +72,12 @@ def examine(circuit: LogicCircuit, seconds: float) -> Rule:
     }
     table = _life_table(circuit)
     return Rule(
-        symmetries, properties, None if table is None else _notation(table),
+        symmetries,
+        properties,
+        None if table is None else _notation(table),
         # A cell that is 1 adds one to the sum of the others.
         None if table is None else bool((table[0, 1:] == table[1, :-1]).all()),
-    )  # fmt: skip
+    )
 
 
 def turned(matrix: Sequence[int]) -> list[int]:

@@ -129,17 +129,19 @@ def certify(
     findings = [by_sets(question(small, targets(*grid))) for grid in grids]
     if any(found.verdict is not Verdict.proved for found in findings):
         # Fewer gates lose less of what signals have in common.
-        found = simplify(small, "low", time_limit=time_limit, progress=progress,
-                         should_stop=should_stop)  # fmt: skip
+        found = simplify(
+            small, "low", time_limit=time_limit, progress=progress, should_stop=should_stop
+        )
         simple = found.automaton if found.proved else small
         for place, finding in enumerate(findings):
             if finding.verdict is not Verdict.proved:
                 findings[place] = decide(
-                    question(simple, finding.question.target), seconds,
+                    question(simple, finding.question.target),
+                    seconds,
                     lambda method, place=place: watched.update(  # type: ignore[misc]
                         GRIDS, place, len(grids), method
                     ),
-                )  # fmt: skip
+                )
     if not all_sizes:
         return Certified(loaded, tuple(findings))
     squares, theorem = _all_sizes(small, targets, seconds, watched)

@@ -52,10 +52,7 @@ class TileGradients:
 
 
 def sample_gradients(
-    model: Model,
-    start: npt.NDArray,
-    target: npt.NDArray,
-    mask: npt.NDArray[np.uint8] | None = None,
+    model: Model, start: npt.NDArray, target: npt.NDArray, mask: npt.NDArray[np.uint8] | None = None
 ) -> SampleGradients:
     """Roll one sample out, and take its loss back to the model's logits. Changes no argument.
 

@@ -191,12 +191,7 @@ def _scaled(damage: Rectangle, times: int) -> Rectangle:
 
 
 def _begin(
-    automaton: Automaton,
-    size: tuple[int, int],
-    start: str,
-    density: float,
-    seed: int,
-    steps: int,
+    automaton: Automaton, size: tuple[int, int], start: str, density: float, seed: int, steps: int
 ) -> Simulator:
     """Return a simulator with its start state."""
     geometry = Geometry(automaton.circuit.channels, *size, automaton.boundary)

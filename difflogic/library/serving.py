@@ -86,6 +86,9 @@ class _Offering:
         trainer, history = self._session.trainer, self._session.history
         model = trainer.model if status == "running" else trainer.result
         self._feed.offer(
-            model=replace(model, config=self._session.config), epoch=trainer.epoch,
-            rows=tuple(history.rows), status=status, exact_epoch=trainer.exact_epoch,
-        )  # fmt: skip
+            model=replace(model, config=self._session.config),
+            epoch=trainer.epoch,
+            rows=tuple(history.rows),
+            status=status,
+            exact_epoch=trainer.exact_epoch,
+        )

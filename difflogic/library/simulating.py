@@ -11,15 +11,7 @@ from typing import Literal, cast
 from difflogic.circuit.grid import Boundary
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
-from difflogic.library.watching import (
-    Say,
-    ShouldStop,
-    Watch,
-    Watched,
-    never,
-    unheard,
-    unwatched,
-)
+from difflogic.library.watching import Say, ShouldStop, Watch, Watched, never, unheard, unwatched
 from difflogic.model.automaton import Automaton
 from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
@@ -177,11 +169,7 @@ def simulate(
 
 
 def require_numbers(
-    steps: int | None,
-    density: float,
-    seed: int,
-    engine: str = "auto",
-    workers: int | str = "auto",
+    steps: int | None, density: float, seed: int, engine: str = "auto", workers: int | str = "auto"
 ) -> None:
     """Raise ConfigError for what is out of range."""
     if steps is not None and not 0 <= steps <= MOST_STEPS:

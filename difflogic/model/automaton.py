@@ -68,23 +68,39 @@ def from_model(model: Model) -> Automaton:
     """Return the argmax circuit of a model, with every gate it has."""
     config, netlist = model.config, model.netlist
     circuit = LogicCircuit(
-        model.ops[netlist.param], netlist.a, netlist.b, netlist.outputs,
+        model.ops[netlist.param],
+        netlist.a,
+        netlist.b,
+        netlist.outputs,
         tuple(range(netlist.channels)),
-    )  # fmt: skip
+    )
     return Automaton(
-        config.name, circuit, tuple(config.task.loss_channels), config.automaton.boundary,
-        config.task.height, config.task.width, config.automaton.steps,
-        config.automaton.fire_rate, start_of(config),
-    )  # fmt: skip
+        config.name,
+        circuit,
+        tuple(config.task.loss_channels),
+        config.automaton.boundary,
+        config.task.height,
+        config.task.width,
+        config.automaton.steps,
+        config.automaton.fire_rate,
+        start_of(config),
+    )
 
 
 def automaton_of(circuit: LogicCircuit, task: Task) -> Automaton:
     """Return a circuit in the surroundings that a task gives it."""
     automaton = task.automaton
     return Automaton(
-        task.name, circuit, tuple(task.loss_channels), automaton.boundary, task.height, task.width,
-        automaton.steps, automaton.fire_rate, task.find_start(),
-    )  # fmt: skip
+        task.name,
+        circuit,
+        tuple(task.loss_channels),
+        automaton.boundary,
+        task.height,
+        task.width,
+        automaton.steps,
+        automaton.fire_rate,
+        task.find_start(),
+    )
 
 
 def live_channels(circuit: LogicCircuit, visible: tuple[int, ...]) -> np.ndarray:

@@ -69,9 +69,12 @@ class Model:
         circuit = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
         training = config.training
         logits = first_logits(
-            training.form, training.initial_logit, training.initial_spread,
-            circuit.first_ops, stream(training.seed, Purpose.FIRST_LOGITS, attempt),
-        )  # fmt: skip
+            training.form,
+            training.initial_logit,
+            training.initial_spread,
+            circuit.first_ops,
+            stream(training.seed, Purpose.FIRST_LOGITS, attempt),
+        )
         return cls(circuit, np.ascontiguousarray(logits, training.precision), config)
 
     @cached_property

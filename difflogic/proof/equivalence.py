@@ -86,9 +86,14 @@ def _compare(
         else:
             verdict, case, conflicts = miter.compare(before, after, deadline)
     return OutputProof(
-        label, verdict, "exhaustive" if by_cases else "sat", inputs, cases, conflicts,
+        label,
+        verdict,
+        "exhaustive" if by_cases else "sat",
+        inputs,
+        cases,
+        conflicts,
         time.monotonic() - began,
-    ), case  # fmt: skip
+    ), case
 
 
 def _confirmed(

@@ -51,12 +51,14 @@ class Counterexample:
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values, inputs by name, as in NW0."""
         return {
-            "channel": self.channel, "before": int(self.before), "after": int(self.after),
+            "channel": self.channel,
+            "before": int(self.before),
+            "after": int(self.after),
             "inputs": {
                 f"{NEIGHBORS[neighbor]}{label}": int(bit)
                 for (neighbor, label), bit in self.bits.items()
             },
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,11 @@ class Proof:
             "verdict": self.verdict.value,
             "outputs": [asdict(output) for output in self.outputs],
             "dropped_channels": list(self.dropped),
-            "cases": self.cases, "conflicts": self.conflicts, "seconds": self.seconds,
+            "cases": self.cases,
+            "conflicts": self.conflicts,
+            "seconds": self.seconds,
             "counterexample": self.counterexample and self.counterexample.as_dict(),
-        }  # fmt: skip
+        }
 
 
 def differences(one: Automaton, other: Automaton) -> list[str]:

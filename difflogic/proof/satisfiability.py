@@ -78,9 +78,9 @@ class Formula:
         literal = self._gates[op, x, y] = self.variable()
         for corner in range(4):
             value = op >> (3 - corner) & 1
-            self.add([
-                -x if corner & 2 else x, -y if corner & 1 else y, literal if value else -literal
-            ])  # fmt: skip
+            self.add(
+                [-x if corner & 2 else x, -y if corner & 1 else y, literal if value else -literal]
+            )
         # Where one input alone decides, that follows at once, not from two corners in two steps.
         for wire, pairs in ((x, _BY_X[op]), (y, _BY_Y[op])):
             for bit, value in pairs:

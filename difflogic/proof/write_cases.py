@@ -35,10 +35,16 @@ def write_cases(automaton: Automaton, cases: Cases) -> str:
     circuit = json.loads(write_circuit(automaton))
     height, width = starts.shape[2:]
     parts: dict[str, Any] = {
-        "format": FORMAT, "version": VERSION, "circuit_sha256": circuit_hash(circuit),
-        "height": height, "width": width, "boundary": cases.boundary, "steps": cases.steps,
-        "what": cases.what, "circuit": circuit,
-    }  # fmt: skip
+        "format": FORMAT,
+        "version": VERSION,
+        "circuit_sha256": circuit_hash(circuit),
+        "height": height,
+        "width": width,
+        "boundary": cases.boundary,
+        "steps": cases.steps,
+        "what": cases.what,
+        "circuit": circuit,
+    }
     head = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in parts.items()]
     pairs = zip(starts, (cases.targets != 0).astype(int), strict=True)
     body = ",\n".join(f"    {json.dumps([_planes(start), _planes(end)])}" for start, end in pairs)

@@ -50,10 +50,16 @@ def write_certificate(automaton: Automaton, finding: Finding) -> str:
     ]
     shown = [run_lengths(channel.ravel().tolist()) for channel in question.target]
     parts: dict[str, Any] = {
-        "format": FORMAT, "version": VERSION, "circuit_sha256": circuit_hash(circuit),
-        "height": question.height, "width": question.width, "from_step": finding.from_step,
-        "target": shown, "sets": [list(cubes) for cubes in places], "circuit": circuit,
-    }  # fmt: skip
+        "format": FORMAT,
+        "version": VERSION,
+        "circuit_sha256": circuit_hash(circuit),
+        "height": question.height,
+        "width": question.width,
+        "from_step": finding.from_step,
+        "target": shown,
+        "sets": [list(cubes) for cubes in places],
+        "circuit": circuit,
+    }
     head = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in parts.items()]
     body = ",\n".join(f"    {json.dumps(state)}" for state in states)
     return "{\n" + ",\n".join([*head, f'  "states": [\n{body}\n  ]']) + "\n}\n"

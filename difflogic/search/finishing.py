@@ -65,9 +65,14 @@ class Finisher:
     """Searches near trained circuits of one netlist for exact ones."""
 
     def __init__(
-        self, netlist: Netlist, plan: Plan, settings: FinishingConfig, sensitivity: Sensitivity,
-        workers: Workers, ranks: Ranks = ALONE,
-    ) -> None:  # fmt: skip
+        self,
+        netlist: Netlist,
+        plan: Plan,
+        settings: FinishingConfig,
+        sensitivity: Sensitivity,
+        workers: Workers,
+        ranks: Ranks = ALONE,
+    ) -> None:
         """`plan` says what exact means, and where start states come from.
 
         The `workers`, who judge candidates side by side, are entered already. Each of the `ranks`
@@ -139,9 +144,15 @@ class Finisher:
         if self._rectifies and self._plan.held is not None:
             scene = replace(scene, at=scene.at[: self._worth(logits.argmax(axis=0))])
         of_search = (
-            self._netlist, logits, self._sensitivity, self._workers, self._ranks, rng,
-            self._settings.candidates, hear,
-        )  # fmt: skip
+            self._netlist,
+            logits,
+            self._sensitivity,
+            self._workers,
+            self._ranks,
+            rng,
+            self._settings.candidates,
+            hear,
+        )
         search = RectifyingSearch(*of_search) if self._rectifies else Search(*of_search)
         search.face(Trial(self._netlist, scene, samples))
         before = search.wrong
@@ -214,9 +225,17 @@ class Finisher:
         from_step = None if self._complete else self._judge(found.ops).finding.from_step
         due = self._judge.due
         polished = polish(
-            self._netlist, self, found.ops, from_step, self._first_samples, self._workers, rng,
-            self._settings.polish, self._ranks, due if hasten else None,
-        )  # fmt: skip
+            self._netlist,
+            self,
+            found.ops,
+            from_step,
+            self._first_samples,
+            self._workers,
+            rng,
+            self._settings.polish,
+            self._ranks,
+            due if hasten else None,
+        )
         late = due is not None and (polished.after.from_step or 0) > due
         return replace(
             found, ops=polished.ops, polished=polished, late=late, exact=found.exact and not late

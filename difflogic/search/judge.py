@@ -132,9 +132,14 @@ class Judge:
         assert suspects is not None, "ask can_prove first"
         visible = tuple(scene.channels)
         return Question(
-            self._live_circuit(ops, visible), visible, scene.grid.height, scene.grid.width,
-            scene.grid.boundary, suspects.target, scene.fire_rate == 1,
-        )  # fmt: skip
+            self._live_circuit(ops, visible),
+            visible,
+            scene.grid.height,
+            scene.grid.width,
+            scene.grid.boundary,
+            suspects.target,
+            scene.fire_rate == 1,
+        )
 
     def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> LogicCircuit:
         """Return the part that the future of `visible` depends on, folded.
@@ -168,7 +173,10 @@ class Judge:
     def _proves_kept(self, ops: Ops, task: Task) -> bool:
         netlist = self._netlist
         circuit = LogicCircuit(
-            ops[netlist.param], netlist.a, netlist.b, netlist.outputs,
+            ops[netlist.param],
+            netlist.a,
+            netlist.b,
+            netlist.outputs,
             tuple(range(netlist.channels)),
-        )  # fmt: skip
+        )
         return assure_automaton(automaton_of(circuit, task), task).proved

@@ -95,10 +95,17 @@ class Prover(Protocol):
 
 
 def polish(
-    netlist: Netlist, prover: Prover, verified: Ops, from_step: int | None,
-    samples: Sequence[int], workers: Workers, rng: np.random.Generator, budget: int,
-    ranks: Ranks = ALONE, due: int | None = None,
-) -> Polished:  # fmt: skip
+    netlist: Netlist,
+    prover: Prover,
+    verified: Ops,
+    from_step: int | None,
+    samples: Sequence[int],
+    workers: Workers,
+    rng: np.random.Generator,
+    budget: int,
+    ranks: Ranks = ALONE,
+    due: int | None = None,
+) -> Polished:
     """Polish a `verified` circuit by at most about `budget` candidates.
 
     It is proved right from `from_step` on; None says that `samples` are all start states there
@@ -132,9 +139,16 @@ class _Walk:
     """Whether there is nothing more to be looked for."""
 
     def __init__(
-        self, netlist: Netlist, prover: Prover, workers: Workers, rng: np.random.Generator,
-        ranks: Ranks, verified: Ops, from_step: int | None, samples: tuple[int, ...],
-    ) -> None:  # fmt: skip
+        self,
+        netlist: Netlist,
+        prover: Prover,
+        workers: Workers,
+        rng: np.random.Generator,
+        ranks: Ranks,
+        verified: Ops,
+        from_step: int | None,
+        samples: tuple[int, ...],
+    ) -> None:
         self._netlist, self._prover = netlist, prover
         self._workers, self._rng, self._ranks = workers, rng, ranks
         self.candidates, self._ahead = 0, 1

@@ -81,10 +81,13 @@ class Rectifier:
         reads_a, reads_b = np.array(READS)[ops[netlist.param[gates]]].T
         simpler = ops.copy()
         for other, op, may in (
-            (b, Op.B, reads_b), (b ^ counted, Op.NOT_B, reads_b),
-            (a, Op.A, reads_a), (a ^ counted, Op.NOT_A, reads_a),
-            (0 * counted, Op.FALSE, True), (counted, Op.TRUE, True),
-        ):  # fmt: skip
+            (b, Op.B, reads_b),
+            (b ^ counted, Op.NOT_B, reads_b),
+            (a, Op.A, reads_a),
+            (a ^ counted, Op.NOT_A, reads_a),
+            (0 * counted, Op.FALSE, True),
+            (counted, Op.TRUE, True),
+        ):
             simpler[netlist.param[gates[(own == other).all(axis=1) & may]]] = op
         return simpler
 

@@ -154,9 +154,14 @@ class Search:
         gates, ops = (np.array(each) for each in zip(*changes, strict=True))
         before = self._rng.bit_generator.state
         walk = Walk(
-            self.wrong, improvements, self._budget, self._most_gates, sideways,
-            self._rng.random(len(changes)), self.candidates,
-        )  # fmt: skip
+            self.wrong,
+            improvements,
+            self._budget,
+            self._most_gates,
+            sideways,
+            self._rng.random(len(changes)),
+            self.candidates,
+        )
 
         def hear() -> None:
             self._hear(Searching(walk.tried, self._budget, walk.wrong))

@@ -70,9 +70,14 @@ def simplify_with_abc(circuit: LogicCircuit) -> LogicCircuit:
         (place / "script").write_text(_SCRIPT)
         try:
             done = subprocess.run(
-                [program, "-f", "script"], cwd=place, capture_output=True, text=True,
-                errors="replace", timeout=SECONDS + PATIENCE, check=False,
-            )  # fmt: skip
+                [program, "-f", "script"],
+                cwd=place,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=SECONDS + PATIENCE,
+                check=False,
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise CircuitError(f"{program} did not run through: {error}") from None
         result = place / "after.blif"

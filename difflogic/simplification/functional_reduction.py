@@ -63,9 +63,9 @@ def reduce_functionally(
                 continue
             formula.equate(candidate, literals[node])
             op[node], a[node], b[node] = int(Op.NOT_A if inverse else Op.A), same, same
-    return cleaned(net._replace(
-        op=np.array(op, np.uint8), a=np.array(a, np.int32), b=np.array(b, np.int32)
-    ))  # fmt: skip
+    return cleaned(
+        net._replace(op=np.array(op, np.uint8), a=np.array(a, np.int32), b=np.array(b, np.int32))
+    )
 
 
 def _random_cases(net: Net) -> tuple[np.ndarray, np.ndarray]:

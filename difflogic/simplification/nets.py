@@ -21,9 +21,13 @@ def new_net(inputs: int, outputs: int, gates: int) -> Net:
     """Return a net without gates, with room for so many."""
     nodes = 1 + inputs + gates
     return Net(
-        np.zeros(nodes, np.uint8), np.zeros(nodes, np.int32), np.zeros(nodes, np.int32),
-        np.zeros(outputs, np.int32), np.array([1 + inputs]), inputs,
-    )  # fmt: skip
+        np.zeros(nodes, np.uint8),
+        np.zeros(nodes, np.int32),
+        np.zeros(nodes, np.int32),
+        np.zeros(outputs, np.int32),
+        np.array([1 + inputs]),
+        inputs,
+    )
 
 
 def gates(net: Net) -> int:
@@ -103,9 +107,12 @@ def keep_channels(net: Net, channels: Sequence[int]) -> Net:
     room = np.zeros(1 + len(kept), np.int32)
     return Net(
         np.concatenate([room.astype(np.uint8), new.op[first:]]),
-        np.concatenate([room, a[first:]]), np.concatenate([room, b[first:]]),
-        2 * wanted + (new.outputs & 1), np.array([1 + len(kept) + gates(new)]), len(kept),
-    )  # fmt: skip
+        np.concatenate([room, a[first:]]),
+        np.concatenate([room, b[first:]]),
+        2 * wanted + (new.outputs & 1),
+        np.array([1 + len(kept) + gates(new)]),
+        len(kept),
+    )
 
 
 def input_tables(inputs: int) -> npt.NDArray[np.uint64]:
@@ -125,11 +132,17 @@ def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
         table[1 : 1 + inputs] = input_tables(inputs)
     slots = 1 << int(4 * nodes).bit_length()
     return Work(
-        table, np.zeros((nodes, count), np.uint64), np.zeros((3, count), np.uint64),
-        np.zeros(nodes, np.bool_), np.zeros(nodes + VIRTUAL, np.int32),
-        np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.zeros(nodes, np.int32),
-        np.zeros(slots, np.int32), _random_state(seed),
-    )  # fmt: skip
+        table,
+        np.zeros((nodes, count), np.uint64),
+        np.zeros((3, count), np.uint64),
+        np.zeros(nodes, np.bool_),
+        np.zeros(nodes + VIRTUAL, np.int32),
+        np.zeros(nodes, np.int32),
+        np.zeros(nodes, np.int32),
+        np.zeros(nodes, np.int32),
+        np.zeros(slots, np.int32),
+        _random_state(seed),
+    )
 
 
 def _random_state(seed: int) -> npt.NDArray[np.uint64]:

@@ -12,14 +12,7 @@ from difflogic.circuit.circuit import LogicCircuit
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.damage import Damage
 from difflogic.simulation.interpreter import Interpreter, band_rows
-from difflogic.simulation.random_bits import (
-    Fire,
-    Use,
-    bernoulli,
-    child_keys,
-    stream_key,
-    threshold,
-)
+from difflogic.simulation.random_bits import Fire, Use, bernoulli, child_keys, stream_key, threshold
 from difflogic.simulation.schedule import schedule
 from difflogic.system.errors import ConfigError
 

@@ -62,11 +62,7 @@ class NpzReader:
     """
 
     def __init__(
-        self,
-        path: Path,
-        largest: int = MAX_FILE_BYTES,
-        kind: str = "model",
-        follow: bool = True,
+        self, path: Path, largest: int = MAX_FILE_BYTES, kind: str = "model", follow: bool = True
     ) -> None:
         """Open `path`, also as a link if `follow`; larger than `largest` bytes it is no `kind`."""
         self._path = path

@@ -88,9 +88,11 @@ def _left(group: Path) -> int | None:
     """Return the bytes that one control group has left: its limit, less what cannot go."""
     try:
         two = (group / "memory.max").exists()
-        names = ("memory.max", "memory.current", "inactive_file") if two else (
-            "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
-        )  # fmt: skip
+        names = (
+            ("memory.max", "memory.current", "inactive_file")
+            if two
+            else ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        )
         limit, used = (int((group / name).read_text()) for name in names[:2])
         kept = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
         # Files that were read stay in memory until somebody needs it.

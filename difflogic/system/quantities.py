@@ -7,9 +7,16 @@ import re
 from difflogic.system.errors import ConfigError
 
 _UNITS = {
-    "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20,
-    "gib": 2**30, "tib": 2**40,
-}  # fmt: skip
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "tb": 10**12,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "tib": 2**40,
+}
 
 BYTES = r"^[0-9]{1,9}(\.[0-9]{1,6})? ?([kKMGT]i?)?B$"
 """What is taken for a number of bytes."""

@@ -53,11 +53,7 @@ __all__ = [
     "task_class",
 ]
 
-TASKS: dict[str, type[Task]] = {
-    "checkerboard": Checkerboard,
-    "life": Life,
-    "pattern": Pattern,
-}
+TASKS: dict[str, type[Task]] = {"checkerboard": Checkerboard, "life": Life, "pattern": Pattern}
 """The tasks of the program, by the `kind` that their sections have."""
 
 OWN = "own"
@@ -76,8 +72,7 @@ if TYPE_CHECKING:
 else:
     _sections = [Annotated[task.Section, Tag(kind)] for kind, task in TASKS.items()]
     AnySection = Annotated[
-        Union[(*_sections, Annotated[OwnSection, Tag(OWN)])],
-        Discriminator(_tag),
+        Union[(*_sections, Annotated[OwnSection, Tag(OWN)])], Discriminator(_tag)
     ]
 """The section of any task, told by its `kind`."""
 

@@ -131,12 +131,7 @@ class Task(ABC):
         return None
 
     def on_grid(
-        self,
-        height: int,
-        width: int,
-        *,
-        boundary: Boundary | None = None,
-        steps: int | None = None,
+        self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None
     ) -> Task:
         """Return the task on another grid. Raises InapplicableError if there is no such thing."""
         changes = {"boundary": boundary, "steps": steps}

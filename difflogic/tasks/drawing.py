@@ -10,12 +10,7 @@ from difflogic.tasks.base import Sample, Task, TaskError
 
 
 def draw_batch(
-    task: Task,
-    seed: int,
-    epoch: int,
-    batch: int,
-    purpose: Purpose = Purpose.START,
-    first: int = 0,
+    task: Task, seed: int, epoch: int, batch: int, purpose: Purpose = Purpose.START, first: int = 0
 ) -> Sample:
     """Draw `batch` samples of an epoch, from number `first` on, each from a stream of its own.
 

@@ -10,11 +10,7 @@ import numpy as np
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.config.applying import why_not_rectify
-from difflogic.engine.compilation import (
-    is_cached,
-    is_rectification_cached,
-    is_search_cached,
-)
+from difflogic.engine.compilation import is_cached, is_rectification_cached, is_search_cached
 from difflogic.engine.plan import ParallelPlan
 from difflogic.training import ahead
 from difflogic.training.warming import (

@@ -29,9 +29,7 @@ def gather(trainer: Trainer, ranks: Ranks) -> None:
     # Another processor would choose others, and add in another order.
     cut = {"lanes": trainer.plan.lanes, "chunk": trainer.plan.chunk}
     config = config.model_copy(update={"parallel": config.parallel.model_copy(update=cut)})
-    ranks.tell(
-        {"config": config.to_dict(), "versions": _versions(), "tireless": ranks.tireless}
-    )  # fmt: skip
+    ranks.tell({"config": config.to_dict(), "versions": _versions(), "tireless": ranks.tireless})
     if config.training.start_from is not None:
         share_model(trainer.first, ranks)
     for array in trainer.state().values():

@@ -85,9 +85,14 @@ def draw_pool_sample(
 
 
 def _damaged(
-    state: Bits, places: Bits, target: Array, step: int, tries: int, runs: Runs,
+    state: Bits,
+    places: Bits,
+    target: Array,
+    step: int,
+    tries: int,
+    runs: Runs,
     rng: np.random.Generator,
-) -> Bits:  # fmt: skip
+) -> Bits:
     """Return a damaged state: the first of so many that has not grown back by `step`, or the last.
 
     Once most damages do grow back, one that is drawn by lot teaches nothing.
@@ -109,9 +114,7 @@ class HardRuns:
     def wrong(self, start: Bits, target: Array, at: range) -> Array:
         """Return how many bits differ from `target` (loss channels, H, W) after each of `at`."""
         simulator = self._simulator
-        script = simulator.script(
-            at[-1], at=at, targets=target[None], channels=self._channels
-        )  # fmt: skip
+        script = simulator.script(at[-1], at=at, targets=target[None], channels=self._channels)
         simulator.state[:] = simulator.pack_states(start[None])
         return simulator.run(script)[:, 0]
 

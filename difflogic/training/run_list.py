@@ -72,10 +72,16 @@ def _run(path: Path) -> Listed:
         if summary is not None:
             held_out = summary["scores"]["held_out"]
             return Listed(
-                path, when, summary["experiment"], summary["seed"],
-                "finished" if summary["finished"] else "stopped", summary["epochs"],
-                held_out["exact"], held_out["active_gates"], summary["seconds"]["training"],
-            )  # fmt: skip
+                path,
+                when,
+                summary["experiment"],
+                summary["seed"],
+                "finished" if summary["finished"] else "stopped",
+                summary["epochs"],
+                held_out["exact"],
+                held_out["active_gates"],
+                summary["seconds"]["training"],
+            )
         config = run.read_config()
         assert config is not None
     except DctError:

@@ -18,9 +18,14 @@ def draw_epoch(
     training, automaton, size = config.training, config.automaton, config.task
     starts, targets = draw_batch(task, training.seed, epoch, training.batch)
     masks = draw_masks(
-        training.seed, epoch, training.batch, longest_rollout(config), size.height, size.width,
+        training.seed,
+        epoch,
+        training.batch,
+        longest_rollout(config),
+        size.height,
+        size.width,
         automaton.fire_rate,
-    )  # fmt: skip
+    )
     return starts, targets, masks
 
 

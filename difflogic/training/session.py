@@ -80,9 +80,13 @@ class Session:
     """
 
     def __init__(
-        self, config: Config, run: RunDirectory, say: Callable[[str], None] = unheard,
-        ranks: Ranks = ALONE, start: StartModel | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        config: Config,
+        run: RunDirectory,
+        say: Callable[[str], None] = unheard,
+        ranks: Ranks = ALONE,
+        start: StartModel | None = None,
+    ) -> None:
         """Of several `ranks` this is the first, whom the others follow.
 
         `start` is the saved model that a new run starts from, if `config` names one.
@@ -199,10 +203,17 @@ class Session:
             )
         self.history.add(
             MetricsRow(
-                result.epoch, result.soft_loss, result.hard_loss, result.accuracy, seconds,
-                result.decided, search, result.attempt, result.given_up is not None,
+                result.epoch,
+                result.soft_loss,
+                result.hard_loss,
+                result.accuracy,
+                seconds,
+                result.decided,
+                search,
+                result.attempt,
+                result.given_up is not None,
             )
-        )  # fmt: skip
+        )
 
     def _with_history(self, error: TrainingError) -> TrainingError:
         """Save the history, which may tell what broke the run; its model is worth nothing."""

@@ -272,9 +272,13 @@ class Trainer:
         )
 
     def _differentiate(
-        self, coefficients: Array, starts: Array, targets: Array,
-        masks: npt.NDArray[np.uint8] | None, loss_steps: Sequence[int],
-    ) -> tuple[Array, list[float]]:  # fmt: skip
+        self,
+        coefficients: Array,
+        starts: Array,
+        targets: Array,
+        masks: npt.NDArray[np.uint8] | None,
+        loss_steps: Sequence[int],
+    ) -> tuple[Array, list[float]]:
         """Return dL/d(coefficients) (parameters, 4), and the loss of each sample of the batch."""
         attempt, phase, wave = self._attempt, self.phases, self.plan.wave
         # What goes from rank to rank: the sums, and the losses.
@@ -288,9 +292,13 @@ class Trainer:
             samples = slice(first, min(first + wave, own.stop))
             # Forward, loss and backward are one parallel call, which tells their seconds.
             wave_losses, seconds = attempt.engine.run_training(
-                coefficients, starts[samples], targets[samples], self._channels,
-                None if masks is None else masks[samples], loss_steps,
-            )  # fmt: skip
+                coefficients,
+                starts[samples],
+                targets[samples],
+                self._channels,
+                None if masks is None else masks[samples],
+                loss_steps,
+            )
             found.extend(wave_losses)
             phase.add(seconds)
             with phase("reduce"):
@@ -311,9 +319,13 @@ class Trainer:
         # Every bit that a search depends on is then the same, whatever processor a rank is on.
         self.ranks.share(self._logits)
         found = self._best.look(
-            attempt.finisher, self._logits, self.epoch, attempt.number, self.hear_search,
+            attempt.finisher,
+            self._logits,
+            self.epoch,
+            attempt.number,
+            self.hear_search,
             attempt.growing,
-        )  # fmt: skip
+        )
         if found.grown:
             # From the circuit that was found, which the moments of the one before say nothing of.
             self._go_to(attempt.stage._replace(grown=self.epoch))
@@ -344,9 +356,12 @@ class Trainer:
                 if sample is None:
                     continue
                 _, seconds = attempt.engine.run_training(
-                    coefficients, sample.start[None], sample.target[None], self._channels,
+                    coefficients,
+                    sample.start[None],
+                    sample.target[None],
+                    self._channels,
                     loss_steps=(sample.step,),
-                )  # fmt: skip
+                )
                 phase.add(seconds)
                 with phase("reduce"):
                     turn.add(attempt.engine)

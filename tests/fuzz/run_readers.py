@@ -30,10 +30,16 @@ from tests.difflogic.training.tiny import tiny
 from tests.fuzz import readers
 
 NAMES = {
-    "config": "config.toml", "summary": "summary.json", "metrics": "metrics.csv",
-    "checkpoint": "checkpoint-3.npz", "sweep": FILE, "lock": NAME, "text": "start.txt",
-    "rle": "start.rle", "image": "start.png",
-}  # fmt: skip
+    "config": "config.toml",
+    "summary": "summary.json",
+    "metrics": "metrics.csv",
+    "checkpoint": "checkpoint-3.npz",
+    "sweep": FILE,
+    "lock": NAME,
+    "text": "start.txt",
+    "rle": "start.rle",
+    "image": "start.png",
+}
 """The name that a file of each kind has, where it is read."""
 
 KINDS = tuple(NAMES)

@@ -55,9 +55,19 @@ FOLLOWED = ("op", "source", "slot", "live", "channels")
 """Parts of a Scratch that are the base's, but while it judges."""
 
 (
-    MOVED, ADDED, JOINED, ALWAYS, DIFFERING, CHANGED, SPECIALS, PATCHED, LEAVING, UNSEEN, FIRST,
+    MOVED,
+    ADDED,
+    JOINED,
+    ALWAYS,
+    DIFFERING,
+    CHANGED,
+    SPECIALS,
+    PATCHED,
+    LEAVING,
+    UNSEEN,
+    FIRST,
     LAST,
-) = range(12)  # fmt: skip
+) = range(12)
 """Besides lengths: how many of the special rows are inputs, and the first and last place in the
 order at which anything is always evaluated."""
 

@@ -149,8 +149,7 @@ def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
         for i in range(len(code.channels)):
             place = code.channels[i] * stride + cells.pad + first
             hard_write(
-                (tile, state, new_state, fires, keeps),
-                (code.outputs[i], place, place, fire, keep),
+                (tile, state, new_state, fires, keeps), (code.outputs[i], place, place, fire, keep)
             )
 
 

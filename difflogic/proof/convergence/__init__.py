@@ -14,7 +14,20 @@ from difflogic.proof.convergence.healing import NEVER, run_from, steps_to_heal
 from difflogic.proof.convergence.orbits import Orbit, orbit, resting_picture
 
 __all__ = [
-    "NEVER", "Attempt", "Bits", "Counterexample", "Finding", "Method", "Orbit", "Question",
-    "Verdict", "by_sets", "decide", "decide_quickly", "orbit", "resting_picture",
-    "run_from", "steps_to_heal",
-]  # fmt: skip
+    "NEVER",
+    "Attempt",
+    "Bits",
+    "Counterexample",
+    "Finding",
+    "Method",
+    "Orbit",
+    "Question",
+    "Verdict",
+    "by_sets",
+    "decide",
+    "decide_quickly",
+    "orbit",
+    "resting_picture",
+    "run_from",
+    "steps_to_heal",
+]

@@ -43,10 +43,12 @@ def rows_of(circuit: LogicCircuit) -> Rows | None:
     matters = values[:, 1:] ^ values[:, :1]
     if not (_only_xors(circuit) or _holds(circuit, read, values[:, 0], matters)):
         return None
-    return Rows(tuple(
-        tuple(divmod(read[place], circuit.channels) for place in np.flatnonzero(row).tolist())
-        for row in matters
-    ))  # fmt: skip
+    return Rows(
+        tuple(
+            tuple(divmod(read[place], circuit.channels) for place in np.flatnonzero(row).tolist())
+            for row in matters
+        )
+    )
 
 
 def _only_xors(circuit: LogicCircuit) -> bool:

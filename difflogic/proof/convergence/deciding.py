@@ -69,9 +69,15 @@ def by_sets(question: Question) -> Finding:
     verdict = Verdict.open if from_step is None else Verdict.proved
     states = () if from_step is None else tuple(run[: from_step + 1])
     return Finding(
-        question, verdict, None if from_step is None else Method.sets, from_step,
-        _shown(question, run[-1]), run[-1], states, seconds=time.perf_counter() - began,
-    )  # fmt: skip
+        question,
+        verdict,
+        None if from_step is None else Method.sets,
+        from_step,
+        _shown(question, run[-1]),
+        run[-1],
+        states,
+        seconds=time.perf_counter() - began,
+    )
 
 
 def _run_on_sets(question: Question) -> tuple[list[Sets], int | None]:
@@ -251,9 +257,16 @@ class _Search:
             else _shown(self.question, self.within)
         )
         return Finding(
-            self.question, verdict, method, from_step, known, self.within, states, counterexample,
+            self.question,
+            verdict,
+            method,
+            from_step,
+            known,
+            self.within,
+            states,
+            counterexample,
             seconds=time.perf_counter() - self.began,
-        )  # fmt: skip
+        )
 
     @contextmanager
     def _trying(self, method: Method) -> Iterator[Callable[[bool | str], None]]:

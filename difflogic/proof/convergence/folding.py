@@ -50,9 +50,12 @@ def folded_part(circuit: LogicCircuit, channels: list[int]) -> LogicCircuit:
 
 
 def folded_gates(
-    inputs: int, gates: Iterable[tuple[int, int, int, int]], outputs: Sequence[int],
-    labels: tuple[int, ...], channels: Sequence[int],
-) -> LogicCircuit:  # fmt: skip
+    inputs: int,
+    gates: Iterable[tuple[int, int, int, int]],
+    outputs: Sequence[int],
+    labels: tuple[int, ...],
+    channels: Sequence[int],
+) -> LogicCircuit:
     """Return the circuit of some gates, folded: their rows, ops and the rows that they read.
 
     They come in the order of their rows, and all that `outputs`, the rows of some `channels`,

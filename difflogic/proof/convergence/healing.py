@@ -107,9 +107,9 @@ def _alone(question: Question, state: Planes, known: dict[Planes, int]) -> int:
         if found is None:
             known[state] = NEVER
         else:
-            run = list(itertools.islice(
-                states(question.network, question.board, state), sum(found)
-            ))  # fmt: skip
+            run = list(
+                itertools.islice(states(question.network, question.board, state), sum(found))
+            )
             right = [question.is_right(each) for each in run]
             orbit = Orbit(*found, tuple(right))
             known[state] = NEVER if orbit.right_from is None else orbit.right_from

@@ -114,8 +114,10 @@ def resting_picture(automaton: Automaton, height: int, width: int) -> Bits | Non
     if found is None:
         return None
     run = states(network, board, state)
-    shown = [tuple(state[row] for row in automaton.visible_rows)
-             for state in itertools.islice(run, found[0], sum(found))]  # fmt: skip
+    shown = [
+        tuple(state[row] for row in automaton.visible_rows)
+        for state in itertools.islice(run, found[0], sum(found))
+    ]
     return unpack(board, shown[0]) if len(set(shown)) == 1 else None
 
 

@@ -84,6 +84,10 @@ def network(
     turns = 1 + ceil(config.pool.batch / (AT_ONCE * ranks))
     large = turns * (ranks - 1 + spread)
     return Network(
-        ranks, replay(alone, costs), replay(together, costs), spread + large, large,
+        ranks,
+        replay(alone, costs),
+        replay(together, costs),
+        spread + large,
+        large,
         bytes_of_sums(config, netlist.parameters),
-    )  # fmt: skip
+    )

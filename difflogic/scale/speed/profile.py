@@ -113,13 +113,16 @@ class Profile:
             "tasks": sum(event.kind == TASK for step in self.steps for event in step),
             "bottlenecks": [
                 {
-                    "what": each.what, "kind": each.kind, "seconds": each.seconds,
+                    "what": each.what,
+                    "kind": each.kind,
+                    "seconds": each.seconds,
                     "share": each.seconds / (sum(self.seconds) / len(self.seconds)),
-                    "gain": each.gain, "remedy": each.remedy,
+                    "gain": each.gain,
+                    "remedy": each.remedy,
                 }
                 for each in self.bottlenecks
             ],
-        }  # fmt: skip
+        }
 
 
 def profile(
@@ -151,9 +154,19 @@ def _timed(trainer: Trainer) -> float:
     return time.perf_counter() - start
 
 
-LETTERS = {"forward": "F", "loss": "L", "backward": "B", "wait": ".", "hard": "h", "sample": "s",
-           "reduce": "r", "optimizer": "o", "finish": "f", "checkpoint": "c",
-           "other": "x"}  # fmt: skip
+LETTERS = {
+    "forward": "F",
+    "loss": "L",
+    "backward": "B",
+    "wait": ".",
+    "hard": "h",
+    "sample": "s",
+    "reduce": "r",
+    "optimizer": "o",
+    "finish": "f",
+    "checkpoint": "c",
+    "other": "x",
+}
 """What stands for an event in a timeline: capitals for what workers share."""
 
 

@@ -89,10 +89,16 @@ class DaskBackend:
         if self._scheduler is None:
             security = _temporary_certificates()
             self._cluster = distributed.LocalCluster(
-                n_workers=self._jobs, threads_per_worker=1, processes=True, host="127.0.0.1",
-                dashboard_address="127.0.0.1:0", worker_dashboard_address="127.0.0.1:0",
-                memory_limit=0, security=security, silence_logs=logging.CRITICAL,
-            )  # fmt: skip
+                n_workers=self._jobs,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                worker_dashboard_address="127.0.0.1:0",
+                memory_limit=0,
+                security=security,
+                silence_logs=logging.CRITICAL,
+            )
         address = self._scheduler or self._cluster.scheduler_address
         self._client = _connect(address, self._timeout, security)
         self._wait_for_workers(address)
@@ -111,9 +117,11 @@ class DaskBackend:
         name = _register()
         with joblib.parallel_config(backend=name, client=self._client, pure=False):
             parallel = joblib.Parallel(
-                n_jobs=-1, return_as="generator_unordered", batch_size=1,
+                n_jobs=-1,
+                return_as="generator_unordered",
+                batch_size=1,
                 pre_dispatch="all" if self._jobs is None else self._jobs,
-            )  # fmt: skip
+            )
             try:
                 yield from parallel(joblib.delayed(run)(job) for job in jobs)
             except Exception as error:

@@ -92,7 +92,10 @@ def make_row(
     attempts = summary.get("attempts", {})
     reached = summary.get("exact_epoch")
     return Row(
-        variant.name, variant.values, seed, "exact" if exact else "not exact",
+        variant.name,
+        variant.values,
+        seed,
+        "exact" if exact else "not exact",
         epochs=summary["epochs"],
         epochs_to_exact=(summary["epochs"] if reached is None else reached) if exact else None,
         wrong_cells=scores["wrong_cells"],
@@ -104,7 +107,7 @@ def make_row(
         from_step=assurance and assurance.get("from_step"),
         attempts=attempts.get("begun"),
         given_up=attempts.get("given_up"),
-    )  # fmt: skip
+    )
 
 
 def aggregate(question: Question, rows: Sequence[Row]) -> list[VariantResult]:
@@ -128,7 +131,8 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
     proved = [row for row in rows if row.status == "exact" and row.proved]
     steps = [row.from_step for row in proved if row.from_step is not None]
     return VariantResult(
-        variant.name, variant.values,
+        variant.name,
+        variant.values,
         seeds=ended,
         exact=count["exact"],
         exact_low=low,
@@ -146,7 +150,7 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
         from_step=_median(steps),
         from_step_min=min(steps, default=None),
         from_step_max=max(steps, default=None),
-    )  # fmt: skip
+    )
 
 
 _STATUSES: tuple[Status, ...] = ("exact", "not exact", "failed", "missing")

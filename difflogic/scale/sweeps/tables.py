@@ -16,10 +16,22 @@ from difflogic.scale.sweeps.seeds import format_seeds
 from difflogic.system.plain import plain
 
 RUN_COLUMNS = (
-    "variant", "seed", "status", "epochs", "epochs_to_exact", "wrong_cells", "active_gates",
-    "seconds", "processor_seconds", "proved", "from_step", "assurance", "attempts", "given_up",
+    "variant",
+    "seed",
+    "status",
+    "epochs",
+    "epochs_to_exact",
+    "wrong_cells",
+    "active_gates",
+    "seconds",
+    "processor_seconds",
+    "proved",
+    "from_step",
+    "assurance",
+    "attempts",
+    "given_up",
     "error",
-)  # fmt: skip
+)
 
 
 def write_tables(directory: SweepDirectory, question: Question, rows: Sequence[Row]) -> None:
@@ -54,9 +66,18 @@ def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 HEADINGS = (
-    "exact", "proved", "95 % interval", "epochs to exact", "active gates", "proved from step",
-    "s per run", "processor s", "s in all", "failed", "missing",
-)  # fmt: skip
+    "exact",
+    "proved",
+    "95 % interval",
+    "epochs to exact",
+    "active gates",
+    "proved from step",
+    "s per run",
+    "processor s",
+    "s in all",
+    "failed",
+    "missing",
+)
 
 
 def to_cells(question: Question, result: VariantResult) -> list[str]:

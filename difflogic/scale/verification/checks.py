@@ -54,8 +54,13 @@ WAYS: tuple[tuple[str, bool, bool, Strategy], ...] = (
 the latter."""
 
 FINISHING = {
-    "every": 2, "candidates": 60, "starts": 2, "verified_starts": 16, "adopt": True, "stop": False,
-}  # fmt: skip
+    "every": 2,
+    "candidates": 60,
+    "starts": 2,
+    "verified_starts": 16,
+    "adopt": True,
+    "stop": False,
+}
 """A little of it, on the way."""
 
 
@@ -93,17 +98,22 @@ def with_levers(config: Config) -> Config:
         pool={"batch": 2 if stays and config.automaton.fire_rate == 1 else 0, "later": 3},
         schedule={"share": 0.1, "from_epoch": 0, "to_epoch": EPOCHS},
         hardening={
-            "share": 0.4, "op": "sample", "gumbel": 0.3, "entropy": 0.5, "from_epoch": 0,
-            "to_epoch": 1, "temperature_unsure": 0.5, "temperature_sure": 3.0,
+            "share": 0.4,
+            "op": "sample",
+            "gumbel": 0.3,
+            "entropy": 0.5,
+            "from_epoch": 0,
+            "to_epoch": 1,
+            "temperature_unsure": 0.5,
+            "temperature_sure": 3.0,
         },
-    ).model_copy(update={"name": f"{config.name} with levers"})  # fmt: skip
+    ).model_copy(update={"name": f"{config.name} with levers"})
 
 
 def in_form(config: Config, form: str) -> Config:
     """Return the configuration with gates of another form."""
     changed = with_sections(
-        config,
-        training={"form": form, "initial_logit": 3.0, "initial_spread": 0.5},
+        config, training={"form": form, "initial_logit": 3.0, "initial_spread": 0.5}
     )
     return changed.model_copy(update={"name": f"{config.name}, {form}"})
 
@@ -173,21 +183,34 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
         )
         expected_states.append(rollout)
         expected += oracle.coefficient_gradients(
-            case.netlist, coefficients, rollout, case.loss_gradients[sample], boundary,
+            case.netlist,
+            coefficients,
+            rollout,
+            case.loss_gradients[sample],
+            boundary,
             case.mask(sample),
-        )  # fmt: skip
+        )
     difference = max(relative(states, np.array(expected_states)), relative(gradients, expected))
     yield Finding("float64 kernels", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
     # One sample alone, by the pure function.
     alone = rollout_gradients(
-        case.netlist, coefficients, case.starts[0], case.loss_gradients[0], case.steps, case.grid,
+        case.netlist,
+        coefficients,
+        case.starts[0],
+        case.loss_gradients[0],
+        case.steps,
+        case.grid,
         case.mask(0),
-    )  # fmt: skip
+    )
     expected = oracle.coefficient_gradients(
-        case.netlist, coefficients, expected_states[0], case.loss_gradients[0], boundary,
+        case.netlist,
+        coefficients,
+        expected_states[0],
+        case.loss_gradients[0],
+        boundary,
         case.mask(0),
-    )  # fmt: skip
+    )
     difference = relative(alone, expected)
     yield Finding("gradients of one sample", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
@@ -222,15 +245,20 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Find
     def loss(logits: npt.NDArray[np.float64]) -> float:
         coefficients = gates.mix(gates.softmax(logits))
         states = oracle.rollout(
-            case.netlist, coefficients, case.starts[0], case.steps, case.grid.boundary,
-            case.mask(0),
-        )  # fmt: skip
+            case.netlist, coefficients, case.starts[0], case.steps, case.grid.boundary, case.mask(0)
+        )
         return oracle.loss(states[-1], target, channels)
 
     _, gradient = oracle.logit_gradients(
-        case.netlist, case.logits, case.starts[0], target, channels, case.steps,
-        case.grid.boundary, case.mask(0),
-    )  # fmt: skip
+        case.netlist,
+        case.logits,
+        case.starts[0],
+        target,
+        channels,
+        case.steps,
+        case.grid.boundary,
+        case.mask(0),
+    )
     rng = stream(case.seed, Purpose.HELD_OUT_START)
     found, expected = np.empty(samples), np.empty(samples)
     for index in range(samples):

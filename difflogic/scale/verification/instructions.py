@@ -44,11 +44,13 @@ class Instructions(NamedTuple):
 
 KNOWN = (
     Instructions(
-        "AVX2", AVX, "haswell",
+        "AVX2",
+        AVX,
+        "haswell",
         ("sse4.2", "popcnt", "avx", "avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt"),
     ),
     Instructions("SSE2", SSE, "x86-64", ("sse2",)),
-)  # fmt: skip
+)
 """Narrower ones than the widest, AVX-512, the widest first."""
 
 
@@ -102,10 +104,14 @@ def _child(
     places = [str(Path(__file__).parents[3]), *filter(os.path.isabs, sys.path)]
     program = f"import sys; sys.path[:] = {places!r}\nfrom {__name__} import answer\nanswer()"
     with subprocess.Popen(
-        [sys.executable, "-I", "-c", program, asked], stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
+        [sys.executable, "-I", "-c", program, asked],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
         env={**os.environ, **instructions.environment},
-    ) as process:  # fmt: skip
+    ) as process:
         limit = threading.Timer(seconds, process.kill)
         limit.start()
         try:

@@ -18,18 +18,24 @@ from difflogic.training.following import follow_all, gather
 from difflogic.training.trainer import Trainer
 
 STRATEGIES = {
-    "samples": "whole samples shared", "cells": "cells shared", "steps": "pipelined",
+    "samples": "whole samples shared",
+    "cells": "cells shared",
+    "steps": "pipelined",
     "gates": "gates shared",
-}  # fmt: skip
+}
 ONE = {"workers": 1, "parallel_batch": False, "strategy": "samples"}
 """How one process does it, one thing after the other."""
 WORKERS = (1, 2, 3, 5)
 """Of each rank."""
 
 SMALL = (
-    "task.height=6", "task.width=7", "automaton.channels=2", "automaton.steps=3",
-    "perception.kernels=2", "update.gates=[8,4,2]",
-)  # fmt: skip
+    "task.height=6",
+    "task.width=7",
+    "automaton.channels=2",
+    "automaton.steps=3",
+    "perception.kernels=2",
+    "update.gates=[8,4,2]",
+)
 """Makes a circuit of the small checkerboard's that every way is tried on: workers of several ranks
 that wait for each other are slow where cores are few, and those that share gates wait the most."""
 
@@ -127,10 +133,11 @@ def _train(config: Config, ranks: Ranks) -> tuple[npt.NDArray, ...]:
         ranks.rest()
         numbers = [
             [
-                result.soft_loss, result.hard_loss or 0.0,
+                result.soft_loss,
+                result.hard_loss or 0.0,
                 *((found.wrong, found.candidates) if (found := result.finished) else (0, 0)),
             ]
             for result in results
-        ]  # fmt: skip
+        ]
         state = trainer.state()
         return np.array(numbers), trainer.model.logits, state["best_logits"], state["best"]

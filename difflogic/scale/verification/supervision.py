@@ -75,9 +75,13 @@ def _by_the_engine(
         engine.forward(coefficients, 1 - case.starts, case.masks)
         engine.backward(np.ones(case.starts.shape, dtype))
         losses, _ = engine.run_training(
-            coefficients, case.starts, question.targets, question.channels, case.masks,
+            coefficients,
+            case.starts,
+            question.targets,
+            question.channels,
+            case.masks,
             question.loss_steps,
-        )  # fmt: skip
+        )
         return np.array(losses), engine.reduce(np.zeros_like(coefficients))
 
 
@@ -95,7 +99,11 @@ def _by_the_oracle(question: _Question) -> tuple[Array, Array]:
             until = states[: step + 1]
             losses[sample] += oracle.loss(until[-1], target, channels)
             gradients += oracle.coefficient_gradients(
-                case.netlist, coefficients, until,
-                oracle.loss_gradient(until[-1], target, channels), case.grid.boundary, mask,
-            )  # fmt: skip
+                case.netlist,
+                coefficients,
+                until,
+                oracle.loss_gradient(until[-1], target, channels),
+                case.grid.boundary,
+                mask,
+            )
     return losses, gradients

@@ -41,9 +41,11 @@ def find_care(net, work, target):
         if after[a] or after[b]:
             after[node] = True
             gate_table(
-                net.op[node], flipped[a] if after[a] else table[a],
-                flipped[b] if after[b] else table[b], flipped[node],
-            )  # fmt: skip
+                net.op[node],
+                flipped[a] if after[a] else table[a],
+                flipped[b] if after[b] else table[b],
+                flipped[node],
+            )
     for output in range(net.outputs.shape[0]):
         node = net.outputs[output] >> 1
         if after[node]:

@@ -22,9 +22,13 @@ def new_graph(inputs: int, outputs: int, gates: int) -> Graph:
     """Return a graph without gates, with room for so many."""
     nodes = 1 + inputs + gates
     return Graph(
-        np.zeros(nodes, np.uint8), np.zeros((nodes, 6), np.int32), np.zeros((nodes, 2), np.int32),
-        np.zeros((outputs, 3), np.int32), np.array([1 + inputs]), inputs,
-    )  # fmt: skip
+        np.zeros(nodes, np.uint8),
+        np.zeros((nodes, 6), np.int32),
+        np.zeros((nodes, 2), np.int32),
+        np.zeros((outputs, 3), np.int32),
+        np.array([1 + inputs]),
+        inputs,
+    )
 
 
 def gates(graph: Graph) -> int:
@@ -94,9 +98,8 @@ def _work_of_cleaning(nodes: int) -> Work:
     """Return the buffers that cleaning needs, and nothing for the others."""
     none = np.zeros((1, 1), np.uint64)
     return new_work(1, none, none, seed=1)._replace(
-        literal=np.zeros((nodes, 3), np.int32), stack=np.zeros(nodes, np.int32),
-        slots=_slots(nodes),
-    )  # fmt: skip
+        literal=np.zeros((nodes, 3), np.int32), stack=np.zeros(nodes, np.int32), slots=_slots(nodes)
+    )
 
 
 def _slots(nodes: int) -> npt.NDArray[np.int32]:
@@ -113,13 +116,20 @@ def new_work(nodes: int, channels: Samples, wanted: Samples, seed: int) -> Work:
     values = np.zeros((nodes + VIRTUAL, rows), np.uint64)
     values[1 : 1 + len(channels)] = channels
     return Work(
-        values, wanted, np.zeros((nodes, 3), np.int32), np.zeros(nodes, np.int32),
-        _slots(nodes), np.zeros(nodes, np.bool_),
-        np.zeros((nodes, 9), np.bool_), np.zeros((nodes, 9), np.bool_),
-        np.zeros((nodes, 9, rows), np.uint64), np.zeros((most, 3), np.int32),
-        np.zeros((most, rows), np.uint64), np.zeros((3, rows), np.uint64),
+        values,
+        wanted,
+        np.zeros((nodes, 3), np.int32),
+        np.zeros(nodes, np.int32),
+        _slots(nodes),
+        np.zeros(nodes, np.bool_),
+        np.zeros((nodes, 9), np.bool_),
+        np.zeros((nodes, 9), np.bool_),
+        np.zeros((nodes, 9, rows), np.uint64),
+        np.zeros((most, 3), np.int32),
+        np.zeros((most, rows), np.uint64),
+        np.zeros((3, rows), np.uint64),
         np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1),
-    )  # fmt: skip
+    )
 
 
 def to_shared(graph: Graph, labels: tuple[int, ...]) -> SharedCircuit:

@@ -10,13 +10,4 @@ from difflogic.system.ranks.mpi import MISSING, join, require, started, together
 from difflogic.system.ranks.protocol import ALONE, Ranks
 from difflogic.system.ranks.threads import in_threads
 
-__all__ = [
-    "ALONE",
-    "MISSING",
-    "Ranks",
-    "in_threads",
-    "join",
-    "require",
-    "started",
-    "together",
-]
+__all__ = ["ALONE", "MISSING", "Ranks", "in_threads", "join", "require", "started", "together"]

@@ -144,9 +144,12 @@ def _draw_probabilities(axes: Axes, model: Model) -> None:
     axes.set_title(f"Gates by the probability of their op: {share:.0f} % above {DECIDED}")
     bins = np.linspace(0, 1, 21).tolist()
     axes.hist(
-        [sure[:parts], sure[parts:]], bins=bins, stacked=True, color=COLORS[:2],
+        [sure[:parts], sure[parts:]],
+        bins=bins,
+        stacked=True,
+        color=COLORS[:2],
         label=["perception", "update"],
-    )  # fmt: skip
+    )
     axes.axvline(DECIDED, color=FAINT, linewidth=1, linestyle="--")
     axes.set_yscale("symlog", linthresh=1)
     axes.set_xlabel("probability")

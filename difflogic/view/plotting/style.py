@@ -22,13 +22,24 @@ MARKS = ("o", "s", "^", "D", "v", "P")
 FAINT = "#8a8a8a"
 
 _STYLE: dict[str, Any] = {
-    "font.family": ["DejaVu Sans"], "font.size": 9, "axes.titlesize": 10,
-    "axes.titleweight": "bold", "axes.titlelocation": "left",
-    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
-    "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6,
-    "legend.frameon": False, "lines.linewidth": 1.4, "figure.facecolor": "white",
-    "axes.facecolor": "white", "svg.hashsalt": "dct", "savefig.dpi": 160,
-}  # fmt: skip
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "figure.facecolor": "white",
+    "axes.facecolor": "white",
+    "svg.hashsalt": "dct",
+    "savefig.dpi": 160,
+}
 
 
 def require_matplotlib() -> None:

@@ -69,9 +69,14 @@ def _draw_gates(axes: Axes, number: int, result: VariantResult, ended: Sequence[
         return
     color, _, mark = _look(number)
     axes.plot(
-        [row.epochs_to_exact or 0 for row in exact], [row.active_gates or 0 for row in exact],
-        mark, color=color, label=result.variant, markersize=5, alpha=0.85,
-    )  # fmt: skip
+        [row.epochs_to_exact or 0 for row in exact],
+        [row.active_gates or 0 for row in exact],
+        mark,
+        color=color,
+        label=result.variant,
+        markersize=5,
+        alpha=0.85,
+    )
 
 
 def _draw_shares(axes: Axes, results: Sequence[VariantResult]) -> None:
@@ -99,8 +104,4 @@ def _draw_seconds(axes: Axes, results: Sequence[VariantResult]) -> None:
 
 
 def _look(number: int) -> tuple[str, str, str]:
-    return (
-        COLORS[number % len(COLORS)],
-        LINES[number % len(LINES)],
-        MARKS[number % len(MARKS)],
-    )
+    return (COLORS[number % len(COLORS)], LINES[number % len(LINES)], MARKS[number % len(MARKS)])

@@ -75,9 +75,11 @@ def encode(animation: Animation, suffix: str) -> bytes:
         return out.getvalue()
     images = [_image(frame, animation.palette) for frame in animation.frames]
     options: dict[str, Any] = {
-        "save_all": True, "append_images": images[1:], "loop": 0,
+        "save_all": True,
+        "append_images": images[1:],
+        "loop": 0,
         "duration": animation.milliseconds,
-    }  # fmt: skip
+    }
     if suffix == ".gif":
         images[0].save(out, "GIF", optimize=False, disposal=1, **options)
     elif suffix == ".apng":

@@ -29,12 +29,19 @@ def running(automaton: Automaton) -> dict[str, Any]:
     """Return what it takes to run an automaton: as a list of gates, and as WebAssembly."""
     circuit = automaton.circuit
     return {
-        "height": automaton.height, "width": automaton.width, "boundary": automaton.boundary,
-        "steps": automaton.steps, "fireRate": automaton.fire_rate, "start": automaton.start,
+        "height": automaton.height,
+        "width": automaton.width,
+        "boundary": automaton.boundary,
+        "steps": automaton.steps,
+        "fireRate": automaton.fire_rate,
+        "start": automaton.start,
         "visible": list(automaton.visible_rows),
         "circuit": {
-            "channels": circuit.channels, "labels": list(circuit.labels),
-            "op": circuit.op.tolist(), "a": circuit.a.tolist(), "b": circuit.b.tolist(),
+            "channels": circuit.channels,
+            "labels": list(circuit.labels),
+            "op": circuit.op.tolist(),
+            "a": circuit.a.tolist(),
+            "b": circuit.b.tolist(),
             "outputs": circuit.outputs.tolist(),
         },
         "wasm": {
@@ -42,7 +49,7 @@ def running(automaton: Automaton) -> dict[str, Any]:
             "vectorWords": VECTOR_WORDS,
             "fields": {field.name: int(field) for field in Field},
         },
-    }  # fmt: skip
+    }
 
 
 def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict[str, Any] | None:
@@ -75,16 +82,23 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
     if len(kinds) > MOST_NODES:
         bits = 16 if max(names) < 2**16 else 32
         return about | {
-            "tiled": True, "kinds": "".join(kinds), "a": _packed(first, "<u2"),
-            "b": _packed(second, "<u2"), "names": _packed(names, f"<u{bits // 8}"),
+            "tiled": True,
+            "kinds": "".join(kinds),
+            "a": _packed(first, "<u2"),
+            "b": _packed(second, "<u2"),
+            "names": _packed(names, f"<u{bits // 8}"),
             "nameBits": bits,
-        }  # fmt: skip
+        }
     canvas = lay_out(drawn)
     return about | {
-        "width": _whole(canvas.width), "height": _whole(canvas.height),
-        "kinds": "".join(kinds), "a": first, "b": second, "names": names,
+        "width": _whole(canvas.width),
+        "height": _whole(canvas.height),
+        "kinds": "".join(kinds),
+        "a": first,
+        "b": second,
+        "names": names,
         **_places(canvas),
-    }  # fmt: skip
+    }
 
 
 def drawn_gates(drawn: Mapping[str, Any]) -> list[int]:
@@ -143,9 +157,11 @@ def logits(model: Model, gates: Sequence[int], bits: int = 16) -> dict[str, Any]
     step = LOGIT_STEP if bits == 16 else max(float(np.abs(values).max(initial=0)) / most, 1e-9)
     table = np.rint(values / step).clip(-most, most)
     return {
-        "of": _packed(places, "<u2"), "step": step, "bits": bits,
+        "of": _packed(places, "<u2"),
+        "step": step,
+        "bits": bits,
         "table": _packed(table, f"<i{bits // 8}"),
-    }  # fmt: skip
+    }
 
 
 def _packed(numbers: npt.ArrayLike, kind: str) -> str:

@@ -160,9 +160,9 @@ def gates(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
         ops = {SYMBOLS[Op[name]]: count for name, count in parts[part]["ops"].items()}
         passing = [SYMBOLS[op] for op in PASSING]
         caption = f"{part.capitalize()}: {parts[part]['active']} of {parts[part]['gates']} active"
-        histograms.append({
-            "chart": charts.bars(ops, f"Ops of the {part} gates", passing), "caption": caption,
-        })  # fmt: skip
+        histograms.append(
+            {"chart": charts.bars(ops, f"Ops of the {part} gates", passing), "caption": caption}
+        )
     return {
         "words": f"Of {parts['both']['gates']:,} gates with logits {parts['both']['active']:,} do "
         f"more than hand on one of their inputs{beside}. The others are drawn faintly, and bars "
@@ -220,8 +220,11 @@ def op_table(drawn: Sequence[tuple[Any, bool, bool, bool]], reads: Sequence[Any]
     """Return what the page has to know of each op: how it is written and how it is drawn."""
     return [
         {
-            "symbol": SYMBOLS[op], "sign": SYMBOLS[op] if family.sign == "0 1" else family.sign,
-            "family": family.name.lower(), "inverted": inverted, "reads": list(reads[op]),
+            "symbol": SYMBOLS[op],
+            "sign": SYMBOLS[op] if family.sign == "0 1" else family.sign,
+            "family": family.name.lower(),
+            "inverted": inverted,
+            "reads": list(reads[op]),
         }
         for op, (family, _, _, inverted) in enumerate(drawn)
-    ]  # fmt: skip
+    ]

@@ -56,9 +56,12 @@ def _told(begun: Sequence[Restart], all_of_them: bool) -> str:
 
 
 def _losses(
-    history: History, marks: dict[str, float], starts: Sequence[int], exact: float | None,
+    history: History,
+    marks: dict[str, float],
+    starts: Sequence[int],
+    exact: float | None,
     published: int | None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     soft = [(row.epoch, row.soft_loss) for row in history]
     hard = [(row.epoch, row.hard_loss) for row in history if row.hard_loss is not None]
     searched = [row.epoch for row in history if row.searched]
@@ -94,9 +97,11 @@ def _decided(
 
 
 def _searches(
-    before: Sequence[tuple[int, int]], after: Sequence[tuple[int, int]], marks: dict[str, float],
+    before: Sequence[tuple[int, int]],
+    after: Sequence[tuple[int, int]],
+    marks: dict[str, float],
     starts: Sequence[int],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     drawn = [charts.Line("before a search", before), charts.Line("after it", after)]
     return {
         "chart": charts.lines(drawn, "epoch", marks, starts=starts, height=LOW),

@@ -15,10 +15,22 @@ from difflogic.view.reports.source import Source
 from difflogic.view.reports.target import introduce
 
 SCRIPTS = (
-    "random_bits.js", "grid.js", "interpreter.js", "compiled.js", "simulation.js", "judge.js",
-    "screen.js", "curve.js", "circuit_view.js", "drawing.js", "tiles.js", "details.js", "player.js",
-    "pointer.js", "main.js",
-)  # fmt: skip
+    "random_bits.js",
+    "grid.js",
+    "interpreter.js",
+    "compiled.js",
+    "simulation.js",
+    "judge.js",
+    "screen.js",
+    "curve.js",
+    "circuit_view.js",
+    "drawing.js",
+    "tiles.js",
+    "details.js",
+    "player.js",
+    "pointer.js",
+    "main.js",
+)
 """The page's modules, each after those that it imports."""
 
 
@@ -37,12 +49,14 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
     data: dict[str, Any] = {
-        "automaton": circuits.running(small), "target": introduction.target,
-        "first": introduction.first, "simplified": simplified,
+        "automaton": circuits.running(small),
+        "target": introduction.target,
+        "first": introduction.first,
+        "simplified": simplified,
         "trainedDrawing": "before" if simplified else "after" if model else None,
         "drawings": {"after": after, "before": before},
         "ops": contents.op_table([DRAWN[op] for op in Op], READS),
-    }  # fmt: skip
+    }
     if model is not None and before is not None:
         bits = 8 if "tiled" in before else 16
         data["logits"] = circuits.logits(model, circuits.drawn_gates(before), bits)
@@ -51,23 +65,35 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     page = environment.from_string(asset("report.html"))
     return page.render(
-        title=trained.name, policy=policy(style, script), style=Markup(style),
-        script=Markup(script), data=Markup(embedded(data)), version=__version__,
-        lead=introduction.lead, invitation=introduction.invitation, wrong=introduction.wrong,
-        facts=contents.head_facts(source, small), steps=trained.steps,
-        equations=shown, more_equations=more, training=contents.training(source),
-        tests=contents.tests(results), assurance=contents.assurance(results),
+        title=trained.name,
+        policy=policy(style, script),
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(embedded(data)),
+        version=__version__,
+        lead=introduction.lead,
+        invitation=introduction.invitation,
+        wrong=introduction.wrong,
+        facts=contents.head_facts(source, small),
+        steps=trained.steps,
+        equations=shown,
+        more_equations=more,
+        training=contents.training(source),
+        tests=contents.tests(results),
+        assurance=contents.assurance(results),
         gates=contents.gates(results),
         **_circuit_words(trained, small, before is not None),
-    )  # fmt: skip
+    )
 
 
 def _circuit_words(trained: Automaton, small: Automaton, drawn: bool) -> dict[str, Any]:
     if small.circuit is trained.circuit:
         return {
             "circuit_words": "The circuit of one cell.",
-            "after_label": _count(small), "before_label": None, "before_missing": None,
-        }  # fmt: skip
+            "after_label": _count(small),
+            "before_label": None,
+            "before_missing": None,
+        }
     dropped = trained.circuit.channels - small.circuit.channels
     words = (
         f"Training left {_count(trained)}, those of perception counted for each channel, most of "
@@ -85,9 +111,11 @@ def _circuit_words(trained: Automaton, small: Automaton, drawn: bool) -> dict[st
             "--unsimplified writes it."
         )
     return {
-        "circuit_words": words, "after_label": f"simplified: {_count(small)}",
-        "before_label": "as trained" if drawn else None, "before_missing": missing,
-    }  # fmt: skip
+        "circuit_words": words,
+        "after_label": f"simplified: {_count(small)}",
+        "before_label": "as trained" if drawn else None,
+        "before_missing": missing,
+    }
 
 
 def _count(automaton: Automaton) -> str:

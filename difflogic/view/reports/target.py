@@ -33,9 +33,14 @@ def introduce(automaton: Automaton, config: Config | None, gates: int) -> Introd
         "next state."
     )
     first = {
-        "height": automaton.height, "width": automaton.width, "speed": STEPS_PER_SECOND,
-        "pauses": False, "marks": True, "brush": "erase", "size": 5,
-    }  # fmt: skip
+        "height": automaton.height,
+        "width": automaton.width,
+        "speed": STEPS_PER_SECOND,
+        "pauses": False,
+        "marks": True,
+        "brush": "erase",
+        "size": 5,
+    }
     if config is None:
         return Introduction(lead, "Press play, and paint on the cells.", None, first)
     lead += " Nobody wrote these gates: gradient descent found them."

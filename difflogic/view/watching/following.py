@@ -67,9 +67,10 @@ class Follower:
             rows = tuple(history.rows) if history is not None else ()
             self._numbers = numbers
             self._feed.offer(
-                rows=rows, status=_status(summary, rows),
+                rows=rows,
+                status=_status(summary, rows),
                 exact_epoch=summary.get("exact_epoch") if summary else None,
-            )  # fmt: skip
+            )
         model = _stamp(path / MODEL)
         if model is not None and model != self._model:
             found = Model.load(path / MODEL)
@@ -103,9 +104,12 @@ def _run(sweep: SweepDirectory, question: Question, path: Path, shown: Path) -> 
         summary = None
     status = _status(summary, [0] if path.is_dir() else [])
     return {
-        "variant": path.parent.name, "seed": path.name.removeprefix("seed"), "status": status,
-        "exactEpoch": summary.get("exact_epoch") if summary else None, "shown": path == shown,
-    }  # fmt: skip
+        "variant": path.parent.name,
+        "seed": path.name.removeprefix("seed"),
+        "status": status,
+        "exactEpoch": summary.get("exact_epoch") if summary else None,
+        "shown": path == shown,
+    }
 
 
 def _status(summary: dict[str, Any] | None, rows: Any) -> Status:

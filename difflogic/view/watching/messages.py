@@ -51,10 +51,13 @@ class Told:
             self._wiring = model.circuit
             yield "circuit", {"epoch": snapshot.epoch, **_circuit(model, known)}
         state = {
-            "status": snapshot.status, "exactEpoch": snapshot.exact_epoch,
-            "seconds": _seconds(snapshot), "runs": list(snapshot.runs), "path": snapshot.path,
+            "status": snapshot.status,
+            "exactEpoch": snapshot.exact_epoch,
+            "seconds": _seconds(snapshot),
+            "runs": list(snapshot.runs),
+            "path": snapshot.path,
             "training": snapshot.training,
-        }  # fmt: skip
+        }
         if state != self._state:
             self._state = state
             yield "state", state
@@ -73,20 +76,27 @@ class Told:
         new = list(unheard[::stride])
         if count and (not new or new[-1] is not rows[count - 1]):
             new.append(rows[count - 1])
-        yield "rows", {
-            "begins": begins,
-            "rows": [
-                [
-                    row.epoch, row.soft_loss, row.hard_loss, row.accuracy, row.decided,
-                    row.attempt,
-                ]
-                for row in new
-            ],
-            "searches": [_search(row) for row in unheard if row.searched][-MOST_EVENTS:],
-            # From the last row that was told, to which the first of the others is compared.
-            "starts": restarts(rows[max(0, begun - 1) : count])[-MOST_EVENTS:],
-            "givenUp": sum(row.given_up for row in unheard) if tells_attempts(rows) else None,
-        }  # fmt: skip
+        yield (
+            "rows",
+            {
+                "begins": begins,
+                "rows": [
+                    [
+                        row.epoch,
+                        row.soft_loss,
+                        row.hard_loss,
+                        row.accuracy,
+                        row.decided,
+                        row.attempt,
+                    ]
+                    for row in new
+                ],
+                "searches": [_search(row) for row in unheard if row.searched][-MOST_EVENTS:],
+                # From the last row that was told, to which the first of the others is compared.
+                "starts": restarts(rows[max(0, begun - 1) : count])[-MOST_EVENTS:],
+                "givenUp": sum(row.given_up for row in unheard) if tells_attempts(rows) else None,
+            },
+        )
 
 
 def _search(row: MetricsRow) -> list[Any]:
@@ -106,16 +116,23 @@ def _run(model: Model) -> dict[str, Any]:
     introduction = introduce(automaton, config, automaton.circuit.gates)
     start, goal = _sample(model)
     return {
-        "name": config.name, "seed": config.training.seed, "epochs": config.training.epochs,
-        "height": config.task.height, "width": config.task.width,
-        "boundary": config.automaton.boundary, "steps": config.automaton.steps,
-        "fireRate": config.automaton.fire_rate, "visible": list(automaton.visible_rows),
+        "name": config.name,
+        "seed": config.training.seed,
+        "epochs": config.training.epochs,
+        "height": config.task.height,
+        "width": config.task.width,
+        "boundary": config.automaton.boundary,
+        "steps": config.automaton.steps,
+        "fireRate": config.automaton.fire_rate,
+        "visible": list(automaton.visible_rows),
         "target": introduction.target,
-        "start": _texts(start), "goal": None if goal is None else _texts(goal),
+        "start": _texts(start),
+        "goal": None if goal is None else _texts(goal),
         "published": config.published.learned_by,
-        "layers": _layer_names(model), "symbols": list(gates.SYMBOLS),
+        "layers": _layer_names(model),
+        "symbols": list(gates.SYMBOLS),
         "passing": [int(gates.Op.A), int(gates.Op.B)],
-    }  # fmt: skip
+    }
 
 
 def _sample(model: Model) -> tuple[np.ndarray, np.ndarray | None]:

@@ -10,9 +10,16 @@ from difflogic.view.reports.assets import asset, bundle, policy
 _FILES = Path(__file__).with_name("page")
 
 SCRIPTS = (
-    "random_bits.js", "grid.js", "interpreter.js", "simulation.js", "judge.js", "screen.js",
-    "curve.js", "player.js", "pointer.js",
-)  # fmt: skip
+    "random_bits.js",
+    "grid.js",
+    "interpreter.js",
+    "simulation.js",
+    "judge.js",
+    "screen.js",
+    "curve.js",
+    "player.js",
+    "pointer.js",
+)
 """Modules that reports have, too."""
 
 OWN = ("soft.js", "charts.js", "watch.js")

@@ -113,9 +113,9 @@ class TestBadExports:
         [
             (crossed(), "x.rule", "2 channels matter to what is visible, and a rule for Golly has"),
             (born(), "x.rule", "Golly does not compute regions that are empty"),
-            (EDGES.circuit, "a b.rule", 'the name of no rule for Golly: name the file by letters'),
+            (EDGES.circuit, "a b.rule", "the name of no rule for Golly: name the file by letters"),
         ],
-    )  # fmt: skip
+    )
     def test_golly(self, dct: Dct, circuit: LogicCircuit, file: str, says: str) -> None:
         source = save(circuit, visible=(0,))
         result = dct("export", source, "-o", file)

@@ -47,9 +47,12 @@ def life(tmp_path: Path) -> str:
 def pair(tmp_path: Path) -> str:
     """Channel 0 follows channel 5, which is inverted; nobody reads channel 3."""
     circuit = LogicCircuit(
-        np.array([Op.NOT_A, Op.AND]), np.array([14, 0]), np.array([0, 1]),
-        np.array([14, 28, 27]), (0, 3, 5),
-    )  # fmt: skip
+        np.array([Op.NOT_A, Op.AND]),
+        np.array([14, 0]),
+        np.array([0, 1]),
+        np.array([14, 28, 27]),
+        (0, 3, 5),
+    )
     example = automaton(circuit, name="pair", visible=(0,), boundary="zero", height=4, width=9)
     return save(example, tmp_path / "pair.json")
 
@@ -122,9 +125,12 @@ class TestText:
     def test_in_ascii_where_nothing_else_can_be_shown(self, pair: str) -> None:
         command = [sys.executable, "-m", "cli", "inspect", pair, "--unsimplified"]
         done = subprocess.run(
-            command, cwd=REPOSITORY, capture_output=True, check=True,
+            command,
+            cwd=REPOSITORY,
+            capture_output=True,
+            check=True,
             env={**os.environ, "PYTHONIOENCODING": "latin-1"},
-        )  # fmt: skip
+        )
         assert done.stdout.isascii()
         assert b"n5' = ~C5" in done.stdout
         assert b"?" not in done.stdout

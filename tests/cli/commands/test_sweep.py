@@ -45,12 +45,17 @@ def test_a_sweep_from_beginning_to_end(
     assert place.parent.name == "runs"
     assert place.name.endswith("-sweep-checkerboard-small")
     assert {path.name for path in place.iterdir()} == {
-        "sweep.toml", "table.csv", "table.json", "table.md",
-        "weight_decay=0.0", "weight_decay=0.5",
-    }  # fmt: skip
+        "sweep.toml",
+        "table.csv",
+        "table.json",
+        "table.md",
+        "weight_decay=0.0",
+        "weight_decay=0.5",
+    }
     assert [variant["values"] for variant in data["variants"]] == [
-        {"training.weight_decay": 0.0}, {"training.weight_decay": 0.5},
-    ]  # fmt: skip
+        {"training.weight_decay": 0.0},
+        {"training.weight_decay": 0.5},
+    ]
     for run in data["runs"]:
         path = place / run["variant"] / f"seed{run['seed']}"
         summary = json.loads((path / "summary.json").read_text())

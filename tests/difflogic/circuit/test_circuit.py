@@ -80,9 +80,7 @@ class TestCheck:
         ],
     )
     def test_what_does_not_fit(self, change: dict[str, Any], message: str) -> None:
-        fitting = {
-            "op": [1, 6], "a": [0, 18], "b": [1, 2], "outputs": [18, 19], "labels": (0, 1)
-        }  # fmt: skip
+        fitting = {"op": [1, 6], "a": [0, 18], "b": [1, 2], "outputs": [18, 19], "labels": (0, 1)}
         LogicCircuit(**fitting)  # type: ignore[arg-type]
         with pytest.raises(CircuitError, match=message):
             LogicCircuit(**(fitting | change))  # type: ignore[arg-type]

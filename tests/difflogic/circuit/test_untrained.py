@@ -15,9 +15,7 @@ from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 
-PLAIN = [
-    "perception.distinct_wiring=false", "perception.all_directions=false", "update.carry=0",
-]  # fmt: skip
+PLAIN = ["perception.distinct_wiring=false", "perception.all_directions=false", "update.carry=0"]
 """Settings by which nothing is done about where signals go."""
 
 LIZARD = load_config("lizard", PLAIN).architecture
@@ -80,9 +78,14 @@ def test_four_kernels_see_all_around():
 )
 def test_other_kernels_see_the_first_of_these(kernels, gates, seen):
     architecture = Architecture(
-        2, kernels, gates, (32, 16, 8, 4, 2), update_wiring="random",
-        distinct_wiring=True, all_directions=True,
-    )  # fmt: skip
+        2,
+        kernels,
+        gates,
+        (32, 16, 8, 4, 2),
+        update_wiring="random",
+        distinct_wiring=True,
+        all_directions=True,
+    )
     circuit = wire(architecture, np.random.default_rng(3))
     for kernel, expected in enumerate(seen):
         found = [seen_by(circuit, kernel, output) for output in range(len(expected))]
@@ -190,9 +193,15 @@ def test_an_output_that_sees_two_begins_as_their_xor():
 def test_no_kernel_begins_as_a_constant(wiring):
     """Where gates share inputs, both of the last one's may come from the same neighbour."""
     deep = Architecture(
-        1, 4, (8, 8, 4, 2, 1), (4, 2, 1), perception_wiring=wiring, update_wiring="random",
-        distinct_wiring=True, all_directions=True,
-    )  # fmt: skip
+        1,
+        4,
+        (8, 8, 4, 2, 1),
+        (4, 2, 1),
+        perception_wiring=wiring,
+        update_wiring="random",
+        distinct_wiring=True,
+        all_directions=True,
+    )
     ones = alone = 0
     for seed in range(60):
         circuit = wire(deep, np.random.default_rng(seed))

@@ -203,9 +203,14 @@ def test_damage_and_counts_are_those_of_the_oracle(problem, seed, moving):
         simulator.load(ops, watched)
         simulator.state[:] = simulator.pack_states(problem.starts)
         script = simulator.script(
-            steps, problem.masks, damage, at.tolist(), targets if moving else targets[0],
-            channels, ignored,
-        )  # fmt: skip
+            steps,
+            problem.masks,
+            damage,
+            at.tolist(),
+            targets if moving else targets[0],
+            channels,
+            ignored,
+        )
         np.testing.assert_array_equal(simulator.run(script), expected)
     simulator.load(ops)
     found = simulator.rollout(problem.starts, steps, problem.masks, damage)

@@ -60,9 +60,13 @@ class Case:
         for sample, slope in enumerate(self.whole_slope()):
             mask = None if self.masks is None else self.masks[sample]
             states = oracle.rollout(
-                self.netlist, coefficients, self.starts[sample], self.steps, self.grid.boundary,
+                self.netlist,
+                coefficients,
+                self.starts[sample],
+                self.steps,
+                self.grid.boundary,
                 mask,
-            )  # fmt: skip
+            )
             total += oracle.coefficient_gradients(
                 self.netlist, coefficients, states, slope, self.grid.boundary, mask
             )
@@ -70,9 +74,11 @@ class Case:
 
 
 cases = given(
-    seed=st.integers(0, 2**32), boundary=st.sampled_from(["zero", "periodic"]),
-    masked=st.booleans(), passing=st.sampled_from([0.0, 0.5, 0.9]),
-)  # fmt: skip
+    seed=st.integers(0, 2**32),
+    boundary=st.sampled_from(["zero", "periodic"]),
+    masked=st.booleans(),
+    passing=st.sampled_from([0.0, 0.5, 0.9]),
+)
 
 
 @cases

@@ -211,8 +211,10 @@ def check(netlist):
     """Check both directions of a netlist's program, by symbols."""
     program = compile_program(netlist)
     symbols = Symbols(netlist)
-    for code, rows in ((program.forward, program.forward_rows),
-                       (program.backward, program.backward_rows)):  # fmt: skip
+    for code, rows in (
+        (program.forward, program.forward_rows),
+        (program.backward, program.backward_rows),
+    ):
         tile = new_tile(rows, netlist)
         run_forward(code, symbols, tile)
         assert [tile[row] for row in code.outputs] == netlist.outputs.tolist()

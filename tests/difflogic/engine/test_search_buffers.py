@@ -50,9 +50,12 @@ def bytes_of(thing, seen=None):
 
 
 @given(
-    st.integers(1, 40), st.integers(1, 40), st.sampled_from(["zero", "periodic"]),
-    st.integers(1, 9), st.integers(1, 5),
-)  # fmt: skip
+    st.integers(1, 40),
+    st.integers(1, 40),
+    st.sampled_from(["zero", "periodic"]),
+    st.integers(1, 9),
+    st.integers(1, 5),
+)
 @settings(max_examples=40)
 def test_gradients(height, width, boundary, steps, samples):
     grid = Grid(height, width, boundary)

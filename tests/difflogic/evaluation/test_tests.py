@@ -46,9 +46,15 @@ def drawn(config, draw, starts, steps, fire_rate):
     """Starts, targets and masks of a test."""
     states, targets = draw_batch(make_task(config), SEED, draw, starts, Purpose.EVALUATION_START)
     masks = draw_masks(
-        SEED, draw, starts, steps, config.task.height, config.task.width, fire_rate,
+        SEED,
+        draw,
+        starts,
+        steps,
+        config.task.height,
+        config.task.width,
+        fire_rate,
         Purpose.EVALUATION_MASK,
-    )  # fmt: skip
+    )
     return states, targets, [None] * starts if masks is None else masks
 
 
@@ -85,10 +91,17 @@ class TestGeneralisation:
             rows[y][x] = "#"
             picture = tmp_path / "dot.txt"
             picture.write_text("\n".join("".join(row) for row in rows))
-            config = load_config("lizard", [
-                f"task.height={height}", f"task.width={width}", f'task.target="{picture}"',
-                "automaton.channels=1", "perception.kernels=1", "update.gates=[1]",
-            ])  # fmt: skip
+            config = load_config(
+                "lizard",
+                [
+                    f"task.height={height}",
+                    f"task.width={width}",
+                    f'task.target="{picture}"',
+                    "automaton.channels=1",
+                    "perception.kernels=1",
+                    "update.gates=[1]",
+                ],
+            )
             model = wired(config, [[(Op.A, 0, 0)]])
             (count,) = generalisation.run(subject_of(model))["counts"]
             at_home = (y, x) == (height // 2, width // 2)
@@ -249,12 +262,12 @@ class TestChoice:
     def test_which_apply(self):
         checkerboard = [test.name for test in choose(tiny())]
         assert checkerboard == list(TESTS)
-        assert [test.name for test in choose(load_config("game-of-life"))] == [
-            "exactness", "gates",
-        ]  # fmt: skip
+        assert [test.name for test in choose(load_config("game-of-life"))] == ["exactness", "gates"]
         assert [test.name for test in choose(load_config("lizard"))] == [
-            "exactness", "generalisation", "gates",
-        ]  # fmt: skip
+            "exactness",
+            "generalisation",
+            "gates",
+        ]
         assert [test.name for test in choose(load_config("letter-g"))] == ["exactness", "gates"]
 
     def test_exactness_is_always_there(self):

@@ -44,9 +44,15 @@ def expected_counts(model, scene, config):
     )
     grid, steps = scene.grid, scene.at[-1]
     masks = draw_masks(
-        STREAMS.seed, STREAMS.epoch, STARTS, steps, grid.height, grid.width, scene.fire_rate,
+        STREAMS.seed,
+        STREAMS.epoch,
+        STARTS,
+        steps,
+        grid.height,
+        grid.width,
+        scene.fire_rate,
         STREAMS.mask,
-    )  # fmt: skip
+    )
     counts = np.zeros((len(scene.at), STARTS), int)
     for n in range(STARTS):
         zero = None

@@ -82,7 +82,7 @@ def test_any_bytes_give_a_value_or_an_error(text):
         (b"\xef\xbb\xbf{}", "byte 0 is no ASCII"),
         ("{}".encode("utf-16"), "or one in another encoding"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_json(text, says):
     assert says in problem(text)
 

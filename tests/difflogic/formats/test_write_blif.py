@@ -161,9 +161,11 @@ def parse_binary(data):
         gates.append([own, x, x - number()])
     symbols = rest[place:].split(b"\nc\n")[0].decode().splitlines()
     return (
-        [2 * (i + 1) for i in range(inputs)], rows, gates,
+        [2 * (i + 1) for i in range(inputs)],
+        rows,
+        gates,
         dict(line.split() for line in symbols),
-    )  # fmt: skip
+    )
 
 
 @settings(max_examples=40)

@@ -233,7 +233,10 @@ def test_a_chain_of_thousands_of_gates(op: Op) -> None:
     inputs = 9 * channels
     rows = inputs + np.arange(gates) - 1
     circuit = LogicCircuit(
-        np.full(gates, op), rows, rng.integers(0, inputs, gates),
-        np.full(channels, inputs + gates - 1), tuple(range(channels)),
-    )  # fmt: skip
+        np.full(gates, op),
+        rows,
+        rng.integers(0, inputs, gates),
+        np.full(channels, inputs + gates - 1),
+        tuple(range(channels)),
+    )
     check(circuit, equations(circuit))  # by doubling, this would never end

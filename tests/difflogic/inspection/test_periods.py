@@ -67,8 +67,13 @@ def test_several_channels_repeat_together() -> None:
     assert on_torus(bits) == inside(bits) == Period(3, 2)
 
 
-@given(arrays(np.uint8, st.tuples(st.just(1), st.integers(1, 5), st.integers(1, 5)),
-              elements=st.integers(0, 1)))  # fmt: skip
+@given(
+    arrays(
+        np.uint8,
+        st.tuples(st.just(1), st.integers(1, 5), st.integers(1, 5)),
+        elements=st.integers(0, 1),
+    )
+)
 def test_the_shifts_of_a_torus(bits: np.ndarray) -> None:
     _, rows, columns = bits.shape
     same = {

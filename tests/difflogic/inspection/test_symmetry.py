@@ -86,9 +86,16 @@ def test_rules_made_symmetric(seed: int, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("born", "stays", "totalistic"),
-    [("3", "23", False), ("36", "23", False), ("", "", True), ("0", "8", True),
-     ("45678", "45678", False), ("5678", "45678", True), ("1357", "02468", True)],
-)  # fmt: skip
+    [
+        ("3", "23", False),
+        ("36", "23", False),
+        ("", "", True),
+        ("0", "8", True),
+        ("45678", "45678", False),
+        ("5678", "45678", True),
+        ("1357", "02468", True),
+    ],
+)
 def test_notation(born: str, stays: str, totalistic: bool) -> None:
     circuit = life_like(born, stays)
     rule = examine(circuit, 20)

@@ -26,8 +26,7 @@ def model(tmp_path_factory):
     """A saved model, and its file."""
     made = Model.create(
         load_config(
-            "checkerboard",
-            ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"],
+            "checkerboard", ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"]
         )
     )
     path = tmp_path_factory.mktemp("run") / "model.npz"

@@ -21,8 +21,7 @@ from difflogic.system.streams import Purpose, stream
 
 CONFIG = load_config("checkerboard-small", ["training.initial_logit=7.5"])
 TINY = load_config(
-    "checkerboard",
-    ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"],
+    "checkerboard", ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"]
 )
 DISTINCT = load_config("checkerboard-small", ["perception.distinct_wiring=true"])
 PATTERN = load_config("lizard", ["task.height=22"])

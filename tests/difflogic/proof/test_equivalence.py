@@ -26,7 +26,7 @@ from tests.difflogic.logic.circuits import (
     circuits,
     naive,
     same_next_states,
-)  # fmt: skip
+)
 
 ALL_CASES, SAT = Limits(exhaustive=20), Limits(exhaustive=-1)
 methods = pytest.mark.parametrize("limits", [ALL_CASES, SAT], ids=["cases", "sat"])
@@ -276,12 +276,20 @@ class TestReport:
         found = proof.as_dict()
         assert found["verdict"] == "different"
         assert found["counterexample"] == {
-            "channel": 0, "before": 0, "after": 1, "inputs": {"NW0": 1, "C0": 0}
-        }  # fmt: skip
+            "channel": 0,
+            "before": 0,
+            "after": 1,
+            "inputs": {"NW0": 1, "C0": 0},
+        }
         assert found["outputs"][0] | {"seconds": 0} == {
-            "channel": 0, "verdict": "different", "method": "exhaustive", "inputs": 2,
-            "cases": 4, "conflicts": 0, "seconds": 0,
-        }  # fmt: skip
+            "channel": 0,
+            "verdict": "different",
+            "method": "exhaustive",
+            "inputs": 2,
+            "cases": 4,
+            "conflicts": 0,
+            "seconds": 0,
+        }
 
     def test_surroundings(self) -> None:
         from dataclasses import replace
@@ -290,9 +298,10 @@ class TestReport:
         assert differences(one, one) == []
         other = replace(one, boundary="zero", fire_rate=0.5, visible=(1,))
         assert differences(one, other) == [
-            "boundary periodic, and zero", "fire rate 1.0, and 0.5",
+            "boundary periodic, and zero",
+            "fire rate 1.0, and 0.5",
             "visible channels [0], and [1]",
-        ]  # fmt: skip
+        ]
 
 
 def wide_circuits(seed: int) -> tuple[LogicCircuit, LogicCircuit]:
@@ -329,9 +338,10 @@ def to_z3(circuit: LogicCircuit, label: int):  # type: ignore[no-untyped-def]
 
 def to_blif(circuit: LogicCircuit) -> str:
     lines = [
-        ".model m", ".inputs " + " ".join(f"r{row}" for row in range(circuit.inputs)),
+        ".model m",
+        ".inputs " + " ".join(f"r{row}" for row in range(circuit.inputs)),
         ".outputs " + " ".join(f"o{label}" for label in circuit.labels),
-    ]  # fmt: skip
+    ]
     for gate, (op, a, b) in enumerate(zip(circuit.op, circuit.a, circuit.b, strict=True)):
         lines.append(f".names r{a} r{b} r{circuit.inputs + gate}")
         lines += [f"{c >> 1}{c & 1} 1" for c in range(4) if op >> (3 - c) & 1] or ["-- 0"]
@@ -365,9 +375,13 @@ class TestAgainstOthers:
             for name, circuit in (("before", before), ("other", other)):
                 (tmp_path / f"{name}.blif").write_text(to_blif(circuit))
             said = subprocess.run(
-                ["berkeley-abc", "-c", "cec before.blif other.blif"], cwd=tmp_path,
-                capture_output=True, text=True, timeout=60, check=False,
-            ).stdout  # fmt: skip
+                ["berkeley-abc", "-c", "cec before.blif other.blif"],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            ).stdout
             assert "equivalent" in said.lower()
             equal = "are equivalent" in said
             assert prove(before, other, (0, 1, 2)).equal == equal

@@ -59,8 +59,12 @@ def check(folder: Path) -> Check:
         (folder / "proof.json").write_text(text)
         done = subprocess.run(
             [sys.executable, "-I", checker, "proof.json", *map(str, arguments)],
-            cwd=folder, capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
         return done.returncode == 0, done.stdout + done.stderr
 
     return run
@@ -170,9 +174,20 @@ def no_channel(proof: dict[str, Any]) -> None:
 
 
 FORGERIES = (
-    flip_gate, flip_target, flip_start, other_wires, a_cycle, no_output, a_smaller_grid,
-    another_boundary, more_steps, no_step, no_case, a_cell_short, no_channel,
-)  # fmt: skip
+    flip_gate,
+    flip_target,
+    flip_start,
+    other_wires,
+    a_cycle,
+    no_output,
+    a_smaller_grid,
+    another_boundary,
+    more_steps,
+    no_step,
+    no_case,
+    a_cell_short,
+    no_channel,
+)
 
 
 @pytest.mark.parametrize("forge", FORGERIES)

@@ -35,8 +35,12 @@ def check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[bool,
         (folder / "certificate.json").write_text(text)
         done = subprocess.run(
             [sys.executable, "-I", "check.py", "certificate.json", *map(str, arguments)],
-            cwd=folder, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         return done.returncode == 0, done.stdout + done.stderr
 
     return run
@@ -106,9 +110,16 @@ def a_smaller_grid(proof: dict[str, Any]) -> None:
 
 
 FORGERIES = (
-    flip_gate, flip_target, skip_a_step, stop_early, begin_late, claim_an_earlier_step,
-    know_too_much, other_wires, a_smaller_grid,
-)  # fmt: skip
+    flip_gate,
+    flip_target,
+    skip_a_step,
+    stop_early,
+    begin_late,
+    claim_an_earlier_step,
+    know_too_much,
+    other_wires,
+    a_smaller_grid,
+)
 
 
 @pytest.mark.parametrize("forge", FORGERIES)

@@ -31,9 +31,13 @@ from tests.difflogic.training.tiny import growing, tiny
 
 STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 LIFE = (
-    "task.height=3", "task.width=3", "automaton.channels=1", "automaton.steps=1",
-    "automaton.boundary=periodic", "update.gates=[8,4,2,1]",
-)  # fmt: skip
+    "task.height=3",
+    "task.width=3",
+    "automaton.channels=1",
+    "automaton.steps=1",
+    "automaton.boundary=periodic",
+    "update.gates=[8,4,2,1]",
+)
 
 
 compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
@@ -187,9 +191,7 @@ def test_a_single_wrong_neighbourhood_is_seen():
     """Of all 512, the last one: a living cell with eight neighbours, which dies."""
     netlist, ops = game_of_life()
     config = life()
-    config = config.model_copy(
-        update={"task": config.task.model_copy(update={"rule": "B3/S238"})}
-    )  # fmt: skip
+    config = config.model_copy(update={"task": config.task.model_copy(update={"rule": "B3/S238"})})
     finisher, found = finish(netlist, config, sure(ops), candidates=0)
     assert not found.exact
     assert found.wrong_before == found.wrong == found.wrong_fresh == 9

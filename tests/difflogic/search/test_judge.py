@@ -42,11 +42,18 @@ def netlist_of(name: str) -> tuple[Netlist, np.ndarray]:
 
 
 def config_of(channels: int, *overrides: str) -> Config:
-    return load_config("checkerboard", [
-        f"automaton.channels={channels}", f"update.gates=[16,8,{channels}]",
-        "perception.kernels=1", "update.wiring=random", "task.height=8", "task.width=8",
-        *overrides,
-    ])  # fmt: skip
+    return load_config(
+        "checkerboard",
+        [
+            f"automaton.channels={channels}",
+            f"update.gates=[16,8,{channels}]",
+            "perception.kernels=1",
+            "update.wiring=random",
+            "task.height=8",
+            "task.width=8",
+            *overrides,
+        ],
+    )
 
 
 @contextmanager
@@ -107,10 +114,13 @@ def stained() -> tuple[Netlist, np.ndarray]:
     ops = [*circuit.op.tolist(), Op.OR]
     outputs = [first + len(ops) - 1, *outputs[1:], stain]
     netlist = Netlist(
-        channels, np.array([*a, moved(int(circuit.outputs[0]))], np.int32),
-        np.array([*b, stain], np.int32), np.arange(len(ops), dtype=np.int32),
-        np.array(outputs, np.int32), len(ops),
-    )  # fmt: skip
+        channels,
+        np.array([*a, moved(int(circuit.outputs[0]))], np.int32),
+        np.array([*b, stain], np.int32),
+        np.arange(len(ops), dtype=np.int32),
+        np.array(outputs, np.int32),
+        len(ops),
+    )
     return netlist, np.array(ops, np.uint8)
 
 
@@ -145,9 +155,11 @@ def test_a_search_ends_where_nothing_is_wrong_and_nothing_proved(
     config = config_of(netlist.channels)
     monkeypatch.setattr(judging, "by_sets", lambda asked: deciding.decide(asked, 0.0))
     monkeypatch.setattr(judging, "decide_quickly", lambda asked: deciding.decide(asked, -1.0))
-    monkeypatch.setattr(deciding, "_run_on_sets", lambda asked: (
-        [deciding.sets.everything(asked.circuit.channels, asked.board)], None
-    ))  # fmt: skip
+    monkeypatch.setattr(
+        deciding,
+        "_run_on_sets",
+        lambda asked: ([deciding.sets.everything(asked.circuit.channels, asked.board)], None),
+    )
     logits = np.zeros((OPS, len(ops)))
     logits[ops, np.arange(len(ops))] = 2.0
     with finisher_of(config, netlist) as finisher:

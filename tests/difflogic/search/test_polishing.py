@@ -32,11 +32,18 @@ STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
 def board(channels: int, *overrides: str) -> Config:
     """A checkerboard of 8×8 cells for circuits from elsewhere."""
-    return load_config("checkerboard", [
-        f"automaton.channels={channels}", f"update.gates=[16,8,{channels}]",
-        "perception.kernels=1", "update.wiring=random", "task.height=8", "task.width=8",
-        *overrides,
-    ])  # fmt: skip
+    return load_config(
+        "checkerboard",
+        [
+            f"automaton.channels={channels}",
+            f"update.gates=[16,8,{channels}]",
+            "perception.kernels=1",
+            "update.wiring=random",
+            "task.height=8",
+            "task.width=8",
+            *overrides,
+        ],
+    )
 
 
 def netlist_of(name: str) -> tuple[Netlist, np.ndarray]:
@@ -62,9 +69,13 @@ def finisher_of(
 
 
 def polished(
-    config: Config, netlist: Netlist, ops: np.ndarray, budget: int = 1500, workers: int = 1,
+    config: Config,
+    netlist: Netlist,
+    ops: np.ndarray,
+    budget: int = 1500,
+    workers: int = 1,
     seed: int = 0,
-) -> Polished:  # fmt: skip
+) -> Polished:
     found = Finished(ops, True, 0, 0, 0, 0)
     with finisher_of(config, netlist, budget, workers) as finisher:
         made = finisher.polish(found, np.random.default_rng(seed))
@@ -91,10 +102,12 @@ def test_a_polished_checkerboard_is_certified_and_no_later(name: str) -> None:
     config = board(netlist.channels, f"automaton.fire_rate={rate}", "automaton.steps=40")
     judge = Judge(netlist, Plan.of(config, 8, STREAMS))
     found = polished(config, netlist, ops)
-    assert found.before == Extent(len(active_gates(netlist, ops, (0,))),
-                                  judge(ops).finding.from_step)  # fmt: skip
-    assert found.after == Extent(len(active_gates(netlist, found.ops, (0,))),
-                                 judge(found.ops).finding.from_step)  # fmt: skip
+    assert found.before == Extent(
+        len(active_gates(netlist, ops, (0,))), judge(ops).finding.from_step
+    )
+    assert found.after == Extent(
+        len(active_gates(netlist, found.ops, (0,))), judge(found.ops).finding.from_step
+    )
     assert found.after <= found.before
     # What the visible channel does not depend on does nothing any more.
     assert len(active_gates(netlist, found.ops)) == found.after.gates
@@ -200,8 +213,7 @@ def test_a_certificate_in_time_or_of_rounds_is_left_as_it_is(
 @pytest.mark.parametrize("steps", [1, 5, 9, 12, 13, 30])
 def test_what_is_unknown_in_time_is_what_sets_leave_open(steps: int) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
-    judge = Judge(netlist, Plan.of(board(netlist.channels, f"automaton.steps={steps}"), 8,
-                                   STREAMS))  # fmt: skip
+    judge = Judge(netlist, Plan.of(board(netlist.channels, f"automaton.steps={steps}"), 8, STREAMS))
     asked = question(trained("checkerboard-seed-2"))
     *_, state = itertools.islice(sets.descend(asked.network, asked.board), steps + 1)
     expected = (sets.as_array(asked.board, state)[list(asked.shown)] == sets.UNKNOWN).sum()
@@ -242,9 +254,7 @@ def test_what_is_not_verified_is_not_kept_and_counterexamples_join() -> None:
     config = board(netlist.channels)
     with finisher_of(config, netlist, 1) as finisher, Workers(1) as workers:
         prover = Refusing(finisher, [77])
-        found = polish(
-            netlist, prover, ops, 13, range(4), workers, np.random.default_rng(0), 800
-        )  # fmt: skip
+        found = polish(netlist, prover, ops, 13, range(4), workers, np.random.default_rng(0), 800)
     assert prover.refused > 0
     assert found.before == found.after
     live = found.ops != ops

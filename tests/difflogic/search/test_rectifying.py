@@ -100,9 +100,8 @@ def test_detectors_are_right_at_one_point_and_change_nothing_that_matters(seed, 
         differs = after[:, row] != before[:, row]
         gradients.begin(ops, case.scene.channels, np.array([row], np.int32))
         _, slopes = gradients.trace(
-            starts, wrong, case.scene.channels, np.array([row], np.int32),
-            np.array([row], np.int32),
-        )  # fmt: skip
+            starts, wrong, case.scene.channels, np.array([row], np.int32), np.array([row], np.int32)
+        )
         slopes = slopes[0, :, : case.scene.grid.cells]
         change = np.where(before[:, row] == 1, -slopes, slopes)
         assert (differs & (change < 0)).any()
@@ -174,10 +173,7 @@ def test_a_search_that_starts_over_ends_with_the_best(monkeypatch):
 
 @pytest.mark.parametrize(
     ("config", "complete"),
-    [
-        (tiny(), False),
-        (growing("automaton.fire_rate=0.5"), True),
-    ],
+    [(tiny(), False), (growing("automaton.fire_rate=0.5"), True)],
     ids=["random starts", "asynchronous"],
 )
 def test_where_a_point_is_no_point(config, complete):

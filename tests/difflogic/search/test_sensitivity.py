@@ -35,13 +35,24 @@ def wrong_cells(netlist, config, ops, samples):
     for sample in samples:
         starts, targets = draw_batch(task, STREAMS.seed, 0, 1, STREAMS.start, sample)
         masks = draw_masks(
-            STREAMS.seed, 0, 1, automaton.steps, size.height, size.width, automaton.fire_rate,
-            STREAMS.mask, sample,
-        )  # fmt: skip
+            STREAMS.seed,
+            0,
+            1,
+            automaton.steps,
+            size.height,
+            size.width,
+            automaton.fire_rate,
+            STREAMS.mask,
+            sample,
+        )
         last = oracle.rollout(
-            netlist, gates.one_hot(ops), starts[0], automaton.steps, automaton.boundary,
+            netlist,
+            gates.one_hot(ops),
+            starts[0],
+            automaton.steps,
+            automaton.boundary,
             None if masks is None else masks[0],
-        )[-1]  # fmt: skip
+        )[-1]
         total += int((last[channels] != targets[0]).sum())
     return total
 
@@ -54,9 +65,13 @@ def test_the_prediction_is_exact_in_one_step_where_no_row_is_read_twice(
 ):
     """Each cell's next state is then linear in each of its gates, whose logits none else uses."""
     config = tiny(
-        "automaton.steps=1", "task.height=3", "task.width=5", "task.loss_channels=[1,0]",
-        f"automaton.fire_rate={fire_rate}", f"automaton.boundary={boundary}",
-    )  # fmt: skip
+        "automaton.steps=1",
+        "task.height=3",
+        "task.width=5",
+        "task.loss_channels=[1,0]",
+        f"automaton.fire_rate={fire_rate}",
+        f"automaton.boundary={boundary}",
+    )
     rng = np.random.default_rng(len(samples))
     netlist = read_once(2, rng)
     assert netlist.parameters == 16

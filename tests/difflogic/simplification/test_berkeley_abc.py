@@ -42,8 +42,9 @@ def test_blif_there_and_back(circuit: LogicCircuit) -> None:
 def test_reads_covers_in_any_order_and_of_zeros() -> None:
     found = _from_blif(
         ".model x\n.inputs a b c d e f \\\n g h i\n.outputs z\n.names y c z\n0- 0\n"
-        ".names a b y # later\n-1 1\n1- 1\n.end\n", CIRCUIT,
-    )  # fmt: skip
+        ".names a b y # later\n-1 1\n1- 1\n.end\n",
+        CIRCUIT,
+    )
     wanted = circuit_of([(Op.OR, 0, 1), (Op.A, 9, 2)], [10])
     assert same_next_states(wanted, found)
 

@@ -35,9 +35,13 @@ def test_as_many_gates_as_by_way_of_a_xag(circuit: LogicCircuit) -> None:
 def test_what_outputs_keep() -> None:
     # A constant, an inverted input, a gate that is wanted both ways, and one only inverted.
     gates = [
-        (Op.TRUE, 0, 0), (Op.NOT_A, 0, 0), (Op.AND, 0, 1), (Op.NAND, 0, 1), (Op.XOR, 2, 47),
+        (Op.TRUE, 0, 0),
+        (Op.NOT_A, 0, 0),
+        (Op.AND, 0, 1),
+        (Op.NAND, 0, 1),
+        (Op.XOR, 2, 47),
         (Op.NOT_A, 49, 0),
-    ]  # fmt: skip
+    ]
     circuit = circuit_of(gates, [45, 46, 47, 48, 50])
     found = nets.to_circuit(nets.from_circuit(circuit), tuple(range(5)))
     assert found.op_counts() == {Op.AND: 1, Op.XNOR: 1, Op.NOT_A: 2, Op.TRUE: 1}

@@ -33,7 +33,7 @@ from tests.difflogic.logic.circuits import (
     circuits,
     deep_circuit,
     same_next_states,
-)  # fmt: skip
+)
 from tests.difflogic.logic.clocks import Clock
 
 BRIEF = Effort(2, (4, 6), 10, 9, 300, 1) if JIT else Effort(1, (4,), 1, 9, 3, 1)
@@ -93,15 +93,9 @@ class TestSimplify:
             # (a ⊕ b) ⊕ (a ⊕ c)
             ([(Op.XOR, 0, 1), (Op.XOR, 0, 2), (Op.XOR, 9, 10)], 1),
             # the majority takes four gates
-            (
-                [
-                    (Op.AND, 0, 1), (Op.AND, 0, 2), (Op.AND, 1, 2), (Op.OR, 9, 10),
-                    (Op.OR, 11, 12),
-                ],
-                4,
-            ),
+            ([(Op.AND, 0, 1), (Op.AND, 0, 2), (Op.AND, 1, 2), (Op.OR, 9, 10), (Op.OR, 11, 12)], 4),
         ],
-    )  # fmt: skip
+    )
     def test_known_laws(self, gates: list[tuple[int, int, int]], most: int) -> None:
         circuit = circuit_of(gates, [9 + len(gates) - 1])
         assert simplify(automaton_of(circuit), EFFORTS["normal"]).circuit.gates == most
@@ -218,9 +212,7 @@ def dropped(circuit: LogicCircuit, visible: tuple[int, ...]) -> LogicCircuit:
 
 def _step(circuit: LogicCircuit, state: np.ndarray) -> np.ndarray:
     """Step a periodic grid (C, H, W)."""
-    shifted = [
-        np.roll(state, (1 - dy, 1 - dx), axis=(1, 2)) for dy in range(3) for dx in range(3)
-    ]  # fmt: skip
+    shifted = [np.roll(state, (1 - dy, 1 - dx), axis=(1, 2)) for dy in range(3) for dx in range(3)]
     return circuit.next_state(np.concatenate(shifted))
 
 
@@ -232,19 +224,14 @@ class TestMerging:
     def test_finds_what_no_wire_shows(self) -> None:
         # (a ⊕ b) ⊕ c and a ⊕ (b ⊕ c), inverted; and a constant.
         circuit = circuit_of(
-            [
-                (Op.XOR, 0, 1), (Op.XOR, 18, 2), (Op.XOR, 1, 2), (Op.XNOR, 0, 20),
-                (Op.AND, 19, 21),
-            ],
+            [(Op.XOR, 0, 1), (Op.XOR, 18, 2), (Op.XOR, 1, 2), (Op.XNOR, 0, 20), (Op.AND, 19, 21)],
             [21, 22],
-        )  # fmt: skip
+        )
         found = reduced(circuit)
         assert found.op_counts() == {Op.FALSE: 1, Op.XOR: 1, Op.XNOR: 1}
         assert same_next_states(circuit, found)
 
 
 def test_active_gates_are_needed_and_no_pass_throughs() -> None:
-    circuit = circuit_of(
-        [(Op.AND, 0, 1), (Op.A, 9, 0), (Op.XOR, 0, 1), (Op.NOT_A, 10, 0)], [12]
-    )  # fmt: skip
+    circuit = circuit_of([(Op.AND, 0, 1), (Op.A, 9, 0), (Op.XOR, 0, 1), (Op.NOT_A, 10, 0)], [12])
     assert circuit.active_gates == 2

@@ -53,9 +53,14 @@ def draw_state(channels, height, width, seed=0):
 
 
 @given(
-    circuits(), st.integers(1, 9), WIDTHS, st.sampled_from(["zero", "periodic"]),
-    st.integers(1, 7), st.sampled_from([1.0, 0.6, 0.03]), st.integers(0, 2**63),
-)  # fmt: skip
+    circuits(),
+    st.integers(1, 9),
+    WIDTHS,
+    st.sampled_from(["zero", "periodic"]),
+    st.integers(1, 7),
+    st.sampled_from([1.0, 0.6, 0.03]),
+    st.integers(0, 2**63),
+)
 @settings(max_examples=60)
 def test_all_engines_do_what_the_circuit_says(
     circuit, height, width, boundary, steps, fire_rate, seed

@@ -55,9 +55,10 @@ def test_proofs_look_at_the_clock(gates: int, monkeypatch: pytest.MonkeyPatch) -
 def test_inspection_looks_at_the_clock(looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     large = automaton(nets.folded(deep_circuit(20_000)))
     questions: list[Callable[[], object]] = [
-        partial(symmetry.examine, large.circuit, 1.0), partial(fixed_points.find, large, 2, 1.0),
+        partial(symmetry.examine, large.circuit, 1.0),
+        partial(fixed_points.find, large, 2, 1.0),
         partial(settling.settle, large, 0, 1.0),
-    ]  # fmt: skip
+    ]
     open_ = []
     for question in questions:
         clock = Clock(most=looks)

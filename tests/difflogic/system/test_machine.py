@@ -51,11 +51,16 @@ def test_processors_that_this_process_may_use(groups):
 @pytest.mark.parametrize(
     ("content", "quota", "count"),
     [
-        ("max 100000", None, 64), ("50000 100000", 0.5, 1), ("150000 100000", 1.5, 1),
-        ("200000 100000", 2.0, 2), ("10000000 100000", 100.0, 64), ("nonsense", None, 64),
-        ("100000 0", None, 64), ("", None, 64),
+        ("max 100000", None, 64),
+        ("50000 100000", 0.5, 1),
+        ("150000 100000", 1.5, 1),
+        ("200000 100000", 2.0, 2),
+        ("10000000 100000", 100.0, 64),
+        ("nonsense", None, 64),
+        ("100000 0", None, 64),
+        ("", None, 64),
     ],
-)  # fmt: skip
+)
 def test_a_containers_quota_bounds_the_workers(groups, content, quota, count):
     (groups / "cpu.max").write_text(content + "\n")
     assert machine.cpu_quota() == quota

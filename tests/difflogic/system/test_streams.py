@@ -46,9 +46,12 @@ def test_what_no_word_holds(name):
 
 
 @given(
-    words, st.sampled_from(Purpose), st.lists(words, min_size=1, max_size=3),
-    st.lists(words, min_size=1, max_size=3), st.integers(1, 80),
-)  # fmt: skip
+    words,
+    st.sampled_from(Purpose),
+    st.lists(words, min_size=1, max_size=3),
+    st.lists(words, min_size=1, max_size=3),
+    st.integers(1, 80),
+)
 def test_first_bytes_are_what_small_integers_are_made_of(seed, purpose, epochs, samples, count):
     found = first_bytes(seed, purpose, epochs, samples, count)
     assert found.shape == (len(epochs), len(samples), count)

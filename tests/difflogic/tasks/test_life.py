@@ -19,9 +19,13 @@ RULES = ["B3/S23", "B36/S23", "B2/S", "B1357/S1357", "B0/S8", "B/S012345678", "B
 
 def life(channels, height, width, boundary="periodic", steps=1, rule="B3/S23", loss_channels=(0,)):
     return Life.of(
-        automaton(channels, boundary, steps), kind="life", height=height, width=width, rule=rule,
+        automaton(channels, boundary, steps),
+        kind="life",
+        height=height,
+        width=width,
+        rule=rule,
         loss_channels=loss_channels,
-    )  # fmt: skip
+    )
 
 
 def successor(board, rule, boundary):

@@ -20,9 +20,14 @@ EPOCHS = 26
 
 def config(*overrides):
     return tiny(
-        f"training.epochs={EPOCHS}", "training.restart_every=12", "training.abandon_after=5",
-        "training.abandon_above=0", "finishing.every=3", "finishing.candidates=0", *overrides,
-    )  # fmt: skip
+        f"training.epochs={EPOCHS}",
+        "training.restart_every=12",
+        "training.abandon_after=5",
+        "training.abandon_above=0",
+        "finishing.every=3",
+        "finishing.candidates=0",
+        *overrides,
+    )
 
 
 def beginnings(config):

@@ -245,9 +245,13 @@ print(json.dumps([before, types()]))
 @compiled_only
 def test_a_run_calls_its_kernels_with_the_types_that_were_compiled():
     done = subprocess.run(
-        [sys.executable, "-c", COMPARED, json.dumps(RECTIFYING)], check=True, cwd=ROOT,
-        stdout=subprocess.PIPE, text=True, timeout=1800,
-    )  # fmt: skip
+        [sys.executable, "-c", COMPARED, json.dumps(RECTIFYING)],
+        check=True,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=1800,
+    )
     before, after = json.loads(done.stdout)
     assert before["judge"]
     assert before["detect"]

@@ -22,9 +22,12 @@ from tests.difflogic.training.test_holding import HOLDING
 from tests.difflogic.training.tiny import growing, resumed, steps, stop_after, trained
 
 STAGED = (
-    *HOLDING, "pool.after_growth=true", "training.epochs=300", "finishing.from_epoch=60",
+    *HOLDING,
+    "pool.after_growth=true",
+    "training.epochs=300",
+    "finishing.from_epoch=60",
     "training.restart_every=120",
-)  # fmt: skip
+)
 """A plus that is grown at epoch 90, and stays at epoch 120."""
 
 
@@ -182,10 +185,16 @@ def test_a_pool_starts_over_only_where_growth_does():
     ("changes", "key"),
     [
         ({"training": {"restart_every": 0}}, "restart_every"),
-        ({"pool": {"batch": 0, "restart_every": 0}, "training": {"restart_every": 0},
-          "finishing": {"every": 0}}, "after_growth"),
+        (
+            {
+                "pool": {"batch": 0, "restart_every": 0},
+                "training": {"restart_every": 0},
+                "finishing": {"every": 0},
+            },
+            "after_growth",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_run_goes_on_that_an_earlier_version_took(tmp_path, changes, key):
     """And its model loads. What a user writes is refused."""
     config = with_sections(growing(*PATIENT, "training.epochs=6"), **changes)

@@ -96,10 +96,10 @@ def test_damages_that_do_not_grow_back_are_looked_for(tries):
             return whole
 
     samples = [
-        sample for epoch in range(60) for sample in draw_pool(
-            make_task(config), config, epoch, 0, Healing()
-        )
-    ]  # fmt: skip
+        sample
+        for epoch in range(60)
+        for sample in draw_pool(make_task(config), config, epoch, 0, Healing())
+    ]
     damaged = [sample.start.tobytes() for sample in samples if not sample.start.all()]
     assert len(damaged) > 50
     found = sum(start in stubborn for start in damaged)

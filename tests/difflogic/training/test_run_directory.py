@@ -97,8 +97,11 @@ def test_files(tmp_path):
     assert run.write_summary({"ä": 1}).name == "summary.json"
 
     assert sorted(os.listdir(run.path)) == [
-        "config.toml", "metrics.csv", "model.npz", "summary.json",
-    ]  # fmt: skip
+        "config.toml",
+        "metrics.csv",
+        "model.npz",
+        "summary.json",
+    ]
     assert load_config(run.path / "config.toml") == CONFIG
     with (run.path / "metrics.csv").open(newline="") as file:
         assert [row["epoch"] for row in csv.DictReader(file)] == ["1", "2"]

@@ -287,8 +287,10 @@ def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(tmp_path, monke
         assert "warning" not in str(said), point
         assert results(path) == expected, point
         assert {name.name for name in path.iterdir()} == {
-            *FILES, "checkpoint-1.npz", "checkpoint-2.npz"
-        }, point  # fmt: skip
+            *FILES,
+            "checkpoint-1.npz",
+            "checkpoint-2.npz",
+        }, point
         shutil.rmtree(path)
         point += 1
     assert point > 40

@@ -23,9 +23,13 @@ def three(row):
 def six(row):
     """Return six numbers."""
     return (
-        np.int64(row[0]), np.int64(row[1]), np.int64(row[2]),
-        np.int64(row[3]), np.int64(row[4]), np.int64(row[5]),
-    )  # fmt: skip
+        np.int64(row[0]),
+        np.int64(row[1]),
+        np.int64(row[2]),
+        np.int64(row[3]),
+        np.int64(row[4]),
+        np.int64(row[5]),
+    )
 
 
 @kernel
@@ -44,9 +48,11 @@ def polynomial(op):
     """Return the coefficients of an op over the field of two elements, as words."""
     f00, f01, f10, f11 = (op >> 3) & 1, (op >> 2) & 1, (op >> 1) & 1, op & 1
     return (
-        ALL if f00 else NONE, ALL if f00 ^ f10 else NONE, ALL if f00 ^ f01 else NONE,
+        ALL if f00 else NONE,
+        ALL if f00 ^ f10 else NONE,
+        ALL if f00 ^ f01 else NONE,
         ALL if f00 ^ f01 ^ f10 ^ f11 else NONE,
-    )  # fmt: skip
+    )
 
 
 @kernel
@@ -112,9 +118,14 @@ def emit(new, work, op, x, ay, ax, y, by, bx):
         node = work.slots[slot]
         reads = new.reads[node]
         if (
-            new.op[node] == op and reads[0] == a and reads[3] == b
-            and reads[1] == ay and reads[2] == ax and reads[4] == by and reads[5] == bx
-        ):  # fmt: skip
+            new.op[node] == op
+            and reads[0] == a
+            and reads[3] == b
+            and reads[1] == ay
+            and reads[2] == ax
+            and reads[4] == by
+            and reads[5] == bx
+        ):
             return 2 * node | inverted, top, left
         slot = (slot + 1) & mask
     node = new.size[0]
@@ -154,10 +165,16 @@ def clean(graph, new, work):
             a, ay, ax, b, by, bx = six(graph.reads[node])
             if literal[a, 0] >= 0 and literal[b, 0] >= 0:
                 made, top, left = emit(
-                    new, work, np.int64(graph.op[node]),
-                    np.int64(literal[a, 0]), ay + literal[a, 1], ax + literal[a, 2],
-                    np.int64(literal[b, 0]), by + literal[b, 1], bx + literal[b, 2],
-                )  # fmt: skip
+                    new,
+                    work,
+                    np.int64(graph.op[node]),
+                    np.int64(literal[a, 0]),
+                    ay + literal[a, 1],
+                    ax + literal[a, 2],
+                    np.int64(literal[b, 0]),
+                    by + literal[b, 1],
+                    bx + literal[b, 2],
+                )
                 literal[node, 0], literal[node, 1], literal[node, 2] = made, top, left
                 depth -= 1
                 continue

@@ -129,9 +129,15 @@ def draw_virtual(graph, work, count):
         reads[0], reads[1], reads[2] = first[0], first[1], first[2]
         reads[3], reads[4], reads[5] = second[0], second[1], second[2]
         simulate_gate(
-            op, work.values[first[0]], first[1], first[2],
-            work.values[second[0]], second[1], second[2], work.seen[count + extra],
-        )  # fmt: skip
+            op,
+            work.values[first[0]],
+            first[1],
+            first[2],
+            work.values[second[0]],
+            second[1],
+            second[2],
+            work.seen[count + extra],
+        )
         divisor = work.divisors[count + extra]
         divisor[0], divisor[1], divisor[2] = node, 0, 0
     return count + VIRTUAL

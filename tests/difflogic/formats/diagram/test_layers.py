@@ -94,9 +94,12 @@ def test_parts_that_are_not_joined_stand_close() -> None:
     rng = np.random.default_rng(0)
     parts = [9 * 6 + np.arange(6) + 6 * step for step in range(4)]
     circuit = LogicCircuit(
-        np.full(24, Op.AND), np.concatenate([np.arange(6), *parts[:3]]),
-        np.concatenate([rng.permutation(48)[:24] + 6]), parts[3], tuple(range(6)),
-    )  # fmt: skip
+        np.full(24, Op.AND),
+        np.concatenate([np.arange(6), *parts[:3]]),
+        np.concatenate([rng.permutation(48)[:24] + 6]),
+        parts[3],
+        tuple(range(6)),
+    )
     layering = arrange(diagram(automaton(circuit)))
     heights = [4.0 if point.passes else 26.0 for point in layering.points]
     y = place(layering, heights, 8.0)

@@ -32,10 +32,14 @@ def step_all(circuit: LogicCircuit, states: Bits, boundary: Boundary) -> Bits:
     mode = {"zero": "constant", "periodic": "wrap"}[boundary]
     padded = np.pad(states, ((0, 0), (0, 0), (1, 1), (1, 1)), mode=mode)  # type: ignore[call-overload]
     height, width = states.shape[2:]
-    seen = np.stack([
-        padded[:, c, dy : dy + height, dx : dx + width]
-        for dy in range(3) for dx in range(3) for c in range(circuit.channels)
-    ])  # fmt: skip
+    seen = np.stack(
+        [
+            padded[:, c, dy : dy + height, dx : dx + width]
+            for dy in range(3)
+            for dx in range(3)
+            for c in range(circuit.channels)
+        ]
+    )
     after = naive(circuit, seen.reshape(circuit.inputs, -1).astype(bool))
     shape = (circuit.channels, len(states), height, width)
     return after.reshape(shape).swapaxes(0, 1).astype(np.uint8)
@@ -63,10 +67,13 @@ def questions(draw: st.DrawFn, only_affine: bool = False) -> Question:
     if only_affine:
         rows = st.integers(0, 2**16)
         gates = [
-            (draw(st.sampled_from([3, 5, 6, 9, 10, 12, 0, 15])), draw(rows) % (18 + g),
-             draw(rows) % (18 + g))
+            (
+                draw(st.sampled_from([3, 5, 6, 9, 10, 12, 0, 15])),
+                draw(rows) % (18 + g),
+                draw(rows) % (18 + g),
+            )
             for g in range(draw(st.integers(1, 6)))
-        ]  # fmt: skip
+        ]
         outputs = [18 + draw(st.integers(0, len(gates) - 1)) for _ in range(2)]
         circuit = circuit_of(gates, outputs)
     else:

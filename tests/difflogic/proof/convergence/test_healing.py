@@ -34,10 +34,16 @@ def test_all_patches_of_all_states_that_a_run_comes_to(question: Question, data)
     found = orbit(question, start)
     assume(found is not None and found.right_from is not None)
     resting = run_from(question, start, found, found.right_from)
-    patches = np.array(data.draw(st.lists(
-        st.lists(st.integers(0, 1), min_size=grid[0] * grid[1], max_size=grid[0] * grid[1]),
-        min_size=1, max_size=5,
-    )), np.uint8).reshape(-1, *grid)  # fmt: skip
+    patches = np.array(
+        data.draw(
+            st.lists(
+                st.lists(st.integers(0, 1), min_size=grid[0] * grid[1], max_size=grid[0] * grid[1]),
+                min_size=1,
+                max_size=5,
+            )
+        ),
+        np.uint8,
+    ).reshape(-1, *grid)
     expected = np.zeros(len(patches), np.int64)
     weights = 1 << np.arange(states[0].size, dtype=np.int64)
     for planes in resting:

@@ -38,9 +38,14 @@ def checkerboard(height: int, width: int) -> Bits:
 def question(automaton: Automaton, height: int = 8, width: int = 8) -> Question:
     """Return whether every start ends in squares, on a grid that is small by default."""
     return Question(
-        automaton.circuit, automaton.visible, height, width, automaton.boundary,
-        checkerboard(height, width), automaton.fire_rate == 1,
-    )  # fmt: skip
+        automaton.circuit,
+        automaton.visible,
+        height,
+        width,
+        automaton.boundary,
+        checkerboard(height, width),
+        automaton.fire_rate == 1,
+    )
 
 
 def entangled(circuit: LogicCircuit, one: int, other: int) -> LogicCircuit:
@@ -65,6 +70,9 @@ def entangled(circuit: LogicCircuit, one: int, other: int) -> LogicCircuit:
     outputs[other] = add(Op.XOR, outputs[one], outputs[other])
     op, a, b = (np.array(column) for column in zip(*gates, strict=True))
     return LogicCircuit(
-        op.astype(np.uint8), a.astype(np.int32), b.astype(np.int32),
-        np.array(outputs, np.int32), circuit.labels,
-    )  # fmt: skip
+        op.astype(np.uint8),
+        a.astype(np.int32),
+        b.astype(np.int32),
+        np.array(outputs, np.int32),
+        circuit.labels,
+    )

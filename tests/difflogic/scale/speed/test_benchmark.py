@@ -22,9 +22,14 @@ from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 
 TINY = (
-    "task.height=4", "task.width=4", "automaton.channels=2", "automaton.steps=2",
-    "perception.kernels=2", "update.gates=[8,4,2]", "parallel.workers=2",
-)  # fmt: skip
+    "task.height=4",
+    "task.width=4",
+    "automaton.channels=2",
+    "automaton.steps=2",
+    "perception.kernels=2",
+    "update.gates=[8,4,2]",
+    "parallel.workers=2",
+)
 
 
 def tiny(*overrides: str) -> Config:
@@ -116,8 +121,11 @@ class TestRun:
         assert found["repeat"] == 3
         assert found["automaton_steps"] == 2
         assert found["agreement"] == {
-            "equal": True, "what": "soft losses and logits", "difference": 0.0, "tolerance": 0.0,
-        }  # fmt: skip
+            "equal": True,
+            "what": "soft losses and logits",
+            "difference": 0.0,
+            "tolerance": 0.0,
+        }
         for path in (found["path"], found["compared"]):
             spread = path["step_seconds"]
             assert 0 < spread["min"] <= spread["median"] <= spread["max"]
@@ -252,9 +260,25 @@ def test_phases_that_took_no_time_have_no_speedup() -> None:
     ours = Path("parallel", 2, [1.0], {"reduce": [0.5], "hard": [0.0]})
     theirs = Path("oracle", 1, [3.0], {"reduce": [0.0], "hard": [1.0]})
     report = Report(
-        tiny(), ours, theirs, None, 1, Traffic(1, 1), 1, 1.0, 2.0, 1, 1, None, 1.0, 16, 4, 4, 0.0,
+        tiny(),
+        ours,
+        theirs,
+        None,
+        1,
+        Traffic(1, 1),
+        1,
+        1.0,
+        2.0,
+        1,
+        1,
+        None,
+        1.0,
+        16,
+        4,
+        4,
         0.0,
-    )  # fmt: skip
+        0.0,
+    )
     assert report.speedup == 3.0
     assert report.phase_speedup("reduce") is None
     assert report.phase_speedup("hard") is None

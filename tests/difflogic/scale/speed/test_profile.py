@@ -33,11 +33,15 @@ def test_steps_are_traced_beside_others():
 
     parts = made_up(found.plan).bottlenecks
     assert [(each.what, each.seconds, each.gain) for each in parts] == [
-        ("wait", 1.5, 1.5), ("sample", 2.0, 1.0), ("hand over", 1.0, 1.0), ("forward", 5.5, 0.0),
-    ]  # fmt: skip
+        ("wait", 1.5, 1.5),
+        ("sample", 2.0, 1.0),
+        ("hand over", 1.0, 1.0),
+        ("forward", 5.5, 0.0),
+    ]
     assert made_up(found.plan).serial_share == pytest.approx(0.2)
     assert made_up(found.plan).cost == pytest.approx(0.25)
     assert timeline(made_up(found.plan).typical, 2, 19) == [
-        "sssssFFFFFFFFFFFFFF", "     FFFFFFFF......",
-    ]  # fmt: skip
+        "sssssFFFFFFFFFFFFFF",
+        "     FFFFFFFF......",
+    ]
     assert timeline([], 2) == []

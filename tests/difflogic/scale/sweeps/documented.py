@@ -58,9 +58,12 @@ class Documented:
         log = (self.folder / f"log-{time.monotonic_ns()}").open("w")
         words = shlex.split(line)
         process = subprocess.Popen(
-            [sys.executable, "-m", *words], cwd=self.folder, env=self.environment,
-            stdout=log, stderr=log,
-        )  # fmt: skip
+            [sys.executable, "-m", *words],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=log,
+            stderr=log,
+        )
         self.processes.append(process)
         return process
 

@@ -12,9 +12,15 @@ from difflogic.scale.sweeps.question import Asked, Question, ask
 from difflogic.scale.sweeps.results import Row
 
 TINY = (
-    "task.height=6", "task.width=7", "automaton.channels=2", "automaton.steps=3",
-    "perception.kernels=2", "update.gates=[8,4,2]", "evaluation.starts=5", "training.epochs=20",
-)  # fmt: skip
+    "task.height=6",
+    "task.width=7",
+    "automaton.channels=2",
+    "automaton.steps=3",
+    "perception.kernels=2",
+    "update.gates=[8,4,2]",
+    "evaluation.starts=5",
+    "training.epochs=20",
+)
 
 
 def question(*grid: str, seeds: tuple[int, ...] = (0, 1), overrides: tuple[str, ...] = ()) -> Any:

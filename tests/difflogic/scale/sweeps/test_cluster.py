@@ -68,9 +68,19 @@ class Cluster:
             (self.path / "apart.py").write_text(APART)
             preload = ["--preload", "apart.py"]
         worker = self.start(
-            "worker", self.address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1",
-            "--local-directory", str(self.path), "--death-timeout", "10", *preload,
-        )  # fmt: skip
+            "worker",
+            self.address,
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--host",
+            "127.0.0.1",
+            "--local-directory",
+            str(self.path),
+            "--death-timeout",
+            "10",
+            *preload,
+        )
         self.processes.append(worker)
         return worker
 

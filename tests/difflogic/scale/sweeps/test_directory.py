@@ -54,9 +54,11 @@ def test_a_question_that_an_earlier_version_took_is_read_back(place):
     asked = question()
     (variant,) = asked.variants
     config = with_sections(
-        variant.config, pool={"after_growth": True}, finishing={"every": 0},
+        variant.config,
+        pool={"after_growth": True},
+        finishing={"every": 0},
         training={"restart_every": 0},
-    )  # fmt: skip
+    )
     place.write_question(replace(asked, variants=(replace(variant, config=config),)))
     (found,) = place.read_question().variants
     assert found.config.pool.after_growth

@@ -16,9 +16,13 @@ from tests.difflogic.scale.sweeps.documented import ROOT, Documented, block_with
 from tests.difflogic.scale.sweeps.small import TINY
 
 SWEEP = [
-    "sweep", "checkerboard-small", "--seeds=0", "--backend=dask", "--dir=there",
+    "sweep",
+    "checkerboard-small",
+    "--seeds=0",
+    "--backend=dask",
+    "--dir=there",
     *(f"--set={override}" for override in TINY),
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -86,9 +90,13 @@ def test_tls_lets_in_who_has_a_certificate_and_nobody_else(start, tmp_path):
     stranger = os.environ | {"PYTHONPATH": str(ROOT)}
     for address in (cluster.address, cluster.address.replace("tls", "tcp")):
         refused = dct(
-            cluster, *SWEEP, f"--scheduler={address}", "--seeds=1", "--scheduler-timeout=3",
+            cluster,
+            *SWEEP,
+            f"--scheduler={address}",
+            "--seeds=1",
+            "--scheduler-timeout=3",
             environment=stranger,
-        )  # fmt: skip
+        )
         assert refused.returncode == 2
         assert "no scheduler answers" in refused.stderr
         assert "Traceback" not in refused.stderr
@@ -97,12 +105,20 @@ def test_tls_lets_in_who_has_a_certificate_and_nobody_else(start, tmp_path):
 @pytest.mark.parametrize(
     ("address", "exposed"),
     [
-        ("tcp://127.0.0.1:8786", False), ("127.9.9.9:1", False), ("tcp://[::1]:1", False),
-        ("localhost:8786", False), ("tls://10.0.0.1:8786", False), ("wss://host:1", False),
-        ("tcp://10.0.0.1:8786", True), ("10.0.0.1:8786", True), ("ws://host:1", True),
-        ("tcp://[2001:db8::1]:1", True), ("host:8786", True), ("tcp://0.0.0.0:1", True),
+        ("tcp://127.0.0.1:8786", False),
+        ("127.9.9.9:1", False),
+        ("tcp://[::1]:1", False),
+        ("localhost:8786", False),
+        ("tls://10.0.0.1:8786", False),
+        ("wss://host:1", False),
+        ("tcp://10.0.0.1:8786", True),
+        ("10.0.0.1:8786", True),
+        ("ws://host:1", True),
+        ("tcp://[2001:db8::1]:1", True),
+        ("host:8786", True),
+        ("tcp://0.0.0.0:1", True),
     ],
-)  # fmt: skip
+)
 def test_what_is_reached_without_tls_is_told(address, exposed):
     assert is_exposed(address) == exposed
 
@@ -129,9 +145,14 @@ def test_workers_import_nothing_from_the_working_directory(tmp_path, backend):
     script.parent.mkdir()
     script.write_text("from cli.entry import main\nif __name__ == '__main__':\n    main()\n")
     arguments = [
-        "sweep", "checkerboard-small", "--seeds=0-2", "--jobs=2", f"--backend={backend}",
-        f"--dir={tmp_path / 'sweep'}", *(f"--set={override}" for override in TINY),
-    ]  # fmt: skip
+        "sweep",
+        "checkerboard-small",
+        "--seeds=0-2",
+        "--jobs=2",
+        f"--backend={backend}",
+        f"--dir={tmp_path / 'sweep'}",
+        *(f"--set={override}" for override in TINY),
+    ]
     done = subprocess.run(
         [sys.executable, str(script), *arguments],
         cwd=folder,

@@ -13,9 +13,7 @@ from difflogic.scale.sweeps.results import aggregate, make_row
 from difflogic.scale.sweeps.tables import to_csv, to_data, to_markdown, write_tables
 from tests.difflogic.scale.sweeps.small import question
 
-PROVED = {
-    "verdict": "proved", "text": "proved for every start from step 18 on", "from_step": 18,
-}  # fmt: skip
+PROVED = {"verdict": "proved", "text": "proved for every start from step 18 on", "from_step": 18}
 
 
 LATE = PROVED | {"text": "proved for every start from step 25 on", "from_step": 25}
@@ -23,9 +21,16 @@ ATTEMPTS = {"begun": 3, "given_up": 1, "result": 3}
 
 
 def summary(
-    exact, exact_epoch=None, epochs=20, gates=10, seconds=1.0, finished=True, assurance=None,
-    processor=None, **more,
-):  # fmt: skip
+    exact,
+    exact_epoch=None,
+    epochs=20,
+    gates=10,
+    seconds=1.0,
+    finished=True,
+    assurance=None,
+    processor=None,
+    **more,
+):
     scores = {"exact": exact, "wrong_cells": 0 if exact else 5, "active_gates": gates}
     return {
         "finished": finished,
@@ -62,8 +67,13 @@ def rows(asked):
 
 def test_rows(rows):
     assert [row.status for row in rows[:6]] == [
-        "exact", "exact", "not exact", "failed", "missing", "missing",
-    ]  # fmt: skip
+        "exact",
+        "exact",
+        "not exact",
+        "failed",
+        "missing",
+        "missing",
+    ]
     # Epoch of the first verified exactness, else the last; none for a run that lost it again.
     assert [row.epochs_to_exact for row in rows[:4]] == [12, 18, None, None]
 
@@ -89,12 +99,23 @@ def test_the_csv_has_a_line_per_run(asked, rows):
     lines = list(csv.DictReader(io.StringIO(to_csv(asked, rows))))
     assert len(lines) == len(rows)
     assert lines[0] == {
-        "variant": "weight_decay=0.0", "training.weight_decay": "0.0", "seed": "0",
-        "status": "exact", "epochs": "20", "epochs_to_exact": "12", "wrong_cells": "0",
-        "active_gates": "22", "seconds": "1.0", "processor_seconds": "1.5", "proved": "true",
-        "from_step": "18", "assurance": PROVED["text"], "attempts": "3", "given_up": "1",
+        "variant": "weight_decay=0.0",
+        "training.weight_decay": "0.0",
+        "seed": "0",
+        "status": "exact",
+        "epochs": "20",
+        "epochs_to_exact": "12",
+        "wrong_cells": "0",
+        "active_gates": "22",
+        "seconds": "1.0",
+        "processor_seconds": "1.5",
+        "proved": "true",
+        "from_step": "18",
+        "assurance": PROVED["text"],
+        "attempts": "3",
+        "given_up": "1",
         "error": "",
-    }  # fmt: skip
+    }
     assert (lines[1]["proved"], lines[1]["assurance"]) == ("", "")  # of an earlier version
     assert lines[3]["error"].startswith("the loss is not finite")
     assert lines[-1]["training.weight_decay"] == "0.5"
@@ -105,8 +126,9 @@ def test_the_json_has_all(asked, rows):
     assert data["command"] == asked.command
     assert data["seeds"] == "0-5"
     assert [variant["values"] for variant in data["variants"]] == [
-        {"training.weight_decay": 0.0}, {"training.weight_decay": 0.5},
-    ]  # fmt: skip
+        {"training.weight_decay": 0.0},
+        {"training.weight_decay": 0.5},
+    ]
     assert [run["seed"] for run in data["runs"]] == [0, 1, 2, 3, 4, 5] * 2
     assert data["variants"][0]["exact"] == sum(
         run["status"] == "exact" and run["variant"] == "weight_decay=0.0" for run in data["runs"]
@@ -119,8 +141,16 @@ def test_the_markdown_has_a_line_per_cell(asked, rows):
     assert len({len(line) for line in table}) == 1
     assert table[0][0] == "training.weight_decay"
     assert table[2][:9] == [
-        "0.0", "2/4", "1/4", "15 to 85 %", "15 (12 to 18)", "26", "18", "2.0", "1.5",
-    ]  # fmt: skip
+        "0.0",
+        "2/4",
+        "1/4",
+        "15 to 85 %",
+        "15 (12 to 18)",
+        "26",
+        "18",
+        "2.0",
+        "1.5",
+    ]
     assert table[3][:9] == ["0.5", "0/0", "0/0", "-", "-", "-", "-", "-", "-"]
     assert asked.command in lines[-1]
 

@@ -148,9 +148,14 @@ def test_too_coarse_a_float32_fails(monkeypatch):
 
 @pytest.mark.parametrize(
     ("difference", "tolerance", "passed"),
-    [(0.0, 0.0, True), (1e-9, 1e-9, True), (2e-9, 1e-9, False), (np.nan, 1.0, False),
-     (np.inf, 1.0, False)],
-)  # fmt: skip
+    [
+        (0.0, 0.0, True),
+        (1e-9, 1e-9, True),
+        (2e-9, 1e-9, False),
+        (np.nan, 1.0, False),
+        (np.inf, 1.0, False),
+    ],
+)
 def test_a_finding_passes_within_its_tolerance(difference, tolerance, passed):
     finding = Finding("this", "that", "here", difference, tolerance)
     assert finding.passed is passed
@@ -161,9 +166,14 @@ def test_a_finding_passes_within_its_tolerance(difference, tolerance, passed):
 def test_a_tolerance_has_a_reason():
     finding = Finding("this", "that", "here", 0.0, checks.EXACT)
     assert finding.as_dict() == {
-        "what": "this", "against": "that", "where": "here", "difference": 0.0, "tolerance": 0.0,
-        "reason": "the same bits", "passed": True,
-    }  # fmt: skip
+        "what": "this",
+        "against": "that",
+        "where": "here",
+        "difference": 0.0,
+        "tolerance": 0.0,
+        "reason": "the same bits",
+        "passed": True,
+    }
 
 
 def test_distances():

@@ -51,11 +51,14 @@ def test_kernels_are_compiled_for_it_and_kept_apart():
     )
     told = [
         subprocess.run(
-            [sys.executable, "-c", program], env={**os.environ, **environment},
-            capture_output=True, text=True, check=True,
+            [sys.executable, "-c", program],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.split(")", 1)
         for environment in ({}, *(each.environment for each in OTHERS))
-    ]  # fmt: skip
+    ]
     widths = [registers(), *(each.registers for each in OTHERS)]
     assert [each[0] for each in told] == [str(tuple(width))[:-1] for width in widths]
     assert len({each[1] for each in told}) == len(told)
@@ -91,8 +94,7 @@ def test_findings_are_told_as_they_come(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "program",
-    [LINE % "one", f"{LINE % 'one'}raise SystemExit(3)", "print('{\"done\": [64, 32]}')"],
+    "program", [LINE % "one", f"{LINE % 'one'}raise SystemExit(3)", "print('{\"done\": [64, 32]}')"]
 )
 def test_a_process_that_ends_early_or_compiled_for_another_fails(program, monkeypatch):
     answers(program, monkeypatch)

@@ -55,9 +55,13 @@ def test_a_configuration_that_waits_for_searches_and_gives_up_is_compared(monkey
     """Whose cut is one that other ranks accept."""
     monkeypatch.setattr(comparison, "EPOCHS", 2)
     asked = growing(
-        "task.hold=true", "pool.batch=2", "pool.after_growth=true", "pool.restart_every=20",
-        "training.restart_every=40", "training.abandon_after=20",
-    )  # fmt: skip
+        "task.hold=true",
+        "pool.batch=2",
+        "pool.after_growth=true",
+        "pool.restart_every=20",
+        "training.restart_every=40",
+        "training.abandon_after=20",
+    )
     assert all(finding.passed for finding in ranks_change_nothing(asked, (2,)))
 
 

@@ -15,12 +15,7 @@ from difflogic.simplification.sharing.starts import built_anew
 from difflogic.simplification.sharing.text import lines, place
 from difflogic.system.errors import CircuitError
 from difflogic.system.jit import JIT
-from tests.difflogic.logic.circuits import (
-    circuit_of,
-    circuits,
-    same_next_states,
-    step,
-)
+from tests.difflogic.logic.circuits import circuit_of, circuits, same_next_states, step
 from tests.difflogic.logic.clocks import Clock
 from tests.difflogic.logic.rules import life_like
 

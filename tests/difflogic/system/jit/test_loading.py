@@ -38,13 +38,15 @@ def run(folder: Path, stamp: str) -> str:
     script = folder / "kernels.py"
     script.write_text(KERNELS.format(stamp=stamp))
     root = Path(__file__).parents[4]
-    environment = {
-        **os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(root),
-    }  # fmt: skip
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(root)}
     done = subprocess.run(
-        [sys.executable, str(script)], env=environment, capture_output=True, text=True, check=True,
+        [sys.executable, str(script)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
         timeout=300,
-    )  # fmt: skip
+    )
     return done.stdout.strip()
 
 

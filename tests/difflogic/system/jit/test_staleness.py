@@ -41,13 +41,19 @@ def ask(folder: Path) -> int:
     script = "import sys; sys.path.insert(0, sys.argv[1])\nfrom caller import ask\nprint(ask())"
     root = Path(__file__).parents[4]
     environment = {
-        **os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(root),
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": str(root),
         "PYTHONDONTWRITEBYTECODE": "1",
-    }  # fmt: skip
+    }
     done = subprocess.run(
-        [sys.executable, "-c", script, str(folder)], env=environment, capture_output=True,
-        text=True, check=True, timeout=300,
-    )  # fmt: skip
+        [sys.executable, "-c", script, str(folder)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
     return int(done.stdout)
 
 

@@ -71,10 +71,7 @@ def test_another_rank_s_error_is_raised_and_ends_all():
             raise ZeroDivisionError("so it is")
         ranks.exchange(np.zeros(1))
 
-    with (
-        pytest.raises(ZeroDivisionError, match="so it is"),
-        in_threads(4, fail) as ranks,
-    ):
+    with pytest.raises(ZeroDivisionError, match="so it is"), in_threads(4, fail) as ranks:
         ranks.exchange(np.zeros(1))
 
 

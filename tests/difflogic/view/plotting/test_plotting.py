@@ -40,20 +40,27 @@ def gates(model):
 
 def history(epochs):
     return History(
-        MetricsRow(n, 200.0 / n, 8.0 if n % 10 == 0 else None, 0.5 if n % 10 == 0 else None, {
-            "forward": 0.5, "backward": 1.5,
-        }, 1 - n / 5000, Search(4 * n, n, n, 9, False) if n % 20 == 0 else None)
+        MetricsRow(
+            n,
+            200.0 / n,
+            8.0 if n % 10 == 0 else None,
+            0.5 if n % 10 == 0 else None,
+            {"forward": 0.5, "backward": 1.5},
+            1 - n / 5000,
+            Search(4 * n, n, n, 9, False) if n % 20 == 0 else None,
+        )
         for n in range(1, epochs + 1)
-    )  # fmt: skip
+    )
 
 
 def starting_over(rows):
     """The same, where an attempt ended after epochs 15 and 35 and one was given up after 22."""
     return History(
-        replace(row, attempt=1 + sum(row.epoch > end for end in (15, 22, 35)),
-                given_up=row.epoch == 22)
+        replace(
+            row, attempt=1 + sum(row.epoch > end for end in (15, 22, 35)), given_up=row.epoch == 22
+        )
         for row in rows
-    )  # fmt: skip
+    )
 
 
 def by_label(axes):
@@ -137,10 +144,16 @@ rows = st.lists(
 @given(rows)
 def test_the_share_of_exact_seeds_at_each_epoch(drawn):
     ended = [
-        Row("v", {}, seed, status, epochs=epoch if status != "failed" else None,
-            epochs_to_exact=epoch if status == "exact" else None)
+        Row(
+            "v",
+            {},
+            seed,
+            status,
+            epochs=epoch if status != "failed" else None,
+            epochs_to_exact=epoch if status == "exact" else None,
+        )
         for seed, (status, epoch) in enumerate(drawn)
-    ]  # fmt: skip
+    ]
     steps = sweeps.share_by_epoch(ended)
     assert steps == sorted(steps)
     for at in range(0, 501, 7):

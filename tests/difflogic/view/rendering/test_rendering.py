@@ -21,9 +21,11 @@ from tests.difflogic.simulation.naive import simulate
 LIFE = automaton(life_like("3", "23"), height=6, width=8, steps=9)
 THREE = automaton(random_circuit(np.random.default_rng(1), 3, 40), height=5, width=7, steps=4)
 FIVE = automaton(
-    random_circuit(np.random.default_rng(2), 5, 60, (0, 2, 3, 7, 9)), visible=(2, 9), height=4,
+    random_circuit(np.random.default_rng(2), 5, 60, (0, 2, 3, 7, 9)),
+    visible=(2, 9),
+    height=4,
     width=4,
-)  # fmt: skip
+)
 
 
 def states(found, steps, height=None, width=None, seed=0, damage=None):

@@ -14,10 +14,18 @@ import pytest
 PROGRAMS = ("chromium", "chromedriver")
 
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage", "--force-device-scale-factor=1", "--window-size=1200,1000",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--force-device-scale-factor=1",
+    "--window-size=1200,1000",
+)
 
 
 def missing():
@@ -101,8 +109,9 @@ class Browser:
         self.js(
             "const control = document.querySelector(arguments[0]); control.value = arguments[1];"
             "for (const name of ['input', 'change']) control.dispatchEvent(new Event(name));",
-            css, str(value),
-        )  # fmt: skip
+            css,
+            str(value),
+        )
 
     def text(self, css):
         return self.js("return document.querySelector(arguments[0]).textContent", css)

@@ -18,9 +18,7 @@ from tests.difflogic.view.reports.pages import EXPERIMENTS, GALLERY
 
 DOCS = GALLERY.parent
 
-SEEDS = {
-    "checkerboard": 2, "checkerboard-async": 0, "game-of-life": 0, "letter-g": 2, "lizard": 1,
-}  # fmt: skip
+SEEDS = {"checkerboard": 2, "checkerboard-async": 0, "game-of-life": 0, "letter-g": 2, "lizard": 1}
 """Those of the gates once simplified in README.md."""
 
 ROLLOUT = ("--larger", "--steps", "150", "--every", "2", "--damage", "78:4,4,8x8", "--scale", "12")

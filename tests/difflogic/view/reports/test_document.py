@@ -55,9 +55,12 @@ def trained():
     model = Model.create(load_config("checkerboard-small"))
     history = History([MetricsRow(n + 1, 100.0 / (n + 1), float(n % 3), 0.5) for n in range(900)])
     summary = {
-        "epochs": HOSTILE, "exact_epoch": 1e300, "seconds": {"training": [HOSTILE]},
-        "versions": {HOSTILE: HOSTILE}, "cpu": {"name": HOSTILE, "count": HOSTILE},
-    }  # fmt: skip
+        "epochs": HOSTILE,
+        "exact_epoch": 1e300,
+        "seconds": {"training": [HOSTILE]},
+        "versions": {HOSTILE: HOSTILE},
+        "cpu": {"name": HOSTILE, "count": HOSTILE},
+    }
     return Source(replace(from_model(model), name=HOSTILE), model, history, summary)
 
 
@@ -79,9 +82,10 @@ def test_hostile_texts_make_no_element(hostile):
 def test_the_policy_allows_these_texts_and_nothing_else(hostile):
     parts = Parts(hostile)
     (policy,) = (
-        attrs["content"] for tag, attrs in parts.elements
+        attrs["content"]
+        for tag, attrs in parts.elements
         if tag == "meta" and attrs.get("http-equiv") == "Content-Security-Policy"
-    )  # fmt: skip
+    )
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == "'none'"
     assert "unsafe-inline" not in policy
@@ -221,5 +225,9 @@ def test_every_op_is_described():
     assert len(ops) == len(Op) == len(DRAWN)
     assert [op["symbol"] for op in ops][:3] == ["0", "a∧b", "a∧¬b"]
     assert ops[Op.NAND] == {
-        "symbol": "¬(a∧b)", "sign": "∧", "family": "and", "inverted": True, "reads": [True, True]
-    }  # fmt: skip
+        "symbol": "¬(a∧b)",
+        "sign": "∧",
+        "family": "and",
+        "inverted": True,
+        "reads": [True, True],
+    }

@@ -32,9 +32,13 @@ def in_node(cases):
     told = {key: running(found) for key, found in automata.items()}
     told = [{**case, "automaton": told[id(case["automaton"])]} for case in cases]
     done = subprocess.run(
-        ["node", RUNNER], input=json.dumps({"page": ASSETS.as_uri(), "cases": told}), text=True,
-        capture_output=True, timeout=120, check=False,
-    )  # fmt: skip
+        ["node", RUNNER],
+        input=json.dumps({"page": ASSETS.as_uri(), "cases": told}),
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     for case, found in zip(cases, json.loads(done.stdout), strict=True):
         shape = (2, case["automaton"].circuit.channels, case["height"], case["width"])
@@ -71,9 +75,14 @@ def compare(cases):
 
 def case(found, height, width, periodic, steps, strokes=(), seed=3):
     return {
-        "automaton": found, "height": height, "width": width, "periodic": periodic,
-        "seed": seed, "steps": steps, "strokes": list(strokes),
-    }  # fmt: skip
+        "automaton": found,
+        "height": height,
+        "width": width,
+        "periodic": periodic,
+        "seed": seed,
+        "steps": steps,
+        "strokes": list(strokes),
+    }
 
 
 @needs_node
@@ -115,10 +124,12 @@ def test_rows_that_end_with_a_cache_line(width):
 def test_the_experiments(name):
     found = shipped(name)
     sides = (found.height, found.width)
-    compare([
-        case(found, *sides, periodic, 200, [(60, 5, 1, 6), (120, sides[0] - 1, 7, 9)])
-        for periodic in (True, False)
-    ])  # fmt: skip
+    compare(
+        [
+            case(found, *sides, periodic, 200, [(60, 5, 1, 6), (120, sides[0] - 1, 7, 9)])
+            for periodic in (True, False)
+        ]
+    )
 
 
 def test_expected_values_change_with_everything():

@@ -325,8 +325,10 @@ def test_thousands_of_gates_are_tiles(window, tmp_path):
     )
     window.js(
         "document.elementFromPoint(...arguments).dispatchEvent(new PointerEvent('pointermove',"
-        "{ bubbles: true, clientX: arguments[0], clientY: arguments[1] }))", left, top,
-    )  # fmt: skip
+        "{ bubbles: true, clientX: arguments[0], clientY: arguments[1] }))",
+        left,
+        top,
+    )
     node = window.js("return dct.drawing.node")
     assert node == window.js("return dct.drawing.circuit.size >> 1")
     name = window.js(f"return dct.drawing.circuit.name({node})")
@@ -357,9 +359,24 @@ def test_everything_by_keyboard_alone(board):
             board.js("const e = document.activeElement; return e.id || e.name || e.tagName")
         )
     for control in (
-        "cells", "play", "step", "reset", "speed", "brush", "brush-size", "channel", "mark-wrong",
-        "pause-at", "size", "start", "edges", "seed", "fire", "engine", "drawing",
-    ):  # fmt: skip
+        "cells",
+        "play",
+        "step",
+        "reset",
+        "speed",
+        "brush",
+        "brush-size",
+        "channel",
+        "mark-wrong",
+        "pause-at",
+        "size",
+        "start",
+        "edges",
+        "seed",
+        "fire",
+        "engine",
+        "drawing",
+    ):
         assert control in order, control
     board.js("document.querySelector('#cells').focus()")
     board.press("s", "s")

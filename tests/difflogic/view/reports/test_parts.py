@@ -73,11 +73,17 @@ def test_figures_show_what_the_run_has_recorded():
     )
     (losses,) = curves.figures(old, None, None)
     assert str(losses["chart"]).count('class="event"') == 1
-    new = History([
-        MetricsRow(n, 9.0 / n, decided=1 - n / 100,
-                   search=Search(40, 4, 0, 9, n == 8) if n % 4 == 0 else None)
-        for n in range(1, 9)
-    ])  # fmt: skip
+    new = History(
+        [
+            MetricsRow(
+                n,
+                9.0 / n,
+                decided=1 - n / 100,
+                search=Search(40, 4, 0, 9, n == 8) if n % 4 == 0 else None,
+            )
+            for n in range(1, 9)
+        ]
+    )
     losses, decided, searches = curves.figures(new, 8.0, 4)
     assert "started over" not in losses["caption"]
     assert str(losses["chart"]).count('class="event"') == 2
@@ -93,10 +99,16 @@ def test_figures_show_what_the_run_has_recorded():
 
 def test_figures_mark_where_learning_started_over():
     begun = [
-        MetricsRow(n, 9.0 / n, decided=1 - n / 100, search=Search(40, 4, 0, 9, False),
-                   attempt=1 + (n > 2) + (n > 5), given_up=n in (2, 8))
+        MetricsRow(
+            n,
+            9.0 / n,
+            decided=1 - n / 100,
+            search=Search(40, 4, 0, 9, False),
+            attempt=1 + (n > 2) + (n > 5),
+            given_up=n in (2, 8),
+        )
         for n in range(1, 9)
-    ]  # fmt: skip
+    ]
     found = curves.figures(History(begun), None, None)
     assert "started over 2 times, at dotted lines, where 1 of 2 attempts" in found[0]["caption"]
     for figure in found:

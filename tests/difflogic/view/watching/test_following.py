@@ -12,9 +12,15 @@ from difflogic.view.watching import Feed
 from difflogic.view.watching.following import Follower
 
 SMALL = (
-    "training.epochs=3", "task.height=4", "task.width=4", "automaton.steps=2",
-    "automaton.channels=2", "perception.kernels=2", "update.gates=[8,4,2]", "evaluation.starts=4",
-)  # fmt: skip
+    "training.epochs=3",
+    "task.height=4",
+    "task.width=4",
+    "automaton.steps=2",
+    "automaton.channels=2",
+    "perception.kernels=2",
+    "update.gates=[8,4,2]",
+    "evaluation.starts=4",
+)
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +86,13 @@ def test_a_link_is_not_followed(run, tmp_path):
 
 def test_a_sweep_shows_its_newest_run_and_lists_all(tmp_path):
     difflogic.sweep(
-        "checkerboard-small", "0-1", overrides=SMALL, grid=["training.batch=1,2"],
-        directory=tmp_path / "sweep", backend="sequential",
-    )  # fmt: skip
+        "checkerboard-small",
+        "0-1",
+        overrides=SMALL,
+        grid=["training.batch=1,2"],
+        directory=tmp_path / "sweep",
+        backend="sequential",
+    )
     snapshot = followed(tmp_path / "sweep")[1].snapshot
     assert [(run["variant"], run["seed"]) for run in snapshot.runs] == [
         (f"batch={batch}", seed) for batch in (1, 2) for seed in ("0", "1")

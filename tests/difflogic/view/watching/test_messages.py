@@ -157,9 +157,12 @@ def test_who_offers_never_waits_and_who_is_late_gets_the_newest():
 @pytest.mark.parametrize("rate", [1.0, 0.6])
 def test_the_soft_circuit_is_that_of_the_oracle(boundary, rate):
     found = model(
-        f'automaton.boundary="{boundary}"', f"automaton.fire_rate={rate}", "task.height=5",
-        "task.width=6", "automaton.steps=4",
-    )  # fmt: skip
+        f'automaton.boundary="{boundary}"',
+        f"automaton.fire_rate={rate}",
+        "task.height=5",
+        "task.width=6",
+        "automaton.steps=4",
+    )
     feed, listener = Feed(), Told()
     feed.offer(model=found, epoch=1)
     news = told(listener, feed)
@@ -167,16 +170,21 @@ def test_the_soft_circuit_is_that_of_the_oracle(boundary, rate):
     table = decoded(news["circuit"]["coefficients"], "<f4")
     case = {
         "page": (Path(__file__).parents[4] / "difflogic" / "view" / "watching" / "page").as_uri(),
-        "run": run, "coefficients": table.tolist(),
+        "run": run,
+        "coefficients": table.tolist(),
         "netlist": {
             "channels": netlist.channels,
             **{name: getattr(netlist, name).tolist() for name in ("a", "b", "param", "outputs")},
         },
-    }  # fmt: skip
+    }
     done = subprocess.run(
-        ["node", Path(__file__).with_name("run_soft.mjs")], input=json.dumps(case), text=True,
-        capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
+        ["node", Path(__file__).with_name("run_soft.mjs")],
+        input=json.dumps(case),
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     start = np.array([[int(sign) for sign in text] for text in run["start"]]).reshape(-1, 5, 6)
     masks = np.stack([fire_mask(0, step, 5, 6, rate) for step in range(4)]) if rate < 1 else None

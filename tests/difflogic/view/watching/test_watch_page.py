@@ -25,10 +25,16 @@ pytestmark = [needs_browser, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[4]
 SETTINGS = (
-    "task.height=8", "task.width=8", "automaton.steps=6", "perception.kernels=4",
-    "checkpoint.every_epochs=5", "finishing.every=0", "training.restart_every=0",
-    "parallel.workers=1", "evaluation.starts=4",
-)  # fmt: skip
+    "task.height=8",
+    "task.width=8",
+    "automaton.steps=6",
+    "perception.kernels=4",
+    "checkpoint.every_epochs=5",
+    "finishing.every=0",
+    "training.restart_every=0",
+    "parallel.workers=1",
+    "evaluation.starts=4",
+)
 TEXT = "document.querySelector('{}').textContent"
 STATUS = TEXT.format("#status")
 GONE = "!document.querySelector('#gone').hidden"
@@ -43,9 +49,12 @@ def killed_in_the_end(*arguments):
     """A process that trains; it is gone afterwards."""
     process = subprocess.Popen(
         [sys.executable, "-m", "cli", "train", *map(str, arguments), "--quiet"],
-        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-        cwd=ROOT, env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    )  # fmt: skip
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
     try:
         yield process
     finally:
@@ -75,9 +84,12 @@ def test_training_is_seen_to_its_end(window, tmp_path, monkeypatch):
     monkeypatch.setattr("difflogic.library.serving.OFFER_SECONDS", 0.0)
     seen = {epoch: threading.Event() for epoch in (4, 9)}
     config = settings(
-        "training.epochs=12", "finishing.every=6", "finishing.from_epoch=0",
-        "finishing.candidates=20", "training.restart_every=8",
-    )  # fmt: skip
+        "training.epochs=12",
+        "finishing.every=6",
+        "finishing.from_epoch=0",
+        "finishing.candidates=20",
+        "training.restart_every=8",
+    )
 
     def train(session, offer):
         def step(result):
