@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import json
 import secrets
+import socket
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,8 +24,14 @@ from difflogic.view.watching.page import page
 
 ADDRESS = "127.0.0.1"
 MOST_BROWSERS = 8
-MOST_REQUESTS = 32
-"""At a time: a page takes two."""
+MOST_CONNECTIONS = 32
+"""At a time, whoever opened them: a page takes two. Each costs a thread and a descriptor, and the
+run needs descriptors to save."""
+
+HEADER_SECONDS = 5.0
+"""From the opening of a connection to the end of its request's headers."""
+BACK_OFF_SECONDS = 0.5
+"""After a connection that the system could not hand over, as it was short of descriptors."""
 
 LEAST_SECONDS = 0.25
 """Between two pictures of a run that are sent."""
@@ -49,7 +58,6 @@ class WatchServer:
         self.token = secrets.token_urlsafe(16)
         self._server = _Server((ADDRESS, port), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.2,), daemon=True)
-        self._requests = threading.BoundedSemaphore(MOST_REQUESTS)
         self._browsers = threading.BoundedSemaphore(MOST_BROWSERS)
 
     @property
@@ -73,12 +81,11 @@ class WatchServer:
     def allows(self, headers: Any) -> bool:
         """Whether a request calls the server by its name, and comes from no other page."""
         names = {f"{ADDRESS}:{self.port}", f"localhost:{self.port}"}
-        origins = {None, *(f"http://{name}" for name in names)}
-        site = headers.get("Sec-Fetch-Site")
+        origins = {f"http://{name}" for name in names}
         return (
             headers.get_all("Host", []) in [[name] for name in names]
-            and headers.get("Origin") in origins
-            and site in (None, "none", "same-origin")
+            and origins.issuperset(headers.get_all("Origin", []))
+            and {"none", "same-origin"}.issuperset(headers.get_all("Sec-Fetch-Site", []))
         )
 
     def place(self, path: str) -> str | None:
@@ -90,10 +97,61 @@ class WatchServer:
 
 
 class _Server(ThreadingHTTPServer):
+    """Bounds what strangers can take: connections, before each gets a thread, and their time."""
+
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = True
     request_queue_size = 16
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._deadlines: dict[Any, float] = {}
+        """When the headers of each connection that has not sent them are due."""
+
+    def get_request(self) -> Any:
+        """Accept a connection; where the system cannot, wait, as the next one would fail too."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(BACK_OFF_SECONDS)
+            raise
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Handle a connection in a thread of its own, or close it where there are too many."""
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        self._deadlines[request] = time.monotonic() + HEADER_SECONDS
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread could be started
+            self._release(request)
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Handle a connection, and make room for another."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._release(request)
+
+    def _release(self, request: Any) -> None:
+        self.headers_came(request)
+        self._free.release()
+
+    def headers_came(self, request: Any) -> None:
+        """Let a connection take its time from now on: it has sent its headers."""
+        self._deadlines.pop(request, None)
+
+    def service_actions(self) -> None:
+        """Cut off connections whose headers are overdue. Called several times a second."""
+        now = time.monotonic()
+        for request, deadline in list(self._deadlines.items()):
+            if now > deadline:
+                with suppress(OSError):
+                    request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: a browser that goes away is no error."""
@@ -109,15 +167,7 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
             """Write no log: the terminal shows the run."""
 
         def do_GET(self) -> None:
-            if not watch._requests.acquire(blocking=False):
-                self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once")
-                return
-            try:
-                self._answer()
-            finally:
-                watch._requests.release()
-
-        def _answer(self) -> None:
+            watch._server.headers_came(self.connection)
             if not watch.allows(self.headers):
                 self._refuse(HTTPStatus.FORBIDDEN, "open the link as it was printed")
                 return
@@ -138,7 +188,6 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
                 return
             try:
                 self._head(HTTPStatus.OK, "text/event-stream", None)
-                self.close_connection = True
                 with watch.feed:
                     self._tell()
             finally:
@@ -165,6 +214,7 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
             policy: str = "default-src 'none'",
         ) -> None:
             self.send_response(status)
+            self.send_header("Connection", "close")  # an idle one would keep another out
             self.send_header("Content-Type", kind)
             if length is not None:
                 self.send_header("Content-Length", str(length))
@@ -175,7 +225,6 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
 
         def _refuse(self, status: HTTPStatus, why: str) -> None:
             content = f"{why}\n".encode()
-            self.close_connection = True
             self._head(status, "text/plain; charset=utf-8", len(content))
             self.wfile.write(content)
 

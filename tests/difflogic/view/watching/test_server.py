@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import http.client
 import json
 import re
 import socket
+import socketserver
+import threading
+import time
 from contextlib import closing
 
 import pytest
 
 from difflogic.view.watching import Feed, WatchServer
-from difflogic.view.watching.server import MOST_BROWSERS
+from difflogic.view.watching import server as watching
+from difflogic.view.watching.server import MOST_BROWSERS, MOST_CONNECTIONS
 from tests.difflogic.view.watching.test_messages import model, rows
 
 
@@ -166,3 +171,69 @@ def test_it_ends_at_once_with_browsers_that_look():
         port = running.port
     with pytest.raises(OSError, match=r"."):
         socket.create_connection(("127.0.0.1", port), timeout=1)
+
+
+def threads():
+    return sum("process_request_thread" in thread.name for thread in threading.enumerate())
+
+
+def test_connections_without_a_request_cost_a_bounded_share_and_a_bounded_time(server, monkeypatch):
+    monkeypatch.setattr(watching, "HEADER_SECONDS", 1.0)
+    before, opened = threads(), []
+    try:
+        for _ in range(3 * MOST_CONNECTIONS):
+            opened.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            opened[-1].sendall(b"GET / HTTP/1.1\r\nX-")
+        for each in opened[MOST_CONNECTIONS:]:  # closed at once: no thread was left for them
+            assert _is_closed(each, 60)
+        assert threads() - before <= MOST_CONNECTIONS
+        dripping = opened[:MOST_CONNECTIONS]
+        while dripping:  # a byte now and then keeps none of them
+            dripping = [each for each in dripping if not _is_closed(each, 0.01)]
+    finally:
+        for each in opened:
+            each.close()
+    assert ask(server)[0] == 200
+
+
+def _is_closed(connection, seconds):
+    connection.settimeout(seconds)
+    try:
+        connection.sendall(b"a")
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+
+
+def test_a_system_without_descriptors_is_waited_for(server, monkeypatch):
+    tries, real = [], socketserver.TCPServer.get_request
+
+    def refuse(self):
+        tries.append(time.monotonic())
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(watching, "BACK_OFF_SECONDS", 0.2)
+    monkeypatch.setattr(socketserver.TCPServer, "get_request", refuse)
+    with socket.create_connection(("127.0.0.1", server.port)):
+        time.sleep(1.0)
+        monkeypatch.setattr(socketserver.TCPServer, "get_request", real)
+        assert 1 <= len(tries) <= 6
+    assert ask(server)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Origin: http://127.0.0.1:{port}", "Origin: http://evil.example"),
+        ("Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site"),
+        ("Host: 127.0.0.1:{port}", "Host: evil.example"),
+    ],
+)
+def test_every_header_that_is_sent_twice_counts(server, lines):
+    host = () if lines[0].startswith("Host") else ("Host: 127.0.0.1:{port}",)
+    request = "\r\n".join([f"GET /{server.token}/ HTTP/1.1", *host, *lines, "", ""])
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(request.format(port=server.port).encode())
+        assert connection.recv(12) == b"HTTP/1.1 403"
