@@ -14,3 +14,5 @@ Every kernel is serial and releases the GIL; `workers.py` runs them side by side
 | `candidates`, `changes`, `candidate_base`, … | circuits that differ from one in a single gate |
 | `peak` | what the processor can do |
 """
+
+import difflogic.system.jit  # noqa: F401  imports numba, and has to be the first to do so

@@ -21,9 +21,9 @@ from functools import cache
 from typing import Any
 
 import llvmlite
-import numba
 
 from difflogic.system.code_cache import CodeCache
+from difflogic.system.jit.numba_settings import numba
 from difflogic.system.jit.processor import target
 
 LOG = logging.getLogger(__name__)

@@ -6,9 +6,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-import numba
-
 from difflogic.system.jit.cache import keep_code
+from difflogic.system.jit.numba_settings import numba
 from difflogic.system.jit.sources import stamp
 
 JIT = not getattr(numba.config, "DISABLE_JIT", False)
