@@ -75,16 +75,9 @@ FORMATS = {
         ),
         Format(
             "aiger",
-            ".aag",
-            "one cell as an and-inverter graph, ASCII",
-            "write_aiger",
-            ("interface",),
-        ),
-        Format(
-            "aiger-binary",
             ".aig",
-            "the same in binary, as abc reads it",
-            "write_aiger_binary",
+            "one cell as an and-inverter graph, binary",
+            "write_aiger",
             ("interface",),
         ),
         Format(
@@ -105,12 +98,6 @@ FORMATS = {
             "the JSON of the Rust port logicars, read back by dct import",
             "write_logicars",
             numbered=False,
-        ),
-        Format(
-            "digitaljs",
-            ".digitaljs.json",
-            "one cell, for the viewer and simulator digitaljs",
-            "write_digitaljs",
         ),
         Format(
             "golly",
