@@ -54,7 +54,7 @@ tools:
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(TOOLS)
 
-# What docs/ shows of the five experiments' circuits, trained anew: two minutes of a processor.
+# Trains the five experiments, and builds their pages, circuits and pictures in docs/: two minutes.
 gallery: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.difflogic.reports.make_gallery
 
