@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from difflogic import evaluation
 from difflogic.errors import ConfigError
+from difflogic.evaluation.gates import count
 from difflogic.files import check_output, write_whole
 from difflogic.library.loading import load
 from difflogic.plotting import runs, sweeps
@@ -64,8 +64,7 @@ def _run(source: str | Path) -> Figure:
     if not Path(source).is_file():
         history, summary = read_training(saved_model(Path(source)).parent)
     exact = summary.get("exact_epoch") if summary else None
-    gates = evaluation.evaluate(model, ["gates"])["tests"]["gates"]
-    return runs.draw(model, history, exact if isinstance(exact, int) else None, gates)
+    return runs.draw(model, history, exact if isinstance(exact, int) else None, count(model))
 
 
 def _sweep(directory: SweepDirectory) -> Figure:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from difflogic.config import load_config
 from difflogic.errors import ConfigError
-from difflogic.evaluation import evaluate
+from difflogic.evaluation.gates import count
 from difflogic.gates import Op
 from difflogic.library.plotting import plot
 from difflogic.model import Model
@@ -35,7 +35,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def gates(model):
-    return evaluate(model, ["gates"])["tests"]["gates"]
+    return count(model)
 
 
 def history(epochs):
