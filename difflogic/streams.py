@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +57,8 @@ def first_bytes(
     them all, since making one takes ten times as long as to set its counter.
     """
     generator = np.random.Philox(key=np.array([seed, purpose], np.uint64))
-    state = dict(generator.state, buffer_pos=4)  # nothing is left of the block before
+    state: Any = generator.state
+    state["buffer_pos"] = 4  # nothing is left of the block before
     drawn = np.empty((len(epochs), len(samples), -(-count // 8)), "<u8")
     for row, epoch in zip(drawn, epochs, strict=True):
         for words, sample in zip(row, samples, strict=True):

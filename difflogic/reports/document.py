@@ -16,8 +16,8 @@ from difflogic.reports.target import introduce
 
 SCRIPTS = (
     "random_bits.js", "grid.js", "interpreter.js", "compiled.js", "simulation.js", "judge.js",
-    "screen.js", "curve.js", "circuit_view.js", "drawing.js", "tiles.js", "details.js", "player.js",
-    "pointer.js", "main.js",
+    "screen.js", "charts.js", "curve.js", "circuit_view.js", "drawing.js", "tiles.js",
+    "details.js", "player.js", "pointer.js", "main.js",
 )  # fmt: skip
 """The page's modules, each after those that it imports."""
 
@@ -36,12 +36,15 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
+    training, gates = contents.training(source), contents.gates(results)
     data: dict[str, Any] = {
         "automaton": circuits.running(small), "target": introduction.target,
         "first": introduction.first, "simplified": simplified,
         "trainedDrawing": "before" if simplified else "after" if model else None,
         "drawings": {"after": after, "before": before},
         "ops": contents.op_table([DRAWN[op] for op in Op], READS),
+        "charts": {each["id"]: each["chart"] for each in training["curves"]} if training else {},
+        "histograms": {each["id"]: each["ops"] for each in gates["histograms"]} if gates else {},
     }  # fmt: skip
     if model is not None and before is not None:
         bits = 8 if "tiled" in before else 16
@@ -55,9 +58,9 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         script=Markup(script), data=Markup(embedded(data)), version=__version__,
         lead=introduction.lead, invitation=introduction.invitation, wrong=introduction.wrong,
         facts=contents.head_facts(source, small), steps=trained.steps,
-        equations=shown, more_equations=more, training=contents.training(source),
+        equations=shown, more_equations=more, training=training,
         tests=contents.tests(results), assurance=contents.assurance(results),
-        gates=contents.gates(results),
+        gates=gates,
         **_circuit_words(trained, small, before is not None),
     )  # fmt: skip
 

@@ -11,11 +11,11 @@ _FILES = Path(__file__).with_name("page")
 
 SCRIPTS = (
     "random_bits.js", "grid.js", "interpreter.js", "simulation.js", "judge.js", "screen.js",
-    "curve.js", "player.js", "pointer.js",
+    "charts.js", "player.js", "pointer.js",
 )  # fmt: skip
 """Modules that reports have, too."""
 
-OWN = ("soft.js", "charts.js", "watch.js")
+OWN = ("soft.js", "watch.js")
 
 
 @cache

@@ -144,7 +144,7 @@ def test_damage_heals_and_the_page_shows_it(board):
     hurt = wrong_cells(board.bits())
     assert hurt > 20
     board.wait(f"return document.querySelector('#said-wrong').textContent === '{hurt}'")
-    assert board.js("return document.querySelectorAll('#curve .touch').length") == 1
+    assert board.js("return document.querySelectorAll('#curve .start').length") == 1
     colors = board.js(
         "const c = document.querySelector('#cells').getContext('2d').getImageData(0, 0, 16, 16);"
         "return new Set(new Uint32Array(c.data.buffer)).size"

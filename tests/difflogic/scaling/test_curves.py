@@ -1,7 +1,5 @@
 """Speed-up over workers, simulated and drawn."""
 
-import xml.etree.ElementTree as ElementTree
-
 import pytest
 
 from difflogic.engine.hardware import Machine
@@ -12,8 +10,8 @@ from difflogic.scaling.curves import (
     STRATEGIES,
     Curves,
     counts_between,
+    draw,
     simulate,
-    svg_curves,
     text_curves,
 )
 from difflogic.scaling.replay import Meetings, replay, with_strategy
@@ -64,15 +62,21 @@ def test_what_is_simulated_is_held_against_what_is_measured():
     assert found.as_dict()["prediction_beyond"] == 2
 
 
-def test_drawings():
+def test_text():
     seconds = {name: {1: 8.0, 2: 4.0, 4: 3.0} for name in STRATEGIES}
     curves = Curves(CONFIG, seconds, 8.0, {1: 8.0, 2: 4.0}, {1: 8.0, 2: 4.4})
     lines = text_curves(curves, 20)
     assert lines[0].split() == ["workers", *STRATEGIES]
     assert lines[3].split() == ["4", *["2.67×"] * 4, 20 * "#"]
-    root = ElementTree.fromstring(svg_curves(curves))
-    names = [element.tag.partition("}")[2] for element in root.iter()]
-    assert names.count("polyline") == 4
-    assert names.count("circle") == 2
-    places = [float(element.get("y")) for element in root.iter() if element.text in STRATEGIES]
-    assert min(abs(a - b) for a in places for b in places if a != b) > 14
+
+
+def test_a_figure_holds_what_was_simulated_and_measured():
+    pytest.importorskip("matplotlib")
+    seconds = {name: {1: 8.0, 2: 4.0, 4: 2.0 + n} for n, name in enumerate(STRATEGIES)}
+    made = draw(Curves(CONFIG, seconds, 8.0, {1: 8.0, 2: 4.0}, {1: 8.0, 2: 4.4}))
+    lines = {line.get_label(): line.get_xydata().tolist() for line in made.axes[0].get_lines()}
+    for n, name in enumerate(STRATEGIES):
+        assert lines[name] == [[1, 1], [2, 2], [4, 8 / (2 + n)]]
+    assert lines["measured"] == [[1, 1], [2, pytest.approx(8 / 4.4)]]
+    (band,) = made.axes[0].patches
+    assert (band.get_x(), band.get_x() + band.get_width()) == (2, 4)
