@@ -72,6 +72,8 @@ export function drawChart(svg, { x: xName, lines, scale = "logarithmic", marks =
   lines.forEach(([name, points], number) => {
     const kind = `s${number + 1}`;
     parts.push(svgElement("polyline", { class: kind, points: thinned(points).map(([at, value]) => `${x(at)},${y(value)}`).join(" ") }));
+    // A line of one point would not be seen.
+    if (points.length === 1) parts.push(svgElement("circle", { class: kind, cx: x(points[0][0]), cy: y(points[0][1]), r: 2.5 }));
     if (!name) return;
     const key = left + 150 * number;
     parts.push(svgElement("polyline", { class: kind, points: `${key},10 ${key + 22},10` }), text("", key + 28, 14, "start", name));
