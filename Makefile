@@ -56,7 +56,7 @@ tools:
 
 # Trains the five experiments, and builds their pages, circuits and pictures in docs/: two minutes.
 gallery: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.difflogic.reports.make_gallery
+	$(BIN)/python -m tests.difflogic.view.reports.make_gallery
 
 # Compiled code is invisible to the coverage tool, so the kernels run as plain Python here; that
 # is slow. The cache of its own keeps the two modes apart.

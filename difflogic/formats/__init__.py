@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from difflogic.errors import ConfigError, did_you_mean
+from difflogic.system.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
-    from difflogic.logic.automaton import Automaton
+    from difflogic.model.automaton import Automaton
 
 FLAGS = {"array": "--array", "interface": "--comparable"}
 """What users call the options of formats."""

@@ -1,0 +1,114 @@
+"""Charts, the command to repeat a run, and what is said of numbers."""
+
+from __future__ import annotations
+
+import shlex
+from itertools import pairwise
+
+import pytest
+
+from difflogic.config import load_config, shipped_configs
+from difflogic.scale.verification.checks import with_sections
+from difflogic.training.metrics import History, MetricsRow, Search
+from difflogic.view.reports import contents, curves
+from difflogic.view.reports.repeating import command
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+@pytest.mark.parametrize(
+    "changes", [[], ["training.seed=7", "training.learning_rate=0.01", 'hardening.op="sample"']]
+)
+def test_the_command_gives_the_same_configuration(name, changes):
+    config = load_config(name, changes)
+    words = shlex.split(command(config)[0])
+    assert words[:3] == ["dct", "train", name]
+    options = dict(zip(words[3::2], words[4::2], strict=True)) if len(words) == 5 else {}
+    sets = [after for before, after in pairwise(words) if before == "--set"]
+    seed = words[words.index("--seed") + 1]
+    assert load_config(name, [*sets, f"training.seed={seed}"]).to_dict() == config.to_dict()
+    assert not options or options == {"--seed": seed}
+
+
+def test_what_no_command_line_says_needs_a_file():
+    config = load_config("checkerboard")
+    assert command(config.model_copy(update={"name": "mine"}))[0] == "dct train mine.toml"
+    started = with_sections(config, training={"start_from": 64 * "0"})
+    line, words = command(started)
+    assert line == "dct train checkerboard.toml --from start.npz"
+    assert words.endswith("and start.npz out of the run's directory")
+
+
+def test_figures_show_what_the_run_has_recorded():
+    old = History(
+        [MetricsRow(n, 9.0 / n, 4.0, 0.5, {"finish": float(n == 5)}) for n in range(1, 9)]
+    )
+    (losses,) = curves.figures(old, None, None)
+    assert losses["chart"]["events"] == [5]
+    new = History(
+        [
+            MetricsRow(
+                n,
+                9.0 / n,
+                decided=1 - n / 100,
+                search=Search(40, 4, 0, 9, n == 8) if n % 4 == 0 else None,
+            )
+            for n in range(1, 9)
+        ]
+    )
+    losses, decided, searches = curves.figures(new, 8.0, 4)
+    assert "started over" not in losses["caption"]
+    assert losses["chart"]["events"] == [4, 8]
+    assert losses["chart"]["marks"] == [(8.0, "verified exact"), (4, "published: learned")]
+    assert dict(decided["chart"]["lines"]) == {
+        "decided gates": [(n, round(1 - n / 100, 2)) for n in range(1, 9)]
+    }
+    assert dict(searches["chart"]["lines"]) == {
+        "before a search": [(4, 40), (8, 40)],
+        "after it": [(4, 4), (8, 4)],
+    }
+    assert curves.figures(None, None, None) == curves.figures(History(), None, None) == []
+
+
+def test_a_long_run_is_averaged_and_keeps_its_end():
+    history = History([MetricsRow(n, float(n)) for n in range(1, 1001)])
+    (losses,) = curves.figures(history, None, None)
+    soft = dict(losses["chart"]["lines"])["soft loss"]
+    assert soft[0] == (3, 2.0)
+    assert soft[-1] == (1000, 1000.0)
+    assert len(soft) <= curves.MOST_POINTS
+
+
+def test_figures_mark_where_learning_started_over():
+    begun = [
+        MetricsRow(
+            n,
+            9.0 / n,
+            decided=1 - n / 100,
+            search=Search(40, 4, 0, 9, False),
+            attempt=1 + (n > 2) + (n > 5),
+            given_up=n in (2, 8),
+        )
+        for n in range(1, 9)
+    ]
+    found = curves.figures(History(begun), None, None)
+    assert "started over 2 times, at dotted lines, where 1 of 2 attempts" in found[0]["caption"]
+    assert [figure["chart"]["starts"] for figure in found] == [[2, 5]] * len(found)
+    (once,) = curves.figures(History([MetricsRow(n, 1.0, attempt=n) for n in (1, 2)]), None, None)
+    assert once["caption"].endswith(" Learning started over once, at the dotted line.")
+    assert contents._attempts(History(begun), 1) == "3, 2 given up"
+    assert contents._attempts(History(begun[2:5]), 1) == "2"
+    assert contents._attempts(History(begun[:1]), 1) is contents._attempts(History(), 1) is None
+    assert contents._attempts(History([MetricsRow(1, 1.0)]), 1) is None
+
+
+def test_a_run_that_an_earlier_version_began_has_attempts_that_are_not_recorded():
+    rows = [MetricsRow(n, 1.0, attempt=None if n < 3 else n - 1) for n in range(1, 6)]
+    assert contents._attempts(History(rows), 1) == "4, how many were given up is not recorded"
+    assert contents._attempts(History(rows), 0) == "4"
+    (found,) = curves.figures(History(rows), None, None)
+    assert found["caption"].endswith(" at dotted lines, and before these, which is not recorded.")
+
+
+@pytest.mark.parametrize("value", ["x", None, True, [1], {"a": 1}, float("nan"), 1e400])
+def test_what_is_no_number_is_left_out(value):
+    assert contents._number({"epochs": value}, "epochs") is None
