@@ -3,7 +3,7 @@
 #   make demo   sets up .venv, from Python's package index, and trains a small checkerboard automaton
 #   make test   sets up .venv with the development tools and runs every check
 #
-# On Debian and Ubuntu, `make tools` as root (with npm) installs what exported circuits are tried
+# On Debian and Ubuntu, `make tools` as root installs what exported circuits are tried
 # in; without them `make test` skips those tests and says so.
 #
 # PYTHON=/path/to/python chooses the interpreter; without it the first that fits is taken.
@@ -27,10 +27,8 @@ define install
 	@touch $@
 endef
 
-# Debian's packages, and one of npm's, whose place Node.js is told.
-TOOLS := berkeley-abc chromium chromium-driver g++ gcc golly graphviz iverilog yosys
-DIGITALJS := digitaljs@0.14.2
-export NODE_PATH := $(CURDIR)/.tools/node_modules
+# Debian's packages.
+TOOLS := berkeley-abc chromium chromium-driver g++ gcc golly graphviz iverilog nodejs yosys
 
 # An interpreter fits if it runs (a version manager's shim may not), is new enough, and can make
 # environments (some distributions package that apart).
@@ -55,9 +53,8 @@ test: $(VENV)/.installed-dev
 tools:
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(TOOLS)
-	npm install --prefix .tools --no-audit --no-fund --silent $(DIGITALJS)
 
-# What docs/ shows of the five experiments' circuits, trained anew: two minutes of a processor.
+# Trains the five experiments, and builds their pages, circuits and pictures in docs/: two minutes.
 gallery: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.difflogic.view.reports.make_gallery
 
@@ -90,4 +87,4 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt $(BIN)/python
 	@touch $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .tools build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -110,11 +110,13 @@ def plan(
     else:
         _show(found)
     if svg is not None and found.curves is not None:
-        from difflogic.scale.speed.curves import svg_curves
         from difflogic.system.files import write_new
+        from difflogic.view.plotting.scaling import draw
+        from difflogic.view.plotting.style import encode, styled
 
-        text = svg_curves(found.curves)
-        write_new(svg, lambda file: file.write(text.encode()))
+        with styled():
+            content = encode(draw(found.curves), ".svg")
+        write_new(svg, lambda file: file.write(content))
         note(f"drawn in {svg}")
     for warning in found.plan.warnings:
         note(f"warning: {warning}")
@@ -135,11 +137,13 @@ def _between(text: str) -> tuple[int, int]:
 def _check_svg(svg: Path | None, simulate: str | None) -> None:
     from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_new_output
+    from difflogic.view.plotting.style import require_matplotlib
 
     if svg is not None:
         if simulate is None:
             raise ConfigError("--svg draws what --simulate found: give that, too")
         check_new_output(svg)
+        require_matplotlib()
 
 
 def _show(found: Planned) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from difflogic.circuit.gates import OPS, Op
 from difflogic.engine.hard import active_gates
 from difflogic.evaluation.subject import CircuitTest, Subject, any_task
+from difflogic.model.model import Model
 
 PASSING = (Op.A, Op.B)
 """Ops of gates that only pass an input on. All others are active."""
@@ -22,16 +23,20 @@ SCOPES = {
 
 
 def run(subject: Subject) -> dict[str, Any]:
+    """Count gates and their ops: `count` needs no task."""
+    return count(subject.model)
+
+
+def count(model: Model) -> dict[str, Any]:
     """Count gates and active gates, and make a histogram of ops, for each part and scope."""
-    architecture, ops = subject.config.architecture, subject.ops
-    netlist = subject.model.netlist
+    architecture, ops, netlist = model.config.architecture, model.ops, model.netlist
     perception = architecture.kernels * architecture.kernel_gates
     parts = {"perception": slice(0, perception), "update": slice(perception, len(ops))}
     chosen = {"all": np.ones(len(ops), bool)}
     per_cell = {}
     for scope, channels in (
         ("next_state", None),
-        ("loss_channels", subject.config.task.loss_channels),
+        ("loss_channels", model.config.task.loss_channels),
     ):
         gates = active_gates(netlist, ops, channels)
         per_cell[scope] = len(gates)
@@ -46,7 +51,7 @@ def run(subject: Subject) -> dict[str, Any]:
     return {
         "scopes": scopes,
         "active_gates_per_cell": per_cell,
-        "published_active_gates": subject.config.published.active_gates,
+        "published_active_gates": model.config.published.active_gates,
         "notes": [
             "A gate is active unless its op is A or B. A perception gate counts once per kernel, "
             "though every channel has a copy of it.",

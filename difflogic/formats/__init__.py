@@ -8,8 +8,8 @@ all others do, some into bytes; `FORMATS` lists them for the command line. `read
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from difflogic.system.errors import ConfigError, did_you_mean
@@ -46,13 +46,20 @@ class Format:
                     f"{', '.join(takers)}"
                 )
 
-    def render(self, automaton: Automaton, options: Mapping[str, Any] | None = None) -> str | bytes:
-        """Return the file. Raises ConfigError if an option is none of this format."""
-        given = dict(options or {})
+    def render(self, automaton: Automaton, file: Path | None = None, **options: Any) -> bytes:
+        """Return the file's content; options that are None are left out.
+
+        `interface` says which inputs and outputs the circuit gets, `array` the default height and
+        width of a Verilog grid; `file` is where the result will stand, for the formats whose files
+        say their own name. Raises ConfigError if the format has no such option.
+        """
+        given = {name: value for name, value in options.items() if value is not None}
         self.require(*given)
+        if file is not None and "rule" in self.options:
+            given["rule"] = file.stem
         module = importlib.import_module(f"difflogic.formats.{self.writer}")
-        text: str | bytes = getattr(module, self.writer)(automaton, **given)
-        return text
+        rendered: str | bytes = getattr(module, self.writer)(automaton, **given)
+        return rendered if isinstance(rendered, bytes) else rendered.encode()
 
 
 FORMATS = {
@@ -65,16 +72,9 @@ FORMATS = {
         Format("blif", ".blif", "one cell, for abc and yosys", "write_blif", ("interface",)),
         Format(
             "aiger",
-            ".aag",
-            "one cell as an and-inverter graph, ASCII",
-            "write_aiger",
-            ("interface",),
-        ),
-        Format(
-            "aiger-binary",
             ".aig",
-            "the same in binary, as abc reads it",
-            "write_aiger_binary",
+            "one cell as an and-inverter graph, binary",
+            "write_aiger",
             ("interface",),
         ),
         Format("c", ".h", "a C99 header without dependencies: 64 cells to a word", "write_c"),
@@ -85,12 +85,6 @@ FORMATS = {
             "the JSON of the Rust port logicars, read back by dct import",
             "write_logicars",
             numbered=False,
-        ),
-        Format(
-            "digitaljs",
-            ".digitaljs.json",
-            "one cell, for the viewer and simulator digitaljs",
-            "write_digitaljs",
         ),
         Format(
             "golly",

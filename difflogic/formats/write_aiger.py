@@ -1,6 +1,6 @@
-"""And-inverter graphs, and their ASCII form in AIGER: what model checkers and SAT tools read.
+"""And-inverter graphs in binary AIGER: what abc, yosys, model checkers and SAT tools read.
 
-One cell, combinational; see `blif.py` for why there is no sequential model. Inverters cost
+One cell, combinational; see `write_blif.py` for why there is no sequential model. Inverters cost
 nothing in this form, and a XOR is three ANDs.
 
 Source: Biere, Heljanko and Wieringa 2011, "AIGER 1.9 And Beyond"; Biere 2007, "The AIGER
@@ -43,21 +43,28 @@ class Graph(Literals):
         )
 
 
-def write_aiger(automaton: Automaton, interface: Interface | None = None) -> str:
-    """Return the ASCII form of one cell's circuit; `interface` as for BLIF."""
+def write_aiger(automaton: Automaton, interface: Interface | None = None) -> bytes:
+    """Return one cell's circuit; `interface` as for BLIF. ANDs are differences of literals."""
     interface = interface or used_interface(automaton.circuit)
-    graph = graph_of(automaton, interface)
-    first = 1 + graph.inputs
-    lines = [
-        f"aag {graph.sizes}",
-        *(str(2 * variable) for variable in range(1, first)),
-        *map(str, graph.outputs),
-        *(f"{2 * (first + i)} {x} {y}" for i, (x, y) in enumerate(graph.ands)),
-    ]
-    return "\n".join(lines) + "\n" + symbols(automaton, interface)
+    graph = _graph_of(automaton, interface)
+    ands = bytearray()
+    for i, (x, y) in enumerate(graph.ands):
+        own = 2 * (1 + graph.inputs + i)
+        ands += _number(own - x) + _number(x - y)
+    lines = "\n".join([f"aig {graph.sizes}", *map(str, graph.outputs)]) + "\n"
+    return lines.encode() + ands + _symbols(automaton, interface).encode()
 
 
-def graph_of(automaton: Automaton, interface: Interface) -> Graph:
+def _number(value: int) -> bytes:
+    """Seven bits to a byte, the lowest first; the eighth says that more follow."""
+    low = bytearray()
+    while value >= 0x80:
+        low.append(0x80 | value & 0x7F)
+        value >>= 7
+    return bytes([*low, value])
+
+
+def _graph_of(automaton: Automaton, interface: Interface) -> Graph:
     """Return one cell's circuit as a graph."""
     circuit = automaton.circuit
     outputs = interface.rows(circuit)
@@ -70,13 +77,13 @@ def graph_of(automaton: Automaton, interface: Interface) -> Graph:
     return graph
 
 
-def symbols(automaton: Automaton, interface: Interface) -> str:
+def _symbols(automaton: Automaton, interface: Interface) -> str:
     """Return the names of inputs and outputs, and the comment that ends a file."""
     comment = head(
         automaton,
         "Combinational: the next state of one cell, from its neighbourhood. It is no sequential "
         "model: a cell's neighbours are no latches of its own.",
-        "Use: abc reads the binary form (read_aiger FILE.aig), yosys both (read_aiger FILE).",
+        "Use: read_aiger FILE, in abc and in yosys.",
     )
     lines = [
         *(f"i{number} {name}" for number, name in enumerate(interface.inputs)),

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
-from difflogic.formats.exporting import export as render
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.watching import ShouldStop, Watch, never, unwatched
@@ -80,7 +79,7 @@ def export(
         if comparable:
             interface = common_interface(automaton.circuit, small.circuit.labels)
         automaton = automaton if unsimplified else small
-    data = render(automaton, chosen, interface=interface, array=array, file=path)
+    data = chosen.render(automaton, path, interface=interface, array=array)
     if path is not None:
         write_whole(path, lambda out: out.write(data))
     return Exported(loaded, automaton, chosen, data, path)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from difflogic import evaluation
+from difflogic.evaluation.gates import count
 from difflogic.library.loading import load
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.results import aggregate, make_row
@@ -64,8 +64,7 @@ def _run(source: str | Path) -> Figure:
     if not Path(source).is_file():
         history, summary = read_training(saved_model(Path(source)).parent)
     exact = summary.get("exact_epoch") if summary else None
-    gates = evaluation.evaluate(model, ["gates"])["tests"]["gates"]
-    return runs.draw(model, history, exact if isinstance(exact, int) else None, gates)
+    return runs.draw(model, history, exact if isinstance(exact, int) else None, count(model))
 
 
 def _sweep(directory: SweepDirectory) -> Figure:

@@ -29,8 +29,7 @@ from difflogic.system.streams import Purpose, stream
 
 FORMAT = "dct-model"
 VERSION = 2
-"""Goes up when a file can no longer be read by the program before. Since version 2 a kernel's
-wiring may be its own, and the configuration knows more tasks; version 1 is a special case."""
+"""Goes up when files of one program can no longer be read by the other."""
 
 MAX_HEADER_BYTES = 2**20
 
@@ -150,13 +149,10 @@ def _read_config(reader: NpzReader, source: str) -> Config:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise reader.error("is an npz archive, but no model that dct saved")
     version = header.get("version")
-    if type(version) is not int or version < 1:
-        shown = shorten(repr(version))
-        raise reader.error(f"format version {shown} is none that ever was: the file is damaged")
-    if version > VERSION:
+    if type(version) is not int or version != VERSION:
         raise reader.error(
-            f"is of format version {version}, and this program reads up to {VERSION}: "
-            "install a newer dct"
+            f"is of format version {shorten(repr(version))}, and this program reads {VERSION}: use "
+            "the dct that wrote it"
         )
     config = header.get("config")
     if not isinstance(config, dict):

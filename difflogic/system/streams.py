@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-Words = npt.NDArray[np.uint64]
-
-_FACTORS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
-_WEYL = np.array([0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B], np.uint64)
-_ROUNDS = 10
 
 
 class Purpose(IntEnum):
@@ -58,32 +53,16 @@ def first_bytes(
 ) -> npt.NDArray[np.uint8]:
     """Return the first bytes of many streams, (epochs, samples, count), all drawn at once.
 
-    They are those that each `stream` takes its small integers from, in order. Making a generator
-    takes longer than to draw some hundred numbers from it.
+    They are those that each `stream` takes its small integers from, in order. One generator draws
+    them all, since making one takes ten times as long as to set its counter.
     """
-    blocks = -(-count // 32)
-    shape = (len(epochs), len(samples), blocks)
-    counter = np.zeros((4, *shape), np.uint64)
-    counter[0] = np.arange(1, blocks + 1)  # NumPy counts before it draws
-    counter[2] = np.array(samples, np.uint64)[:, None]
-    counter[3] = np.array(epochs, np.uint64)[:, None, None]
-    key = np.array([seed, purpose], np.uint64)
-    for _ in range(_ROUNDS):
-        (high, low), (other_high, other_low) = (
-            _product(counter[2 * i], factor) for i, factor in enumerate(_FACTORS)
-        )
-        counter = np.stack(
-            [other_high ^ counter[1] ^ key[0], other_low, high ^ counter[3] ^ key[1], low]
-        )
-        key = key + _WEYL
-    drawn = np.ascontiguousarray(np.moveaxis(counter, 0, -1)).astype("<u8", copy=False)
-    return drawn.view(np.uint8).reshape(*shape[:2], -1)[..., :count]
-
-
-def _product(numbers: Words, factor: int) -> tuple[Words, Words]:
-    """Return the upper and lower words of the products with a factor."""
-    half, mask = np.uint64(32), np.uint64(2**32 - 1)
-    a, b = numbers >> half, numbers & mask
-    c, d = np.uint64(factor >> 32), np.uint64(factor % 2**32)
-    middle = (b * d >> half) + (a * d & mask) + (b * c & mask)
-    return a * c + (a * d >> half) + (b * c >> half) + (middle >> half), numbers * np.uint64(factor)
+    generator = np.random.Philox(key=np.array([seed, purpose], np.uint64))
+    state: Any = generator.state
+    state["buffer_pos"] = 4  # nothing is left of the block before
+    drawn = np.empty((len(epochs), len(samples), -(-count // 8)), "<u8")
+    for row, epoch in zip(drawn, epochs, strict=True):
+        for words, sample in zip(row, samples, strict=True):
+            state["state"]["counter"] = np.array([0, 0, sample, epoch], np.uint64)
+            generator.state = state
+            words[:] = generator.random_raw(len(words))
+    return drawn.view(np.uint8)[..., :count]

@@ -30,8 +30,7 @@ from difflogic.training.run_directory import SUMMARY, RunDirectory
 
 FORMAT = "dct-sweep"
 VERSION = 2
-"""Goes up when a file can no longer be read by the program before. In version 1 variants were
-called cells."""
+"""Goes up when files of one program can no longer be read by the other."""
 
 FILE = "sweep.toml"
 
@@ -108,11 +107,10 @@ class SweepDirectory:
             ) from None
         try:
             data = tomllib.loads(content.decode())
-            version = data["version"]
-            if data["format"] != FORMAT or not isinstance(version, int):
+            if data["format"] != FORMAT:
                 raise ValueError("it is of another format")
-            if version > VERSION:
-                raise ValueError("a newer dct wrote it: use that one")
+            if data["version"] != VERSION:
+                raise ValueError("another version of dct wrote it: use that one")
             return _question(data, str(path))
         except (ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
             what = f"no key {error}" if isinstance(error, KeyError) else str(error)
@@ -245,7 +243,7 @@ def _question(data: Mapping[str, Any], source: str) -> Question:
     asked = data["asked"]
     axes = tuple(asked["axes"])
     variants = []
-    for name, table in data["cells" if data["version"] == 1 else "variants"].items():
+    for name, table in data["variants"].items():
         if "/" in name or "\\" in name or name.startswith("."):
             raise ValueError(f'"{name}" cannot be a variant\'s name')
         config = config_from_dict(table, source, saved=True)

@@ -27,7 +27,7 @@ MOST_RESTARTS = 100
 def draw(
     model: Model, history: History | None, exact_epoch: float | None, gates: Mapping[str, Any]
 ) -> Figure:
-    """Return the figure of a run; `gates` is the test of that name of `evaluation.evaluate`."""
+    """Return the figure of a run; `gates` is what `evaluation.gates.count` returns."""
     made, places = figure(4, 2)
     (losses, accuracy), (decided, searches), (phases, sure), (perception, update) = places
     published = model.config.published.learned_by

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -45,7 +47,7 @@ _STYLE: dict[str, Any] = {
 def require_matplotlib() -> None:
     """Raise ConfigError, which says how to get it, if matplotlib is not installed."""
     try:
-        import matplotlib  # noqa: F401
+        _import_matplotlib()
     except ImportError:
         raise ConfigError(
             "plots are drawn by matplotlib, which is not installed: in dct's directory, "
@@ -53,8 +55,25 @@ def require_matplotlib() -> None:
         ) from None
 
 
+def _import_matplotlib() -> None:
+    """Import matplotlib without the matplotlibrc of the working directory, which is read first.
+
+    What anybody left there could hang the program, as a pipe does, or end it. Matplotlib has no
+    switch for that, but asks os.path.exists for the bare name, which here says no.
+    """
+    if "matplotlib" in sys.modules:
+        return
+    exists = os.path.exists
+    os.path.exists = lambda path: path != "matplotlibrc" and exists(path)
+    try:
+        import matplotlib  # noqa: F401
+    finally:
+        os.path.exists = exists
+
+
 def figure(rows: int, columns: int, width: float = 9.6, height: float = 3.2) -> tuple[Figure, Any]:
     """Return a figure and its axes (rows, columns), each `height` inches high; opens no window."""
+    _import_matplotlib()
     from matplotlib.figure import Figure
 
     made = Figure(figsize=(width, height * rows), layout="constrained")
@@ -64,6 +83,7 @@ def figure(rows: int, columns: int, width: float = 9.6, height: float = 3.2) -> 
 @contextmanager
 def styled() -> Iterator[None]:
     """Let figures look like this as long as it lasts; draw and encode them inside."""
+    _import_matplotlib()
     from matplotlib import rc_context
 
     with rc_context(_STYLE):

@@ -11,7 +11,7 @@ from difflogic.inspection.equations import equations
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Verdict
 from difflogic.training.metrics import History, count_given_up
-from difflogic.view.reports import charts, curves
+from difflogic.view.reports import curves
 from difflogic.view.reports.repeating import command
 from difflogic.view.reports.source import Source
 
@@ -148,7 +148,10 @@ def _robustness_row(test: Mapping[str, Any]) -> dict[str, str]:
 
 
 def gates(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return histograms of ops as in the article: perception and update."""
+    """Return histograms of ops as in the article: perception and update.
+
+    Each has its `ops` as (sign, count, whether it only hands an input on).
+    """
     if results is None:
         return None
     test = results["tests"]["gates"]
@@ -157,11 +160,18 @@ def gates(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
     beside = "" if published is None else f"; the article counts {published}"
     histograms = []
     for part in ("perception", "update"):
-        ops = {SYMBOLS[Op[name]]: count for name, count in parts[part]["ops"].items()}
-        passing = [SYMBOLS[op] for op in PASSING]
+        ops = [
+            (SYMBOLS[Op[name]], count, Op[name] in PASSING)
+            for name, count in parts[part]["ops"].items()
+        ]
         caption = f"{part.capitalize()}: {parts[part]['active']} of {parts[part]['gates']} active"
         histograms.append(
-            {"chart": charts.bars(ops, f"Ops of the {part} gates", passing), "caption": caption}
+            {
+                "id": f"{part}-ops",
+                "label": f"Ops of the {part} gates",
+                "ops": ops,
+                "caption": caption,
+            }
         )
     return {
         "words": f"Of {parts['both']['gates']:,} gates with logits {parts['both']['active']:,} do "

@@ -22,6 +22,7 @@ SCRIPTS = (
     "simulation.js",
     "judge.js",
     "screen.js",
+    "charts.js",
     "curve.js",
     "circuit_view.js",
     "drawing.js",
@@ -48,6 +49,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
+    training, gates = contents.training(source), contents.gates(results)
     data: dict[str, Any] = {
         "automaton": circuits.running(small),
         "target": introduction.target,
@@ -56,6 +58,8 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         "trainedDrawing": "before" if simplified else "after" if model else None,
         "drawings": {"after": after, "before": before},
         "ops": contents.op_table([DRAWN[op] for op in Op], READS),
+        "charts": {each["id"]: each["chart"] for each in training["curves"]} if training else {},
+        "histograms": {each["id"]: each["ops"] for each in gates["histograms"]} if gates else {},
     }
     if model is not None and before is not None:
         bits = 8 if "tiled" in before else 16
@@ -78,10 +82,10 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         steps=trained.steps,
         equations=shown,
         more_equations=more,
-        training=contents.training(source),
+        training=training,
         tests=contents.tests(results),
         assurance=contents.assurance(results),
-        gates=contents.gates(results),
+        gates=gates,
         **_circuit_words(trained, small, before is not None),
     )
 

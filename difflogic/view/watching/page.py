@@ -16,13 +16,13 @@ SCRIPTS = (
     "simulation.js",
     "judge.js",
     "screen.js",
-    "curve.js",
+    "charts.js",
     "player.js",
     "pointer.js",
 )
 """Modules that reports have, too."""
 
-OWN = ("soft.js", "charts.js", "watch.js")
+OWN = ("soft.js", "watch.js")
 
 
 @cache

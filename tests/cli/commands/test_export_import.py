@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -84,12 +83,6 @@ def test_our_own_format_there_and_back(dct: Dct) -> None:
     assert dct("import", "edges.json").stdout == first.stdout
 
 
-def test_digitaljs(dct: Dct) -> None:
-    assert dct("export", "edges.json", "-o", "edges.digitaljs.json").exit_code == 0
-    data = json.loads(Path("edges.digitaljs.json").read_text())
-    assert data["devices"]["W0"]["type"] == "Button"
-
-
 def test_golly(dct: Dct) -> None:
     result = dct("export", "edges.json", "-o", "Conway.rule")
     assert result.exit_code == 0
@@ -133,7 +126,7 @@ class TestBadExports:
     @pytest.mark.parametrize("content", ["{", "", "[]", write_circuit(EDGES)[:-9]])
     def test_bad_sources(self, dct: Dct, content: str) -> None:
         Path("other.json").write_text(content)
-        result = dct("export", "other.json", "-o", "x.digitaljs.json")
+        result = dct("export", "other.json", "-o", "x.logicars.json")
         assert result.exit_code == 2
         assert result.stderr.startswith("error: other.json: ")
         assert set(os.listdir()) == {"edges.json", "other.json"}

@@ -53,6 +53,14 @@ def test_what_needs_the_circuit_alone_runs_no_code(dct: Dct, run: Path) -> None:
         assert not has_run(run)
 
 
+def test_a_run_is_plotted_without_its_code(dct: Dct, run: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for source in ("run", "run/model.npz"):
+        result = dct("plot", source, "-o", "curves.svg", "--force")
+        assert result.exit_code == 0, result.stderr
+        assert not has_run(run)
+
+
 @pytest.mark.parametrize("command", [("report", "-o", "page.html"), ("verify", "convergence")])
 def test_what_needs_the_task_asks_for_leave(dct: Dct, run: Path, command: tuple[str, ...]) -> None:
     result = dct(*command, "run")

@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 
 from difflogic.formats.common import Interface, common_interface, identifier, used_interface
 from difflogic.formats.write_aiger import write_aiger
-from difflogic.formats.write_aiger_binary import write_aiger_binary
 from difflogic.formats.write_blif import write_blif
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.errors import CircuitError
@@ -18,7 +17,7 @@ from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import ABC, call, compare_cells, needs
 from tests.difflogic.logic.circuits import circuit_of
 
-WRITERS = {".blif": write_blif, ".aag": write_aiger, ".aig": write_aiger_binary}
+WRITERS = {".blif": write_blif, ".aig": write_aiger}
 
 
 def write(path, automaton, interface=None):
@@ -78,7 +77,7 @@ def against_simplified(automaton):
 
 
 @needs(ABC)
-@pytest.mark.parametrize("suffix", [".blif", ".aig"])
+@pytest.mark.parametrize("suffix", WRITERS)
 def test_abc_proves_simplified_circuits_equal(suffix, tmp_path):
     pairs = [against_simplified(automaton) for automaton in examples.wicked()]
     pairs.append(against_simplified(examples.life()))
@@ -86,7 +85,7 @@ def test_abc_proves_simplified_circuits_equal(suffix, tmp_path):
 
 
 @needs(ABC)
-@pytest.mark.parametrize("suffix", [".blif", ".aig"])
+@pytest.mark.parametrize("suffix", WRITERS)
 def test_abc_tells_broken_circuits_apart(suffix, tmp_path):
     """Of all circuits with one gate's op changed, abc finds equal those that are, and no other."""
     small, whole, interface = against_simplified(examples.life())
@@ -115,24 +114,8 @@ def test_abc_reads_the_names(tmp_path):
     assert re.search(r"^\.outputs next0$", text, re.MULTILINE)
 
 
-def parse_ascii(text):
-    """Read the ASCII form by its definition; return inputs, outputs, ANDs, symbols."""
-    lines = text.splitlines()
-    kind, *sizes = lines[0].split()
-    variables, inputs, latches, outputs, ands = map(int, sizes)
-    assert (kind, latches, variables) == ("aag", 0, inputs + ands)
-    numbers = [list(map(int, line.split())) for line in lines[1 : 1 + inputs + outputs + ands]]
-    symbols = lines[1 + inputs + outputs + ands : lines.index("c")]
-    return (
-        [row[0] for row in numbers[:inputs]],
-        [row[0] for row in numbers[inputs : inputs + outputs]],
-        numbers[inputs + outputs :],
-        dict(line.split() for line in symbols),
-    )
-
-
-def parse_binary(data):
-    """Read the binary form by its definition; return the same."""
+def parse(data):
+    """Read a file by the format's definition; return inputs, outputs, ANDs, symbols."""
     head, rest = data.split(b"\n", 1)
     kind, *sizes = head.split()
     variables, inputs, latches, outputs, ands = map(int, sizes)
@@ -173,8 +156,7 @@ def parse_binary(data):
 def test_aiger_is_what_its_definition_says(automata):
     automaton = automata[0]
     circuit, interface = automaton.circuit, used_interface(automaton.circuit)
-    inputs, outputs, ands, symbols = parse_ascii(write_aiger(automaton))
-    assert parse_binary(write_aiger_binary(automaton)) == (inputs, outputs, ands, symbols)
+    inputs, outputs, ands, symbols = parse(write_aiger(automaton))
     bits = examples.cases(automaton, 256)
     values = {0: np.zeros(bits.shape[1], bool)}
     for number, literal in enumerate(inputs):
@@ -194,15 +176,14 @@ def test_aiger_is_what_its_definition_says(automata):
     assert len(inputs) == len(interface.inputs)
 
 
-def test_long_differences_take_more_bytes(tmp_path):
+def test_long_differences_take_more_bytes():
     """With 1800 inputs, differences of literals take up to two bytes of seven bits."""
     gates = [(examples.Op.XOR, 0, 1799)]
     wide = examples.automaton(circuit_of(gates, [1800] * 200, tuple(range(200))))
     interface = common_interface(wide.circuit, (0, 5))
-    binary = parse_binary(write_aiger_binary(wide, interface))
-    assert binary == parse_ascii(write_aiger(wide, interface))
-    assert len(binary[0]) == 1800
-    assert binary[2][0][1:] == [3600, 2]
+    inputs, _, ands, _ = parse(write_aiger(wide, interface))
+    assert len(inputs) == 1800
+    assert ands[0][1:] == [3600, 2]
 
 
 def test_a_circuit_cannot_have_an_interface_that_it_does_not_fit():

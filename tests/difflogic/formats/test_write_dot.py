@@ -14,11 +14,10 @@ from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats import FORMATS
 from difflogic.formats.diagram import graph
+from difflogic.formats.write_dot import write_dot
 from difflogic.system.errors import CircuitError
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import circuits, random_circuit
-
-render = FORMATS["dot"].render
 
 NODE = re.compile(r'^  (\w+) \[label="([^"]*)", .*tooltip="([^"]*)"')
 WIRE = re.compile(r"^  (\w+) -> (\w+)(?: \[(.*)\])?$")
@@ -64,7 +63,7 @@ def test_it_is_the_circuit(circuit: LogicCircuit) -> None:
         for n, neighbor in enumerate(NEIGHBORS)
         for c, label in enumerate(circuit.labels)
     }
-    found = evaluate(render(automaton(circuit)), names)
+    found = evaluate(write_dot(automaton(circuit)), names)
     expected = circuit.next_state(bits)
     assert list(found) == [f"n{label}'" for label in circuit.labels]
     for label, row in zip(circuit.labels, expected, strict=True):
@@ -75,7 +74,7 @@ def test_it_is_the_circuit(circuit: LogicCircuit) -> None:
 @pytest.mark.parametrize("name", ["example", 'a "b" \\ <c> & d'])
 def test_graphviz_draws_it(name: str) -> None:
     circuit = random_circuit(np.random.default_rng(1), channels=3, gates=60)
-    text = render(automaton(circuit, name=name))
+    text = write_dot(automaton(circuit, name=name))
     nodes = sum(bool(NODE.match(line)) for line in text.splitlines())
     wires = sum(bool(WIRE.match(line)) for line in text.splitlines())
     done = subprocess.run(["dot", "-Tplain"], input=text, capture_output=True, text=True)
@@ -86,7 +85,7 @@ def test_graphviz_draws_it(name: str) -> None:
 
 def test_same_bytes() -> None:
     circuit = random_circuit(np.random.default_rng(1), channels=3, gates=60)
-    assert render(automaton(circuit)) == render(automaton(circuit))
+    assert write_dot(automaton(circuit)) == write_dot(automaton(circuit))
 
 
 @pytest.mark.parametrize("name", ["dot", "svg"])

@@ -14,13 +14,11 @@ from hypothesis import given, settings
 
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import Op
-from difflogic.formats import FORMATS
 from difflogic.formats.diagram.graph import Family, diagram
+from difflogic.formats.write_svg import write_svg
 from difflogic.model.automaton import Automaton
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import circuits, random_circuit
-
-render = FORMATS["svg"].render
 
 SVG = "{http://www.w3.org/2000/svg}"
 SEGMENT = re.compile(
@@ -146,7 +144,7 @@ def check_ends(picture: Picture) -> None:
 
 
 def check(example: Automaton) -> None:
-    picture, drawn = read(render(example)), diagram(example)
+    picture, drawn = read(write_svg(example)), diagram(example)
     assert [(b.label, b.about) for b in picture.boxes] == [(n.label, n.about) for n in drawn.nodes]
     assert wires(picture) == Counter(
         (drawn.nodes[wire.source].about, drawn.nodes[wire.target].about, wire.inverted)
@@ -183,7 +181,7 @@ def test_a_larger_one() -> None:
 
 def test_everything_is_inside() -> None:
     example = automaton(random_circuit(np.random.default_rng(0), channels=14, gates=150))
-    text = render(example)
+    text = write_svg(example)
     picture = read(text)
     shift = re.search(r'<g transform="translate\((\S+) (\S+)\)">', text)
     assert shift
@@ -209,7 +207,7 @@ def test_cells_that_are_read(channels: int) -> None:
         [9 * channels] * channels,
         tuple(range(channels)),
     )  # type: ignore[arg-type]
-    root = ElementTree.fromstring(render(automaton(circuit)).encode())
+    root = ElementTree.fromstring(write_svg(automaton(circuit)).encode())
     cells = [e for e in root.findall(f"{SVG}rect") if e.get("stroke") == "#8a8a8a"]
     filled = [e for e in cells if e.get("fill") != "#ffffff"]
     assert len(cells) == 9 * (channels if channels < 13 else 1)
@@ -218,16 +216,16 @@ def test_cells_that_are_read(channels: int) -> None:
 
 def test_names_are_escaped() -> None:
     example = automaton(random_circuit(np.random.default_rng(0)), name='<a> & "b"')
-    root = ElementTree.fromstring(render(example).encode())
+    root = ElementTree.fromstring(write_svg(example).encode())
     assert root.findtext(f"{SVG}title") == 'Circuit of <a> & "b"'
 
 
 def test_same_bytes() -> None:
     example = automaton(random_circuit(np.random.default_rng(0), channels=3, gates=99))
-    assert render(example) == render(example)
+    assert write_svg(example) == write_svg(example)
 
 
 def test_thick_frames_are_visible_channels() -> None:
     circuit = random_circuit(np.random.default_rng(0), channels=3)
-    text = render(automaton(circuit, visible=(1,)))
+    text = write_svg(automaton(circuit, visible=(1,)))
     assert re.findall(r'stroke-width="3"/><text[^>]*>([^<]*)<', text) == ["n1&#x27;"]

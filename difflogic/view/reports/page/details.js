@@ -1,6 +1,6 @@
 // What is said beside the circuit: the nine cells, and the gate that is pointed at.
 
-import { svgElement } from "./curve.js";
+import { svgElement } from "./charts.js";
 import { gateValue } from "./interpreter.js";
 
 const CELL = 46;

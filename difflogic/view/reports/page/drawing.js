@@ -1,7 +1,7 @@
 // The circuit as a picture that one can point at: bits run through it from the left to the right.
 
 import { CircuitView } from "./circuit_view.js";
-import { svgElement } from "./curve.js";
+import { svgElement } from "./charts.js";
 import { gateValue } from "./interpreter.js";
 
 const NEIGHBORS = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"];

@@ -1,8 +1,9 @@
 // Puts the page together: what the report holds, what runs, and what its controls do.
 
+import { drawBars, drawChart, short } from "./charts.js";
 import { Circuit, Drawing } from "./drawing.js";
 import { Compiled } from "./compiled.js";
-import { Curve, short } from "./curve.js";
+import { Curve } from "./curve.js";
 import { describe, drawNeighbors, element } from "./details.js";
 import { Interpreter } from "./interpreter.js";
 import { Judge } from "./judge.js";
@@ -51,6 +52,10 @@ simulation.resize(data.first.height, data.first.width, automaton.boundary === "p
 const judge = new Judge(data.target, automaton.visible);
 const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
 const curve = new Curve(find("curve"));
+for (const [id, chart] of Object.entries(data.charts)) drawChart(find(id), chart);
+for (const [id, ops] of Object.entries(data.histograms)) {
+  drawBars(find(id), ops.map(([sign, count]) => [sign, count]), undefined, (place) => ops[place][2], Math.log1p);
+}
 let shown = automaton.visible;
 let drawing = null;
 let curveDrawn = 0;

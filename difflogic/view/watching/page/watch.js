@@ -1,13 +1,12 @@
 // Shows what the server tells: curves as they grow, the current circuit at work, and its gates.
 
-import { short } from "../../reports/page/curve.js";
+import { drawBars, drawChart, short } from "../../reports/page/charts.js";
 import { Interpreter } from "../../reports/page/interpreter.js";
 import { Judge } from "../../reports/page/judge.js";
 import { Player } from "../../reports/page/player.js";
 import { Pointer } from "../../reports/page/pointer.js";
 import { Screen } from "../../reports/page/screen.js";
 import { Simulation } from "../../reports/page/simulation.js";
-import { bars, decidedCurve, lossCurves, searchCurves } from "./charts.js";
 import { SoftRollout } from "./soft.js";
 
 const HOLD_MS = 900;
@@ -183,14 +182,19 @@ function onRows(told) {
 
 /** Draw the curves; decisions and searches only where the run has recorded them. */
 function drawCurves() {
-  const end = rows.at(-1)[0];
-  lossCurves(find("curves"), rows, starts, searches, [[exactEpoch, "verified exact"], [run?.published, "published: learned"]]);
-  const decided = rows.filter((row) => row[4] !== null).map((row) => [row[0], row[4]]);
+  const common = { x: "epoch", starts: starts.map(([epoch]) => epoch), end: Math.max(10, rows.at(-1)[0]) };
+  const column = (place) => rows.filter((row) => row[place] !== null).map((row) => [row[0], row[place]]);
+  drawChart(find("curves"), {
+    ...common, lines: [["soft loss", column(1)], ["hard loss", column(2)]], events: searches.map(([epoch]) => epoch),
+    marks: [[exactEpoch, "verified exact"], [run?.published, "published: learned"]], height: 260,
+  });
+  const decided = column(4);
   find("decided-figure").hidden = !decided.length;
-  if (decided.length) decidedCurve(find("decided-curve"), decided, starts, end);
+  if (decided.length) drawChart(find("decided-curve"), { ...common, lines: [["decided", decided]], scale: "percent", width: 480, height: 170 });
   const known = searches.filter((search) => search[1] !== null);
   find("searches-figure").hidden = !known.length;
-  if (known.length) searchCurves(find("searches-curve"), known, starts, end);
+  const wrong = ["before", "after"].map((name, place) => [name, known.map((search) => [search[0], search[place + 1]])]);
+  if (known.length) drawChart(find("searches-curve"), { ...common, lines: wrong, width: 480, height: 170 });
 }
 
 function searchWords(search) {
@@ -203,10 +207,10 @@ function searchWords(search) {
 
 function drawGates(told) {
   const percent = (share) => `${Math.round(100 * share)} %`;
-  bars(find("decided"), run.layers.map((name, layer) => [name, told.decided[layer]]), percent);
+  drawBars(find("decided"), run.layers.map((name, layer) => [name, told.decided[layer]]), percent);
   const passing = (op) => run.passing.includes(op);
   for (const [place, id] of ["perception", "update"].entries()) {
-    bars(find(id), told.histogram[place].map((count, op) => [run.symbols[op], count]), (n) => n.toLocaleString("en"), passing, Math.log1p);
+    drawBars(find(id), told.histogram[place].map((count, op) => [run.symbols[op], count]), undefined, passing, Math.log1p);
   }
 }
 
@@ -215,7 +219,7 @@ function onState(told) {
   exactEpoch = told.exactEpoch;
   find("status").textContent = WORDS[told.status] ?? told.status;
   find("exact").textContent = told.exactEpoch === null ? "not yet" : `after epoch ${told.exactEpoch}`;
-  bars(find("phases"), Object.entries(told.seconds), (seconds) => `${short(seconds)} s`);
+  drawBars(find("phases"), Object.entries(told.seconds), (seconds) => `${short(seconds)} s`);
   find("runs-section").hidden = !told.runs.length;
   find("runs").replaceChildren(...told.runs.map((each) => {
     const line = document.createElement("tr");

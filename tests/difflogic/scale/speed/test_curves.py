@@ -1,21 +1,12 @@
 """Speed-up over workers, simulated and drawn."""
 
-import xml.etree.ElementTree as ElementTree
-
 import pytest
 
 from difflogic.engine.hardware import Machine
 from difflogic.engine.plan import ParallelPlan
 from difflogic.model.model import Model
 from difflogic.scale.speed.costs import StepCosts
-from difflogic.scale.speed.curves import (
-    STRATEGIES,
-    Curves,
-    counts_between,
-    simulate,
-    svg_curves,
-    text_curves,
-)
+from difflogic.scale.speed.curves import STRATEGIES, Curves, counts_between, simulate, text_curves
 from difflogic.scale.speed.replay import Meetings, replay, with_strategy
 from tests.difflogic.training.tiny import tiny
 
@@ -64,15 +55,9 @@ def test_what_is_simulated_is_held_against_what_is_measured():
     assert found.as_dict()["prediction_beyond"] == 2
 
 
-def test_drawings():
+def test_text():
     seconds = {name: {1: 8.0, 2: 4.0, 4: 3.0} for name in STRATEGIES}
     curves = Curves(CONFIG, seconds, 8.0, {1: 8.0, 2: 4.0}, {1: 8.0, 2: 4.4})
     lines = text_curves(curves, 20)
     assert lines[0].split() == ["workers", *STRATEGIES]
     assert lines[3].split() == ["4", *["2.67×"] * 4, 20 * "#"]
-    root = ElementTree.fromstring(svg_curves(curves))
-    names = [element.tag.partition("}")[2] for element in root.iter()]
-    assert names.count("polyline") == 4
-    assert names.count("circle") == 2
-    places = [float(element.get("y")) for element in root.iter() if element.text in STRATEGIES]
-    assert min(abs(a - b) for a in places for b in places if a != b) > 14

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation import evaluate
+from difflogic.evaluation.gates import count
 from difflogic.library.plotting import plot
 from difflogic.model.model import Model
 from difflogic.scale.sweeps.results import Row, VariantResult
@@ -23,6 +26,8 @@ from difflogic.view.plotting import runs, sweeps
 from difflogic.view.plotting.style import encode, require_matplotlib, styled
 
 pytest.importorskip("matplotlib")
+
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +40,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def gates(model):
-    return evaluate(model, ["gates"])["tests"]["gates"]
+    return count(model)
 
 
 def history(epochs):
@@ -206,3 +211,22 @@ def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch, tmp_path):
 def test_another_kind_of_file_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"ends in \.svg"):
         plot(tmp_path, tmp_path / "a.jpg")
+
+
+def test_settings_in_the_working_directory_are_not_read(tmp_path):
+    os.mkfifo(tmp_path / "matplotlibrc")  # to open it would take forever
+    program = (
+        "from difflogic.view.plotting.style import encode, figure, styled\n"
+        "with styled(): encode(figure(1, 1)[0], '.svg')\n"
+        "import matplotlib, os; print(os.path.exists('matplotlibrc'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "True\n"

@@ -1,4 +1,4 @@
-"""How fast the gallery's pages run in Chromium: the table of docs/seeing.md.
+"""How fast the pages of `make gallery` run in Chromium: the table of docs/seeing.md.
 
 python -m tests.difflogic.view.reports.measure_page [SECONDS]
 

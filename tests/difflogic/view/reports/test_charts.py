@@ -1,0 +1,116 @@
+"""The drawer of charts that all pages have, in Node.js: where its lines, ticks and bars stand."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from difflogic.view.reports.assets import ASSETS
+from tests.difflogic.view.reports.test_engines import needs_node
+
+pytestmark = needs_node
+
+RUNNER = __file__.replace("test_charts.py", "run_charts.mjs")
+LEFT, RIGHT = 52, 700
+
+
+def drawn(*calls):
+    """The elements (name, attributes, text) that each call of a function of charts.js draws."""
+    done = subprocess.run(
+        ["node", RUNNER],
+        input=json.dumps({"page": ASSETS.as_uri(), "calls": calls}),
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def chart(points, **options):
+    return ["drawChart", {"x": "epoch", "lines": [["line", points]], **options}]
+
+
+def lines_of(parts):
+    """The places of the points of each line, its key left out."""
+    found = [each["points"].split() for name, each, _ in parts if name == "polyline"]
+    return [[tuple(map(float, pair.split(","))) for pair in pairs] for pairs in found[::2]]
+
+
+def ticks_of(parts):
+    """The texts beside the y axis, and below the x axis."""
+    ticks = [(each, text) for name, each, text in parts if each.get("class") == "tick"]
+    return (
+        [text for each, text in ticks if float(each["x"]) < LEFT],
+        [text for each, text in ticks if each["text-anchor"] == "middle"],
+    )
+
+
+def test_curves_keep_their_order_and_end_where_the_run_does():
+    points = [(n + 1, 1000.0 / (n + 1)) for n in range(5000)]
+    (parts,) = drawn(
+        chart(
+            points,
+            marks=[(400, "a & b"), (6000, "beyond"), (None, "nowhere")],
+            starts=[2500],
+            events=[5000],
+        )
+    )
+    (places,) = lines_of(parts)
+    assert 300 < len(places) <= 701
+    assert [x for x, _ in places] == sorted(x for x, _ in places)
+    assert places[-1][0] == RIGHT
+    assert [y for _, y in places] == sorted(y for _, y in places), "falls: y grows downwards"
+    texts = {text for name, _, text in parts if name == "text"}
+    assert {"line", "a & b", "epoch", "0", "1,000"} <= texts
+    assert not {"beyond", "nowhere"} & texts
+    places = {each["class"]: float(each["x1"]) for name, each, _ in parts if name == "line"}
+    assert (places["start"], places["event"]) == ((LEFT + RIGHT) / 2, RIGHT)
+
+
+def test_a_scale_of_shares_reaches_from_below_the_least_to_all():
+    shares = [0.0, 0.3, 0.85, 0.9, 0.969, 0.99, 0.9999, 1.0]
+    for parts in drawn(*(chart([(1, each), (2, 1)], scale="percent") for each in shares)):
+        ticks, _ = ticks_of(parts)
+        assert ticks[-1] == "100 %"
+        assert 2 <= len(ticks) <= 7
+        heights = [float(each["y1"]) for _, each, _ in parts if each.get("class") == "axis"]
+        assert heights == sorted(heights, reverse=True)
+        ((_, least), (_, most)), *_ = lines_of(parts)
+        assert heights[0] >= least >= most == heights[-1]
+
+
+@pytest.mark.parametrize("first", [0, 30])
+def test_ticks_are_few_and_round(first):
+    ends = [11, 40, 300, 999, 4200, 123456]
+    for end, parts in zip(
+        ends, drawn(*(chart([(first + end, 1)], first=first) for end in ends)), strict=True
+    ):
+        _, ticks = ticks_of(parts)
+        numbers = [int(text.replace(",", "")) for text in ticks]
+        assert 2 <= len(numbers) <= 9
+        assert first <= numbers[0]
+        assert numbers[-1] <= first + end
+        assert re.fullmatch(r"[125]0*", str(numbers[1] - numbers[0]))
+
+
+def test_a_line_of_one_point_is_a_circle():
+    one, two = drawn(chart([(50, 0)]), chart([(25, 1), (50, 0)]))
+    (circle,) = [each for name, each, _ in one if name == "circle"]
+    ((place,),) = lines_of(one)
+    assert (float(circle["cx"]), float(circle["cy"])) == place
+    assert "circle" not in {name for name, *_ in two}
+
+
+def test_bars_are_as_long_as_the_logarithms_of_their_counts():
+    (parts,) = drawn(["drawBars", [["a", 9999], ["b", 99], ["c", 0]], [1]])
+    bars = [each for name, each, _ in parts if name == "rect"]
+    widths = [float(bar["width"]) for bar in bars]
+    assert widths[0] == pytest.approx(2 * widths[1], abs=0.1)
+    assert widths[2] == 0
+    assert [bar["class"] for bar in bars] == ["bar", "bar passing", "bar"]
+    assert [text for _, each, text in parts if each.get("class") == "tick"] == ["9,999", "99", "0"]
