@@ -236,7 +236,7 @@ class Shown:
         self.interruption = self._stack.enter_context(Interruption(after, patience=None))
         self._progress = display.Progress(
             config.training.epochs, config.task.loss_channels, self._channels,
-            may_stop=config.finishing.stop, starts_over=config.starts_over,
+            may_stop=bool(config.finishing.every), starts_over=bool(config.training.restart_every),
         )  # fmt: skip
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
@@ -262,8 +262,6 @@ class Shown:
     def add(self, result: StepResult) -> None:
         """Show what a step found, if it is time to."""
         self._progress.add(result)
-        if result.given_up is not None:
-            self._display.tell(display.given_up(result.attempt, result.given_up))
         self._display.update(self._progress)
         self._offer(result)
 

@@ -14,7 +14,6 @@ from difflogic.config.loading import (
 )
 from difflogic.config.models import (
     Config,
-    EvaluationConfig,
     PerceptionConfig,
     UpdateConfig,
 )
@@ -26,7 +25,6 @@ __all__ = [
     "BENCHMARK",
     "AutomatonConfig",
     "Config",
-    "EvaluationConfig",
     "Override",
     "ParallelConfig",
     "PerceptionConfig",

@@ -17,7 +17,7 @@ from difflogic.sweeps.seeds import format_seeds
 
 RUN_COLUMNS = (
     "variant", "seed", "status", "epochs", "epochs_to_exact", "wrong_cells", "active_gates",
-    "seconds", "processor_seconds", "proved", "from_step", "assurance", "attempts", "given_up",
+    "seconds", "processor_seconds", "proved", "from_step", "assurance", "attempts",
     "error",
 )  # fmt: skip
 

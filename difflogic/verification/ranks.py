@@ -21,7 +21,7 @@ STRATEGIES = {
     "samples": "whole samples shared", "cells": "cells shared", "steps": "pipelined",
     "gates": "gates shared",
 }  # fmt: skip
-ONE = {"workers": 1, "parallel_batch": False, "strategy": "samples"}
+ONE = {"strategy": "sequential"}
 """How one process does it, one thing after the other."""
 WORKERS = (1, 2, 3, 5)
 """Of each rank."""
@@ -55,7 +55,7 @@ def ranks_change_nothing(
     plain = _cut(config)
     levers = with_sections(with_levers(plain), finishing={**FINISHING, "candidates": 200})
     levers = levers.model_copy(update={"name": config.name})
-    ways = [{"workers": 1}, {"workers": 2, "max_parallel_samples": 1}]
+    ways = [{"workers": 1}, {"workers": 2}]
     questions += [
         _Question(f"{config.name}, {plain.automaton.steps} steps", plain, ways),
         _Question(f"{config.name} with levers and searches", levers, ways),

@@ -14,7 +14,7 @@ from difflogic.logic.automaton import from_model
 from difflogic.model import Model
 from difflogic.reports.target import introduce
 from difflogic.tasks import draw_batch, make_task, own
-from difflogic.training.metrics import MetricsRow, restarts, tells_attempts
+from difflogic.training.metrics import MetricsRow, restarts
 from difflogic.watching.feed import Snapshot
 
 MOST_ROWS = 4000
@@ -85,7 +85,6 @@ class Told:
             "searches": [_search(row) for row in unheard if row.searched][-MOST_EVENTS:],
             # From the last row that was told, to which the first of the others is compared.
             "starts": restarts(rows[max(0, begun - 1) : count])[-MOST_EVENTS:],
-            "givenUp": sum(row.given_up for row in unheard) if tells_attempts(rows) else None,
         }  # fmt: skip
 
 
