@@ -17,7 +17,7 @@ from difflogic.library.loading import Loaded
 
 TINY = (
     "task.height=4", "task.width=4", "automaton.channels=2", "automaton.steps=2",
-    "perception.kernels=2", "update.gates=[8,4,2]", "evaluation.starts=4",
+    "perception.kernels=2", "update.gates=[8,4,2]",
 )  # fmt: skip
 
 

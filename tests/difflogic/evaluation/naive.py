@@ -66,7 +66,7 @@ def blinker(op, *overrides):
     config = tiny(
         "task.width=6", "task.square=6", f"automaton.channels={CHANNELS}", "perception.kernels=1",
         "perception.gates=[8,4,2,1]", "update.gates=[16,8,4,2,16]",
-        "update.wiring=random", "evaluation.starts=64", *overrides,
+        "update.wiring=random", *overrides,
     )  # fmt: skip
     inner = {Op.NAND: Op.AND, Op.NOR: Op.OR}[op]
     tree = [[(inner, 2 * g, 2 * g + 1) for g in range(size)] for size in (8, 4, 2)]

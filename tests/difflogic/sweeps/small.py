@@ -13,7 +13,7 @@ from difflogic.sweeps.results import Row
 
 TINY = (
     "task.height=6", "task.width=7", "automaton.channels=2", "automaton.steps=3",
-    "perception.kernels=2", "update.gates=[8,4,2]", "evaluation.starts=5", "training.epochs=20",
+    "perception.kernels=2", "update.gates=[8,4,2]", "training.epochs=20",
 )  # fmt: skip
 
 

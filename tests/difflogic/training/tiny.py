@@ -7,7 +7,7 @@ from difflogic.training.trainer import Trainer
 
 TINY = (
     "task.height=6", "task.width=7", "automaton.channels=2", "automaton.steps=3",
-    "perception.kernels=2", "update.gates=[8,4,2]", "parallel.workers=1", "evaluation.starts=5",
+    "perception.kernels=2", "update.gates=[8,4,2]", "parallel.workers=1",
 )  # fmt: skip
 
 
@@ -21,7 +21,7 @@ GROWING = (
     f'task.target="""\n{PLUS}"""', "task.height=5", "task.width=5", "automaton.channels=4",
     "automaton.steps=3", "perception.kernels=4", "update.gates=[32,16,8,4]",
     "training.learning_rate=0.1", "training.epochs=60", "parallel.workers=1",
-    "finishing.every=10", "finishing.candidates=4000", "finishing.stop=true",
+    "finishing.every=10", "finishing.candidates=4000",
 )  # fmt: skip
 
 

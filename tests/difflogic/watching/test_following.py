@@ -13,7 +13,7 @@ from difflogic.watching.following import Follower
 
 SMALL = (
     "training.epochs=3", "task.height=4", "task.width=4", "automaton.steps=2",
-    "automaton.channels=2", "perception.kernels=2", "update.gates=[8,4,2]", "evaluation.starts=4",
+    "automaton.channels=2", "perception.kernels=2", "update.gates=[8,4,2]",
 )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[3]
 SETTINGS = (
     "task.height=8", "task.width=8", "automaton.steps=6", "perception.kernels=4",
     "checkpoint.every_epochs=5", "finishing.every=0", "training.restart_every=0",
-    "parallel.workers=1", "evaluation.starts=4",
+    "parallel.workers=1",
 )  # fmt: skip
 TEXT = "document.querySelector('{}').textContent"
 STATUS = TEXT.format("#status")
