@@ -14,6 +14,7 @@ from difflogic.engine import oracle
 from difflogic.engine.compilation import Strategy
 from difflogic.engine.gradients import rollout_gradients
 from difflogic.engine.hard import HardSimulator
+from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.forms import FORMS
@@ -107,6 +108,12 @@ def worker_counts() -> tuple[int, ...]:
     return tuple(sorted({1, 2, 3, 5, cpu_count(), cpu_count() + 3}))
 
 
+def room_for(config: Config, samples: int, workers: int) -> str:
+    """Return the [parallel] memory_budget that just holds so many samples on so many workers."""
+    asked = with_sections(config, training={"batch": samples}, parallel={"workers": workers})
+    return f"{ParallelPlan.for_model(asked).bytes / 1000:.3f}kB"
+
+
 def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
     """Compare all ways to share the work with the sequential one, bit for bit."""
     coefficients = gates.mix(gates.softmax(case.logits)).astype(np.float32)
@@ -129,6 +136,7 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
     } | {
         "2 workers, batch only": {"workers": 2, "strategy": "samples"},
         "2 workers, cells only": {"workers": 2, "strategy": "cells"},
+        "2 workers, 1 sample in flight": {"workers": 2, "memory_budget": room_for(config, 1, 2)},
         "3 workers, pipelined": {"workers": 3, "strategy": "steps"},
         "2 workers, batch, then pipelined": {"workers": 2, "strategy": "auto"},
     }

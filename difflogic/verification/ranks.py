@@ -14,7 +14,7 @@ from difflogic.engine.plan import counted
 from difflogic.ranks import ALONE, Ranks, in_threads
 from difflogic.training.following import follow_all, gather
 from difflogic.training.trainer import Trainer
-from difflogic.verification.checks import FINISHING, with_levers, with_sections
+from difflogic.verification.checks import FINISHING, room_for, with_levers, with_sections
 from difflogic.verification.findings import EXACT, Finding, distance
 
 STRATEGIES = {
@@ -55,7 +55,7 @@ def ranks_change_nothing(
     plain = _cut(config)
     levers = with_sections(with_levers(plain), finishing={**FINISHING, "candidates": 200})
     levers = levers.model_copy(update={"name": config.name})
-    ways = [{"workers": 1}, {"workers": 2}]
+    ways = [{"workers": 1}, {"workers": 2, "memory_budget": room_for(levers, 1, 2)}]
     questions += [
         _Question(f"{config.name}, {plain.automaton.steps} steps", plain, ways),
         _Question(f"{config.name} with levers and searches", levers, ways),

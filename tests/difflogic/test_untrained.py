@@ -16,7 +16,7 @@ from difflogic.model import Model
 from difflogic.netlist import Architecture, flatten, wire
 
 PLAIN = [
-    "perception.distinct_wiring=false", "perception.all_directions=false", "update.carry=0",
+    "perception.directions=same", "update.carry=0",
 ]  # fmt: skip
 """Settings by which nothing is done about where signals go."""
 

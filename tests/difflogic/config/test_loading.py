@@ -618,7 +618,7 @@ def test_facts_are_kept_and_are_no_settings(write):
     ("facts", "says"),
     [
         ('start_sha256 = "abc"', "[run] start_sha256 must be 64 hexadecimal digits"),
-        ("start = 3", 'no key "start" in [run]: did you mean "start_sha256"?'),
+        ("start = 3", 'no key "start" in [run]: known: start_sha256'),
         ('task_start = "left"', '[run] task_start must be "random" or "center" or "zeros"'),
     ],
 )

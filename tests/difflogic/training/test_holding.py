@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from difflogic.engine import oracle
+from difflogic.engine.search_buffers import FIRST_STARTS
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import Plan, held_out
@@ -24,7 +25,7 @@ STREAMS = Streams(0, Purpose.CHECK_START, Purpose.CHECK_MASK)
 HOLDING = (
     "task.hold=true", "training.weight_decay=0.0", "hardening.share=0.3", "hardening.from_epoch=20",
     "hardening.to_epoch=100", "finishing.every=30", "training.epochs=90", "pool.batch=2",
-    "pool.later=6", "pool.steps=3", "pool.tolerance=0.2", "training.seed=8",
+    "pool.later=6", "pool.steps=3", "training.seed=8",
 )  # fmt: skip
 """A plus that stays, which is found at epoch 90."""
 
@@ -124,7 +125,7 @@ def ticking(at):
     config = growing(
         f'task.target="""\n{nothing}"""', "task.hold=true", "task.heal=[2]",
         "automaton.channels=16", "perception.kernels=1", "update.gates=[16]",
-        "update.wiring=random", "finishing.starts=3",
+        "update.wiring=random",
     )  # fmt: skip
     tick = (Op.A_AND_NOT_B, at, at - 1)
     line = [(Op.A, channel - 1, channel) for channel in range(2, 16)]
@@ -157,7 +158,7 @@ def test_a_search_sees_what_goes_wrong_between_two_looks_and_later():
 
 
 def test_a_search_faces_all_damages_in_the_end():
-    config, plan = healing_plan("finishing.starts=4", "finishing.candidates=200")
+    config, plan = healing_plan("finishing.candidates=200")
     model = random_model(config, 4)
     finisher = finisher_of(model, plan)
     assert sorted(number for some in finisher._rounds() for number in some) == [*range(51)]
@@ -203,5 +204,5 @@ def test_fewer_damages_than_a_search_begins_with():
     config = growing(
         "task.hold=true", "task.heal=[4]", "automaton.boundary=zero", "training.epochs=10"
     )
-    assert config.finishing.starts > 1 + 1
+    assert FIRST_STARTS > 1 + 1
     trained(config)
