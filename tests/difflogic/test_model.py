@@ -5,7 +5,6 @@ import stat
 import struct
 import threading
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,24 +177,6 @@ def test_every_kernel_of_a_distinct_wiring_is_kept(tmp_path):
     plain["perception"]["directions"] = "same"
     rewrite(path, change_header(arrays, config=plain))
     assert 'entry "perception_a" unpacks' in error(path) or "must have shape" in error(path)
-
-
-def test_files_of_version_1_are_read():
-    """One that the program wrote before there were tasks but the checkerboard."""
-    path = Path(__file__).parent / "data" / "model-version-1.npz"
-    with np.load(path) as file:
-        assert json.loads(bytes(file["header"]))["version"] == 1
-        logits = file["logits"]
-        wires = {name: file[f"perception_{name}"] for name in "ab"}
-    model = Model.load(path)
-    np.testing.assert_array_equal(model.logits, logits)
-    for name, expected in wires.items():
-        found = np.concatenate([getattr(layer, name) for layer in model.circuit.kernel(1)])
-        np.testing.assert_array_equal(found, expected)
-    # The same seed still gives the same circuit.
-    new = Model.create(model.config).netlist
-    for field in ("a", "b", "param", "outputs"):
-        np.testing.assert_array_equal(getattr(new, field), getattr(model.netlist, field))
 
 
 def test_a_compressed_copy_can_be_read(saved):

@@ -67,9 +67,9 @@ def test_gradients(height, width, boundary, steps, samples):
 @pytest.mark.parametrize(
     ("config", "faced"),
     [
-        (tiny("finishing.every=1", "finishing.verified_starts=300"), 64),
+        (tiny("finishing.every=1"), 64),
         (tiny("finishing.every=1", "automaton.fire_rate=0.6", "automaton.boundary=periodic"), 64),
-        (growing("task.hold=true", "task.heal=[2,3]", "finishing.starts=4"), 51),
+        (growing("task.hold=true", "task.heal=[2,3]"), 51),
         (growing("task.hold=true"), 1),
         (growing(), 1),
         (growing("finishing.rectify=9", "task.hold=true"), 1),
