@@ -55,7 +55,8 @@ def ranks_change_nothing(
     plain = _cut(config)
     levers = with_sections(with_levers(plain), finishing={**FINISHING, "candidates": 200})
     levers = levers.model_copy(update={"name": config.name})
-    ways = [{"workers": 1}, {"workers": 2, "memory_budget": room_for(levers, 1, 2)}]
+    one_in_flight = {"workers": 2, "memory_budget": room_for(levers, 1, 2)}
+    ways: list[dict[str, Any]] = [{"workers": 1}, one_in_flight]
     questions += [
         _Question(f"{config.name}, {plain.automaton.steps} steps", plain, ways),
         _Question(f"{config.name} with levers and searches", levers, ways),

@@ -20,7 +20,7 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Changes, Trial
 from difflogic.model import Model
 from difflogic.netlist import Architecture, flatten, wire
-from difflogic.training.attempt import Attempt, Stage
+from difflogic.training.attempt import Attempt
 from difflogic.training.rectifying import Rectifier
 from tests.difflogic.training.tiny import growing, tiny
 
@@ -92,7 +92,7 @@ def test_a_search(config, faced):
     planned = plan.search
     assert planned is not None
     assert planned.faced.starts == faced
-    with Attempt(config, Stage(), model, plan) as attempt:
+    with Attempt(config, 0, model, plan) as attempt:
         finisher = attempt.finisher
         assert finisher is not None
         trial = finisher.trial(range(faced))
@@ -127,7 +127,7 @@ def test_a_search_at_later_steps(rectifies):
     assert planned is not None
     assert planned.faced.steps == 10
     last = LATER * 10 - 1
-    with Attempt(config, Stage(), model, ParallelPlan.for_model(config)) as attempt:
+    with Attempt(config, 0, model, ParallelPlan.for_model(config)) as attempt:
         finisher = attempt.finisher
         assert finisher is not None
         taken = []
