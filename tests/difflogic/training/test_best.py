@@ -314,7 +314,7 @@ def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_
 
 @compiled
 def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_path):
-    config = growing("training.seed=0", "training.epochs=40", SEARCH, *LEVERS[1:4])
+    config = growing("training.seed=11", "training.epochs=40", SEARCH, *LEVERS[1:4])
     whole = execute(config, tmp_path / "whole")
     asked = iter(range(100))
     execute(config, tmp_path / "parts", should_stop=lambda: next(asked) == 7)
@@ -323,7 +323,7 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
         tmp_path / "parts",
     )
     assert (summary["resumed"], summary["finished"]) == (1, True)
-    assert summary["exact_epoch"] == whole["exact_epoch"] == 30
+    assert summary["exact_epoch"] == whole["exact_epoch"] == 20
     models = []
     for part in ("whole", "parts"):
         with np.load(tmp_path / part / "model.npz") as model:
@@ -335,7 +335,7 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
     assert recorded[0] == recorded[1]
     history = RunDirectory(tmp_path / "parts").read_metrics(summary["epochs"])
     assert [(row.epoch, row.search.exact) for row in history if row.search] == [
-        (10, False), (20, False), (30, True)
+        (10, False), (20, True)
     ]  # fmt: skip
     assert all(row.decided is not None for row in history)
 
