@@ -13,12 +13,12 @@ from difflogic.config import load_config, shipped_configs
 from difflogic.reports import charts, contents, curves
 from difflogic.reports.repeating import command
 from difflogic.training.metrics import History, MetricsRow, Search
-from difflogic.verification.checks import with_sections
 
 
 @pytest.mark.parametrize("name", shipped_configs())
 @pytest.mark.parametrize(
-    "changes", [[], ["training.seed=7", "training.learning_rate=0.01", 'hardening.op="sample"']]
+    "changes",
+    [[], ["training.seed=7", 'training.precision="float64"']],
 )
 def test_the_command_gives_the_same_configuration(name, changes):
     config = load_config(name, changes)
@@ -34,7 +34,7 @@ def test_the_command_gives_the_same_configuration(name, changes):
 def test_what_no_command_line_says_needs_a_file():
     config = load_config("checkerboard")
     assert command(config.model_copy(update={"name": "mine"}))[0] == "dct train mine.toml"
-    started = with_sections(config, training={"start_from": 64 * "0"})
+    started = config.with_facts(start_sha256=64 * "0")
     line, words = command(started)
     assert line == "dct train checkerboard.toml --from start.npz"
     assert words.endswith("and start.npz out of the run's directory")
@@ -94,11 +94,11 @@ def test_figures_show_what_the_run_has_recorded():
 def test_figures_mark_where_learning_started_over():
     begun = [
         MetricsRow(n, 9.0 / n, decided=1 - n / 100, search=Search(40, 4, 0, 9, False),
-                   attempt=1 + (n > 2) + (n > 5), given_up=n in (2, 8))
+                   attempt=1 + (n > 2) + (n > 5))
         for n in range(1, 9)
     ]  # fmt: skip
     found = curves.figures(History(begun), None, None)
-    assert "started over 2 times, at dotted lines, where 1 of 2 attempts" in found[0]["caption"]
+    assert found[0]["caption"].endswith(" Learning started over 2 times, at dotted lines.")
     for figure in found:
         root = ElementTree.fromstring(str(figure["chart"]))
         marked = [line.get("x1") for line in root.iter("line") if line.get("class") == "start"]
@@ -106,18 +106,9 @@ def test_figures_mark_where_learning_started_over():
         assert marked == [f"{charts.LEFT + epoch / 8 * width:.1f}" for epoch in (2, 5)]
     (once,) = curves.figures(History([MetricsRow(n, 1.0, attempt=n) for n in (1, 2)]), None, None)
     assert once["caption"].endswith(" Learning started over once, at the dotted line.")
-    assert contents._attempts(History(begun), 1) == "3, 2 given up"
-    assert contents._attempts(History(begun[2:5]), 1) == "2"
-    assert contents._attempts(History(begun[:1]), 1) is contents._attempts(History(), 1) is None
-    assert contents._attempts(History([MetricsRow(1, 1.0)]), 1) is None
-
-
-def test_a_run_that_an_earlier_version_began_has_attempts_that_are_not_recorded():
-    rows = [MetricsRow(n, 1.0, attempt=None if n < 3 else n - 1) for n in range(1, 6)]
-    assert contents._attempts(History(rows), 1) == "4, how many were given up is not recorded"
-    assert contents._attempts(History(rows), 0) == "4"
-    (found,) = curves.figures(History(rows), None, None)
-    assert found["caption"].endswith(" at dotted lines, and before these, which is not recorded.")
+    assert contents._attempts(History(begun)) == "3"
+    assert contents._attempts(History(begun[:1])) is contents._attempts(History()) is None
+    assert contents._attempts(History([MetricsRow(1, 1.0)])) is None
 
 
 @pytest.mark.parametrize("end", [1, 2, 7, 40, 300, 999, 4200, 123456])

@@ -19,7 +19,7 @@ PROVED = {
 
 
 LATE = PROVED | {"text": "proved for every start from step 25 on", "from_step": 25}
-ATTEMPTS = {"begun": 3, "given_up": 1, "result": 3}
+ATTEMPTS = {"begun": 3, "result": 3}
 
 
 def summary(
@@ -92,7 +92,7 @@ def test_the_csv_has_a_line_per_run(asked, rows):
         "variant": "weight_decay=0.0", "training.weight_decay": "0.0", "seed": "0",
         "status": "exact", "epochs": "20", "epochs_to_exact": "12", "wrong_cells": "0",
         "active_gates": "22", "seconds": "1.0", "processor_seconds": "1.5", "proved": "true",
-        "from_step": "18", "assurance": PROVED["text"], "attempts": "3", "given_up": "1",
+        "from_step": "18", "assurance": PROVED["text"], "attempts": "3",
         "error": "",
     }  # fmt: skip
     assert (lines[1]["proved"], lines[1]["assurance"]) == ("", "")  # of an earlier version
