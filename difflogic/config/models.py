@@ -13,6 +13,8 @@ import numpy as np
 import tomli_w
 from pydantic import Field, model_validator
 
+from difflogic.circuit.netlist import Architecture, wire
+from difflogic.circuit.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
 from difflogic.config.learning import (
     Count,
     FinishingConfig,
@@ -21,12 +23,10 @@ from difflogic.config.learning import (
     TrainingConfig,
 )
 from difflogic.config.running import CheckpointConfig, ParallelConfig
-from difflogic.errors import ConfigError
-from difflogic.netlist import Architecture, wire
-from difflogic.sections import AutomatonConfig, Section, Size
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import AnySection, OwnSection, TaskSection, own, task_class
 from difflogic.tasks.base import Start
-from difflogic.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
+from difflogic.tasks.sections import AutomatonConfig, Section, Size
 
 MAX_GATES = 2**20
 """Gates per cell: 80 times the largest published circuit. Guards memory against slips."""
@@ -35,8 +35,7 @@ RUN = "run"
 """The table of a run's facts, which are no settings."""
 
 Sha256 = Annotated[
-    str,
-    Field(pattern=r"^[0-9a-f]{64}$", json_schema_extra={"accepted": "64 hexadecimal digits"}),
+    str, Field(pattern=r"^[0-9a-f]{64}$", json_schema_extra={"accepted": "64 hexadecimal digits"})
 ]
 # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
 Layers = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000, strict=False)]

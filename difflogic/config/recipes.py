@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from difflogic.config import schema
-from difflogic.errors import ConfigError, did_you_mean
+from difflogic.system.errors import ConfigError, did_you_mean
 
 KEPT = ("seed", "epochs", "batch", "learning_rate", "precision")
 """Keys of [training] that belong to the experiment, not to the way it is learned."""
@@ -19,10 +19,7 @@ KEPT = ("seed", "epochs", "batch", "learning_rate", "precision")
 PUBLISHED = ("epochs", "batch", "learning_rate")
 """Keys of [training] that are as [published] has them, where it does."""
 
-LEVER_KEYS: tuple[tuple[str, str], ...] = (
-    ("perception", "directions"),
-    ("update", "carry"),
-)
+LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "directions"), ("update", "carry"))
 """Learning levers outside [training]."""
 
 LEVER_SECTIONS: tuple[str, ...] = ("pool", "hardening", "finishing")

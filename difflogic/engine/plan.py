@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.config.applying import LARGE, why_not_rectify
 from difflogic.engine.arrangement import Arrangement, settle
@@ -29,10 +30,9 @@ from difflogic.engine.search_buffers import (
     most_samples,
 )
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
-from difflogic.errors import ConfigError
-from difflogic.model import Model
-from difflogic.netlist import Netlist
-from difflogic.quantities import at_least, parse_bytes, show_bytes
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import at_least, parse_bytes, show_bytes
 from difflogic.tasks import make_task
 
 SECONDS_PER_GATE = 350e-12
@@ -213,10 +213,16 @@ def _search(config: Config, netlist: Netlist, grid: Grid, searchers: int) -> Sea
     sizes += [min(ROUND, verified - done) for done in range(0, verified, ROUND)]
     of = steps, masked, damaged, steps if damaged else 1, len(config.task.loss_channels)
     return SearchBuffers(
-        netlist, grid, config.automaton.steps, min(most_samples(grid), starts if only else ROUND),
-        Trials(faced, *of), tuple(Trials(size, *of) for size in sizes), searchers, rectified,
+        netlist,
+        grid,
+        config.automaton.steps,
+        min(most_samples(grid), starts if only else ROUND),
+        Trials(faced, *of),
+        tuple(Trials(size, *of) for size in sizes),
+        searchers,
+        rectified,
         stays=only and task.holds,
-    )  # fmt: skip
+    )
 
 
 def _budget(config: Config, machine: Machine) -> int | None:

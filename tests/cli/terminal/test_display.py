@@ -12,9 +12,9 @@ from rich.console import Console
 
 from cli.terminal import display, drawing
 from cli.terminal.display import Display, Lines, Live, Progress
+from difflogic.search.polishing import Extent
+from difflogic.search.search import Searching
 from difflogic.training.metrics import MetricsRow
-from difflogic.training.polishing import Extent
-from difflogic.training.search import Searching
 
 
 def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:

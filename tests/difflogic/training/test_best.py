@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.engine import oracle
 from difflogic.evaluation import held_out
-from difflogic.jit import JIT
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finished
+from difflogic.search.polishing import Extent, Polished
+from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from difflogic.training.best import NONE, BestCircuit, Gain, prefer
-from difflogic.training.finishing import Finished
-from difflogic.training.polishing import Extent, Polished
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
@@ -24,9 +24,13 @@ from tests.difflogic.training.kill import results
 from tests.difflogic.training.tiny import growing, tiny
 
 LEVERS = (
-    "training.later_steps=2", "hardening.share=0.5", "hardening.from_epoch=0",
-    "hardening.to_epoch=20", "finishing.every=3", "finishing.candidates=150",
-)  # fmt: skip
+    "training.later_steps=2",
+    "hardening.share=0.5",
+    "hardening.from_epoch=0",
+    "hardening.to_epoch=20",
+    "finishing.every=3",
+    "finishing.candidates=150",
+)
 
 
 compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
@@ -296,9 +300,13 @@ def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_
 
     def config(workers):
         return tiny(
-            *LEVERS, "task.height=9", "training.batch=3", "training.learning_rate=0.5",
-            f"automaton.fire_rate={fire_rate}", f"parallel.workers={workers}",
-        )  # fmt: skip
+            *LEVERS,
+            "task.height=9",
+            "training.batch=3",
+            "training.learning_rate=0.5",
+            f"automaton.fire_rate={fire_rate}",
+            f"parallel.workers={workers}",
+        )
 
     with Trainer(config(1)) as trainer:
         states = [trainer.state()]
@@ -335,8 +343,9 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
     assert recorded[0] == recorded[1]
     history = RunDirectory(tmp_path / "parts").read_metrics(summary["epochs"])
     assert [(row.epoch, row.search.exact) for row in history if row.search] == [
-        (10, False), (20, True)
-    ]  # fmt: skip
+        (10, False),
+        (20, True),
+    ]
     assert all(row.decided is not None for row in history)
 
 
@@ -345,9 +354,11 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
 def test_attempts_are_resumed_and_their_best_circuit_keeps_its_wiring(taken_at):
     """Learning starts over at epochs 6 and 12; epoch 6 is still the first attempt's."""
     config = growing(
-        "training.restart_every=6", "finishing.every=3", "finishing.candidates=50",
+        "training.restart_every=6",
+        "finishing.every=3",
+        "finishing.candidates=50",
         "training.epochs=15",
-    )  # fmt: skip
+    )
     with Trainer(config) as trainer:
         for _ in range(taken_at):
             trainer.step()

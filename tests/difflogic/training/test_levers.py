@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.training.levers import attempt_of, first_epoch, harden, ramp
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
@@ -34,13 +34,22 @@ def gate_mixtures(parameters):
 @pytest.mark.parametrize(
     ("epoch", "first", "last", "expected"),
     [
-        (0, 100, 300, 0.0), (100, 100, 300, 0.0), (150, 100, 300, 0.25), (299, 100, 300, 0.995),
-        (300, 100, 300, 1.0), (10**9, 100, 300, 1.0), (0, 0, 0, 1.0), (4, 5, 5, 0.0),
+        (0, 100, 300, 0.0),
+        (100, 100, 300, 0.0),
+        (150, 100, 300, 0.25),
+        (299, 100, 300, 0.995),
+        (300, 100, 300, 1.0),
+        (10**9, 100, 300, 1.0),
+        (0, 0, 0, 1.0),
+        (4, 5, 5, 0.0),
         (5, 5, 5, 1.0),
         # The end before the beginning: all at once, at the end.
-        (0, 300, 100, 0.0), (99, 300, 100, 0.0), (100, 300, 100, 1.0), (200, 300, 100, 1.0),
+        (0, 300, 100, 0.0),
+        (99, 300, 100, 0.0),
+        (100, 300, 100, 1.0),
+        (200, 300, 100, 1.0),
     ],
-)  # fmt: skip
+)
 def test_a_ramp_rises_once_from_0_to_1(epoch, first, last, expected):
     assert ramp(epoch, first, last) == pytest.approx(expected)
 
@@ -54,9 +63,12 @@ def test_attempts_follow_each_other():
 
 def test_hardening_starts_over_with_learning():
     overrides = (
-        "training.restart_every=7", "finishing.every=5", "hardening.share=1.0",
-        "hardening.from_epoch=0", "hardening.to_epoch=4",
-    )  # fmt: skip
+        "training.restart_every=7",
+        "finishing.every=5",
+        "hardening.share=1.0",
+        "hardening.from_epoch=0",
+        "hardening.to_epoch=4",
+    )
     counts = [hardened(epoch, *overrides).sum() for epoch in range(14)]
     for attempt in (counts[:7], counts[7:]):
         assert attempt[0] == 0
@@ -132,9 +144,14 @@ def test_the_gradient_is_straight_through(monkeypatch):
 
 
 NEUTRAL = (
-    *FULL, "hardening.share=0", "training.form=ops", "training.initial_spread=0",
-    "training.later_steps=0", "finishing.every=2", "finishing.candidates=60",
-)  # fmt: skip
+    *FULL,
+    "hardening.share=0",
+    "training.form=ops",
+    "training.initial_spread=0",
+    "training.later_steps=0",
+    "finishing.every=2",
+    "finishing.candidates=60",
+)
 
 
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
@@ -155,10 +172,12 @@ def test_levers_that_are_off_change_no_bit(fire_rate):
 @pytest.mark.parametrize(
     "lever",
     [
-        ["hardening.share=0.5"], ["training.later_steps=2"], ["training.form=truth-table"],
+        ["hardening.share=0.5"],
+        ["training.later_steps=2"],
+        ["training.form=truth-table"],
         ["training.initial_spread=1"],
     ],
-)  # fmt: skip
+)
 def test_every_lever_changes_training(lever):
     logits = []
     for overrides in ((), (*FULL, *lever)):

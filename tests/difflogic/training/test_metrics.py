@@ -27,12 +27,28 @@ def parse(text):
 
 def test_columns():
     assert COLUMNS == (
-        "epoch", "soft_loss", "hard_loss", "accuracy", "sample_seconds", "forward_seconds",
-        "loss_seconds", "backward_seconds", "reduce_seconds", "optimizer_seconds",
-        "hard_seconds", "finish_seconds", "checkpoint_seconds", "other_seconds", "decided",
-        "search_wrong_before", "search_wrong", "search_wrong_fresh", "search_candidates",
-        "search_exact", "attempt",
-    )  # fmt: skip
+        "epoch",
+        "soft_loss",
+        "hard_loss",
+        "accuracy",
+        "sample_seconds",
+        "forward_seconds",
+        "loss_seconds",
+        "backward_seconds",
+        "reduce_seconds",
+        "optimizer_seconds",
+        "hard_seconds",
+        "finish_seconds",
+        "checkpoint_seconds",
+        "other_seconds",
+        "decided",
+        "search_wrong_before",
+        "search_wrong",
+        "search_wrong_fresh",
+        "search_candidates",
+        "search_exact",
+        "attempt",
+    )
     assert to_csv([]) == ",".join(COLUMNS) + "\n"
 
 
@@ -127,11 +143,18 @@ def test_a_file_of_before_has_no_shares_no_searches_and_no_attempts():
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        ("decided", "1.5"), ("decided", "nan"), ("decided", "all"), ("search_wrong", ""),
-        ("search_wrong", "-1"), ("search_wrong", "1.5"), ("search_wrong", "9" * 300),
-        ("search_exact", "2"), ("attempt", "0"), ("attempt", "two"),
+        ("decided", "1.5"),
+        ("decided", "nan"),
+        ("decided", "all"),
+        ("search_wrong", ""),
+        ("search_wrong", "-1"),
+        ("search_wrong", "1.5"),
+        ("search_wrong", "9" * 300),
+        ("search_exact", "2"),
+        ("attempt", "0"),
+        ("attempt", "two"),
     ],
-)  # fmt: skip
+)
 def test_damaged_shares_searches_and_attempts_are_told(column, value):
     found = Search(7, 1, 0, 40, False)
     text = to_csv([MetricsRow(1, 5.0, decided=0.5, search=found, attempt=1)])

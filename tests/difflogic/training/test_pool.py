@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from difflogic.circuit.gates import one_hot
 from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.plan import pool_steps
-from difflogic.errors import ConfigError
 from difflogic.evaluation.scene import grid_of
-from difflogic.gates import one_hot
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.pool import HardRuns, OracleRuns, draw_pool
 from tests.difflogic.evaluation.naive import random_model
@@ -36,12 +36,7 @@ def samples_of(config, model, epochs=range(40)):
 
 
 @pytest.mark.parametrize(
-    "overrides",
-    [
-        (),
-        ("task.heal=[2,3]",),
-        ("task.heal=[2,3]", "pool.damage_tries=5"),
-    ],
+    "overrides", [(), ("task.heal=[2,3]",), ("task.heal=[2,3]", "pool.damage_tries=5")]
 )
 def test_the_oracle_and_the_simulator_draw_the_same(overrides):
     config = growing(*POOL, *overrides)
@@ -94,10 +89,10 @@ def test_damages_that_do_not_grow_back_are_looked_for(tries):
             return whole
 
     samples = [
-        sample for epoch in range(60) for sample in draw_pool(
-            make_task(config), config, epoch, Healing()
-        )
-    ]  # fmt: skip
+        sample
+        for epoch in range(60)
+        for sample in draw_pool(make_task(config), config, epoch, Healing())
+    ]
     damaged = [sample.start.tobytes() for sample in samples if not sample.start.all()]
     assert len(damaged) > 50
     found = sum(start in stubborn for start in damaged)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from difflogic.model import Model
+from difflogic.model.model import Model
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
@@ -16,20 +16,27 @@ from tests.difflogic.training.tiny import tiny
         ["training.later_steps=4", "automaton.fire_rate=0.6"],
         ["pool.batch=2", "pool.later=3"],
         [
-            "training.restart_every=2", "finishing.every=100",
-            "hardening.share=0.5", "hardening.from_epoch=0", "hardening.to_epoch=2",
+            "training.restart_every=2",
+            "finishing.every=100",
+            "hardening.share=0.5",
+            "hardening.from_epoch=0",
+            "hardening.to_epoch=2",
         ],
         ["hardening.share=0.5", "hardening.from_epoch=0", "hardening.to_epoch=2"],
         ["hardening.share=0.6", "hardening.to_epoch=0", "training.initial_logit=2"],
         ["training.form=truth-table", "training.initial_logit=3", "training.initial_spread=0.5"],
         [
-            "training.form=truth-table", "training.initial_logit=4", "training.weight_decay=0.1",
-            "hardening.share=0.5", "hardening.to_epoch=0", "training.restart_every=2",
+            "training.form=truth-table",
+            "training.initial_logit=4",
+            "training.weight_decay=0.1",
+            "hardening.share=0.5",
+            "hardening.to_epoch=0",
+            "training.restart_every=2",
             "finishing.every=100",
         ],
         ["task.height=9", "task.width=11", "perception.gates=[8,4,2,1]", "update.gates=[6,4,2]"],
     ],
-)  # fmt: skip
+)
 def test_the_trainer_does_as_the_reference(overrides):
     config = tiny("training.precision=float64", *overrides)
     reference = ReferenceTrainer(config)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from difflogic.config import load_config
-from difflogic.model import Model
+from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.summary import final_scores, summarize

@@ -59,9 +59,8 @@ def test_one_that_tells_wrongly_of_polishing_is_refused(summary, polished):
 
 
 @pytest.mark.parametrize(
-    "attempts",
-    [3, {}, {"begun": 2}, {"begun": 2, "result": "1"}, {"begun": None, "result": 1}],
-)  # fmt: skip
+    "attempts", [3, {}, {"begun": 2}, {"begun": 2, "result": "1"}, {"begun": None, "result": 1}]
+)
 def test_one_that_tells_wrongly_of_attempts_is_refused(summary, attempts):
     told = {"begun": 2, "result": 1}
     assert summary_file.parse(summary_file.render(summary | {"attempts": told}, {}).encode())

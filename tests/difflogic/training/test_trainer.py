@@ -3,15 +3,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.firing import draw_masks
 from difflogic.engine import oracle
-from difflogic.errors import TrainingError
-from difflogic.firing import draw_masks
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.scale.verification.checks import room_for
+from difflogic.system.errors import TrainingError
 from difflogic.tasks import Task, draw_batch, make_task
 from difflogic.training.phases import PHASES
 from difflogic.training.trainer import Trainer
-from difflogic.verification.checks import room_for
 from tests.difflogic.training.tiny import resumed, tiny
 
 
@@ -42,10 +42,15 @@ def test_a_seed_determines_a_run():
 @pytest.mark.parametrize(
     "sharing",
     [
-        "workers=2", "workers=5", "strategy=steps", "strategy=samples", "strategy=cells",
-        "strategy=sequential", "strategy=gates",
+        "workers=2",
+        "workers=5",
+        "strategy=steps",
+        "strategy=samples",
+        "strategy=cells",
+        "strategy=sequential",
+        "strategy=gates",
     ],
-)  # fmt: skip
+)
 def test_sharing_does_not_change_a_bit(sharing, fire_rate):
     size = ("task.height=9", "training.batch=3", f"automaton.fire_rate={fire_rate}")
     expected, logits = train(tiny(*size), epochs=3)
@@ -55,9 +60,13 @@ def test_sharing_does_not_change_a_bit(sharing, fire_rate):
 
 
 FOUR_NUMBERS = (
-    "training.initial_logit=3", "training.initial_spread=0.5", "training.batch=3",
-    "hardening.share=0.5", "hardening.to_epoch=0", "training.form=truth-table",
-)  # fmt: skip
+    "training.initial_logit=3",
+    "training.initial_spread=0.5",
+    "training.batch=3",
+    "hardening.share=0.5",
+    "hardening.to_epoch=0",
+    "training.form=truth-table",
+)
 
 
 def test_the_form_truth_table_does_not_depend_on_the_workers():
@@ -101,9 +110,12 @@ def test_warming_up_does_not_touch_training():
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
 def test_losses_are_those_of_the_oracle(fire_rate, boundary):
     config = tiny(
-        "training.precision=float64", "task.loss_channels=[1,0]", "training.batch=3",
-        f"automaton.fire_rate={fire_rate}", f"automaton.boundary={boundary}",
-    )  # fmt: skip
+        "training.precision=float64",
+        "task.loss_channels=[1,0]",
+        "training.batch=3",
+        f"automaton.fire_rate={fire_rate}",
+        f"automaton.boundary={boundary}",
+    )
     rng = np.random.default_rng(0)
     start = Model.create(config)
     model = replace(start, logits=rng.normal(size=start.logits.shape, scale=3))
@@ -123,9 +135,10 @@ def test_losses_are_those_of_the_oracle(fire_rate, boundary):
                         model.netlist, coefficients, starts[sample], steps, boundary, mask
                     )[-1][[1, 0]]
                     for coefficients in (
-                        gates.mix(gates.softmax(logits)), gates.one_hot(logits.argmax(axis=1)),
+                        gates.mix(gates.softmax(logits)),
+                        gates.one_hot(logits.argmax(axis=1)),
                     )
-                ]  # fmt: skip
+                ]
                 soft += ((last[0] - targets[sample]) ** 2).sum()
                 hard += ((last[1] - targets[sample]) ** 2).sum()
                 right.append(last[1] == targets[sample])
