@@ -243,8 +243,8 @@ class Shown:
             config.training.epochs,
             config.task.loss_channels,
             self._channels,
-            may_stop=config.finishing.stop,
-            starts_over=config.starts_over,
+            may_stop=bool(config.finishing.every),
+            starts_over=bool(config.training.restart_every),
         )
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
@@ -270,8 +270,6 @@ class Shown:
     def add(self, result: StepResult) -> None:
         """Show what a step found, if it is time to."""
         self._progress.add(result)
-        if result.given_up is not None:
-            self._display.tell(display.given_up(result.attempt, result.given_up))
         self._display.update(self._progress)
         self._offer(result)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from difflogic.search.finishing import Finished
     from difflogic.search.search import Searching
     from difflogic.training.metrics import MetricsRow
-    from difflogic.training.step_result import GivenUp, StepResult
+    from difflogic.training.step_result import StepResult
 
 FRAME_SECONDS = 1 / 8
 """Shortest time between two frames of the live display: faster cannot be read."""
@@ -81,18 +81,12 @@ class Progress:
     """Whether learning starts over now and then."""
     attempt: int = 1
     """The attempt that the last epoch was of."""
-    given_up: int | None = 0
-    """Attempts that were given up; None if that is not recorded."""
 
     def recall(self, rows: Sequence[MetricsRow]) -> None:
         """Take over what earlier processes found."""
-        from difflogic.training.metrics import tells_attempts
-
         for row in rows:
             self._take(row)
         self.first = self.epoch
-        if not tells_attempts(rows):
-            self.given_up = None
 
     def add(self, result: StepResult) -> None:
         """Take over what a step found."""
@@ -108,8 +102,6 @@ class Progress:
         self.epoch = result.epoch
         self.soft_loss = result.soft_loss
         self.attempt = result.attempt or self.attempt
-        if self.given_up is not None:
-            self.given_up += bool(result.given_up)
         self.decided = result.decided
         if result.hard_loss is not None:
             self.hard_loss = result.hard_loss
@@ -342,8 +334,7 @@ def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
 
 
 def _attempt(progress: Progress) -> tuple[str, str, str]:
-    remark = f" {progress.given_up} given up" if progress.given_up else ""
-    return "attempt", str(progress.attempt), remark
+    return "attempt", str(progress.attempt), ""
 
 
 def _searching(now: Searching) -> tuple[str, str, str]:
@@ -353,22 +344,12 @@ def _searching(now: Searching) -> tuple[str, str, str]:
 
 def finishing(found: Finished) -> str:
     """Say what a check found: wrong cells before and after its search."""
-    if found.grown:
-        return "grown: the pool begins"
     if found.late:
         return "proved, but late"
     if not found.exact:
         return f"{found.wrong_before} → {found.wrong}"
     made = found.polished
     return "exact" if made is None else f"exact, {made.before.gates} → {made.after.gates} gates"
-
-
-def given_up(attempt: int, why: GivenUp) -> str:
-    """Say that an attempt was given up, and why."""
-    return (
-        f"attempt {attempt} given up after {why.epochs} epochs: {why.wrong} of {why.cells} cells "
-        f"wrong, more than {100 * why.above:g} %"
-    )
 
 
 def loss(value: float | None) -> str:

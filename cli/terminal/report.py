@@ -26,7 +26,6 @@ def render(summary: Mapping[str, Any], directory: str, own_code: bool = False) -
         [
             *_scores(summary["scores"], summary["exact_epoch"], summary.get("polished")),
             *_attempts(summary),
-            *_growth(summary),
         ],
         [f"run        {printable(directory)}", f"next       {proposal}"],
     ]
@@ -82,21 +81,8 @@ def _attempts(summary: Mapping[str, Any]) -> list[str]:
     """Say how often learning began, where it starts over."""
     if "attempts" not in summary:
         return []
-    begun, given_up, result = (summary["attempts"][key] for key in ("begun", "given_up", "result"))
-    words = f"{begun}, {given_up} given up" if given_up else f"{begun}"
-    if given_up is None:
-        words += ", how many were given up is not recorded"
-    return [f"{'attempts':<11}{words}; the circuit is of attempt {result}"]
-
-
-def _growth(summary: Mapping[str, Any]) -> list[str]:
-    """Say since when a picture that is to stay has been grown, where it comes in two stages."""
-    if "pool_from" not in summary:
-        return []
-    since, step = summary["pool_from"], summary["scores"]["held_out"]["step"]
-    if since is None:
-        return [f"{'grown':<11}not yet: no circuit was right at step {step}"]
-    return [f"{'grown':<11}right at step {step} after epoch {since}, where the pool began"]
+    begun, result = (summary["attempts"][key] for key in ("begun", "result"))
+    return [f"{'attempts':<11}{begun}; the circuit is of attempt {result}"]
 
 
 def polished(gates: Sequence[int], from_step: Sequence[int] | None) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.gates import COEFFICIENTS, OPS, TRUTH_TABLES, Op
+from difflogic.circuit.gates import OPS, TRUTH_TABLES, Op
 
 Array = npt.NDArray[Any]
 
@@ -65,13 +65,6 @@ class FourNumbers:
         logits[:, others] = self.logits(self.sure[:, ops[others]].astype(logits.dtype))
         return len(others)
 
-    def gradient(self, by_logits: Array) -> Array:
-        """Return the derivative by the numbers (4, gates), given that by the logits (16, gates)."""
-        gradient = np.zeros((self.basis.shape[1], by_logits.shape[1]), by_logits.dtype)
-        for weights, row in zip(self.basis.astype(by_logits.dtype), by_logits, strict=True):
-            gradient += weights[:, None] * row
-        return gradient
-
 
 def _truth_table(lead: float) -> FourNumbers:
     """Return the form with a logit for each row of a gate's truth table.
@@ -86,28 +79,11 @@ def _truth_table(lead: float) -> FourNumbers:
     return FourNumbers(TRUTH_TABLES.astype(np.float64), np.zeros(OPS), readers, sure)
 
 
-def _polynomial(lead: float) -> FourNumbers:
-    """Return the form with the four coefficients w of a gate's polynomial, times `lead`.
-
-    An op's logit falls with the squared distance of w from its own coefficients c: it is
-    -lead · |w - c|², but for what all ops have in common. The mixture's derivative by w is then
-    2 · lead times the covariance of the ops' coefficients under softmax(z). Source: arXiv
-    2605.08657, vector quantization of multilinear polynomials.
-    """
-    squares = (COEFFICIENTS**2).sum(axis=1)
-    readers = (Op.TRUE, Op.A, Op.B, Op.AND)
-    return FourNumbers(2 * COEFFICIENTS, -lead * squares, readers, lead * COEFFICIENTS.T)
-
-
 def _ops(_lead: float) -> None:
     """Return no form of four numbers: each op has a logit of its own."""
 
 
-FORMS: dict[str, Callable[[float], FourNumbers | None]] = {
-    "ops": _ops,
-    "truth-table": _truth_table,
-    "polynomial": _polynomial,
-}
+FORMS: dict[str, Callable[[float], FourNumbers | None]] = {"ops": _ops, "truth-table": _truth_table}
 """By their names, given by how much an untrained gate's op leads the next."""
 
 

@@ -12,7 +12,7 @@ from difflogic.config.loading import (
     picture_directory,
     shipped_configs,
 )
-from difflogic.config.models import Config, EvaluationConfig, PerceptionConfig, UpdateConfig
+from difflogic.config.models import Config, PerceptionConfig, UpdateConfig
 from difflogic.config.recipes import BENCHMARK
 from difflogic.config.running import ParallelConfig
 from difflogic.tasks.sections import AutomatonConfig
@@ -21,7 +21,6 @@ __all__ = [
     "BENCHMARK",
     "AutomatonConfig",
     "Config",
-    "EvaluationConfig",
     "Override",
     "ParallelConfig",
     "PerceptionConfig",

@@ -55,7 +55,6 @@ def why_not_rectify(config: Config) -> str | None:
         return None
     if task.has_random_start:
         return "starts are random"
-    # Before [pool] begins that waits for growth, nothing is damaged.
-    if task.patches and not config.pool.after_growth:
+    if task.patches:
         return "damage is to grow back"
     return None

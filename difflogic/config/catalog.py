@@ -53,8 +53,7 @@ class Experiment:
     def attempt_epochs(self) -> int:
         """Epochs after which learning starts over, or ends."""
         training = self.config.training
-        attempt = training.restart_every + self.config.pool.restart_every
-        return min(attempt or training.epochs, training.epochs)
+        return min(training.restart_every or training.epochs, training.epochs)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines. Sizes in cells, bits and gates, time in seconds."""

@@ -8,7 +8,7 @@ from typing import Any
 import tomli_w
 
 from difflogic.config import schema
-from difflogic.config.models import Config
+from difflogic.config.models import RUN, Config, RunFacts
 from difflogic.config.schema import TOP_LEVEL
 from difflogic.tasks import own, task_class
 from difflogic.tasks.sections import Section
@@ -22,7 +22,7 @@ def describe(config: Config) -> str:
     lines = []
     for key in schema.keys(TOP_LEVEL):
         lines += _entry(TOP_LEVEL, key, data[key], Config)
-    for section in schema.sections():
+    for section in (name for name in (*schema.sections(), RUN) if name in data):
         models = _models(config, section)
         lines += ["", *_comment(models[0].__doc__ or ""), f"[{section}]"]
         for key, value in data[section].items():
@@ -33,6 +33,8 @@ def describe(config: Config) -> str:
 
 def _models(config: Config, section: str) -> list[type[Section]]:
     """Return what describes the keys of a section, the nearest first."""
+    if section == RUN:
+        return [RunFacts]
     if section != schema.TASK:
         return [schema.sections()[section]]
     kind = type(config.task)

@@ -7,15 +7,7 @@ from typing import Any
 from difflogic.config.models import Config
 
 FREE = {
-    "parallel": (
-        "workers",
-        "strategy",
-        "parallel_batch",
-        "parallel_cells",
-        "max_parallel_samples",
-        "memory_budget",
-        "pin",
-    ),
+    "parallel": ("workers", "strategy", "memory_budget"),
     "checkpoint": ("every_seconds", "every_epochs"),
 }
 """Settings that say how a result is computed, and change no bit of it."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from difflogic.config import problems, schema
-from difflogic.config.models import SAVED, Config
+from difflogic.config.models import RUN, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.config.toml_text import parse_toml
@@ -42,7 +42,6 @@ def load_config(
     recipe: str | None = None,
     *,
     allow_code: bool = False,
-    saved: bool = False,
 ) -> Config:
     """Load a configuration: a shipped one by its name, any other by its path.
 
@@ -52,9 +51,8 @@ def load_config(
     else was typed. The last one of a key wins. A relative path of a picture or of a task's code
     starts at the directory of the file that it stands in, and at the working directory if it
     stands in an override. `allow_code` runs the code of a task that is not the program's own: only
-    for a configuration that the user named. `saved` says that the program wrote the file, perhaps
-    an earlier version, which took what is refused today. Raises ConfigError that names the file or
-    override, the key, what is wrong and what would be right.
+    for a configuration that the user named. Raises ConfigError that names the file or override,
+    the key, what is wrong and what would be right.
     """
     if isinstance(overrides, str) or not all(
         isinstance(item, str | Override) for item in overrides
@@ -84,21 +82,18 @@ def load_config(
     except ConfigError as error:
         origin = next((origins[place] for place in culprits if place in origins), str(path))
         found.append((origin, f"[{TASK}] {culprits[0][1]}: {error}"))
-        return _check(data, str(path), origins, found, known=culprits[:1], saved=saved)
+        return _check(data, str(path), origins, found, known=culprits[:1])
     for item in given.hidden:
         found += _problems_of(item, data)
-    config = _check(data, str(path), origins, found, saved=saved)
+    config = _check(data, str(path), origins, found)
     if allow_code and isinstance(config.task, OwnSection):
-        config = config.model_copy(update={TASK: own.try_out(config.task, config.automaton)})
+        config = config.with_facts(task_start=own.try_out(config.task, config.automaton))
     return config
 
 
-def config_from_dict(data: Mapping[str, Any], source: str, *, saved: bool = False) -> Config:
-    """Check plain tables, as `Config.to_dict` gives them; `source` names them in messages.
-
-    `saved` says that the program wrote them down, as `load_config` has it.
-    """
-    return _check(data, source, {}, [], saved=saved)
+def config_from_dict(data: Mapping[str, Any], source: str) -> Config:
+    """Check plain tables, as `Config.to_dict` gives them; `source` names them in messages."""
+    return _check(data, source, {}, [])
 
 
 def shipped_configs() -> list[str]:
@@ -180,11 +175,15 @@ def _load_code(data: dict[str, Any], surroundings: Surroundings) -> None:
     task = data.get(TASK)
     if not isinstance(task, dict) or not is_own(task.get("kind")):
         return
-    sha256 = task.get("sha256", "")
-    known = sha256 if isinstance(sha256, str) else ""
-    code = own.find_code(task["kind"], surroundings.base("kind"), known)
+    facts = data.setdefault(RUN, {})
+    if not isinstance(facts, dict):  # what else it may be is reported by the check
+        return
+    known = facts.get("task_sha256")
+    code = own.find_code(
+        task["kind"], surroundings.base("kind"), known if isinstance(known, str) else None
+    )
     own.load_code(code)
-    task["sha256"] = code.sha256
+    facts["task_sha256"] = code.sha256
 
 
 class _Given(NamedTuple):
@@ -303,10 +302,13 @@ def _drop_keys_of_other_kinds(data: dict[str, Any], origins: Mapping[problems.Pl
     task = data.get(TASK)
     if isinstance(task, dict):
         for key in list(task):
-            kinds = schema.kinds_with(key) or ([] if key not in OwnSection.model_fields else [""])
+            kinds = schema.kinds_with(key)
             foreign = kinds and task.get("kind") not in kinds
             if foreign and key not in TaskSection.model_fields and (TASK, key) not in origins:
                 del task[key]
+    facts = data.get(RUN)
+    if isinstance(facts, dict):
+        data[RUN] = {key: value for key, value in facts.items() if not key.startswith("task_")}
 
 
 def _apply(data: dict[str, Any], place: problems.Place, value: Any) -> None:
@@ -324,7 +326,6 @@ def _check(
     origins: Mapping[problems.Place, str],
     found: Iterable[tuple[str, str]],
     known: Collection[problems.Place] = (),
-    saved: bool = False,
 ) -> Config:
     """Validate, or raise one ConfigError with what was found before and all that is wrong.
 
@@ -332,7 +333,7 @@ def _check(
     """
     found = list(found)
     try:
-        config = Config.model_validate(dict(data), context={SAVED: saved})
+        config = Config.model_validate(dict(data))
     except ValidationError as error:
         for problem in problems.find(error):
             if problem.place not in known:

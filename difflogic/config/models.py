@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 import tomli_w
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import Field, model_validator
 
 from difflogic.circuit.netlist import Architecture, wire
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
@@ -20,20 +20,23 @@ from difflogic.config.learning import (
     FinishingConfig,
     HardeningConfig,
     PoolConfig,
-    ScheduleConfig,
     TrainingConfig,
 )
 from difflogic.config.running import CheckpointConfig, ParallelConfig
 from difflogic.system.errors import ConfigError
-from difflogic.tasks import AnySection, own, task_class
+from difflogic.tasks import AnySection, OwnSection, TaskSection, own, task_class
+from difflogic.tasks.base import Start
 from difflogic.tasks.sections import AutomatonConfig, Section, Size
 
 MAX_GATES = 2**20
 """Gates per cell: 80 times the largest published circuit. Guards memory against slips."""
 
-SAVED = "saved"
-"""In the context of a check: whether a version of the program wrote the configuration to a file."""
+RUN = "run"
+"""The table of a run's facts, which are no settings."""
 
+Sha256 = Annotated[
+    str, Field(pattern=r"^[0-9a-f]{64}$", json_schema_extra={"accepted": "64 hexadecimal digits"})
+]
 # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
 Layers = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000, strict=False)]
 if TYPE_CHECKING:
@@ -50,18 +53,17 @@ class PerceptionConfig(Section):
     gates: Layers = Field(
         default=(8, 4, 2), description="gates per layer of one kernel, on 9 inputs"
     )
-    first_wiring: FirstTopology = Field(
-        default="moore", description="wiring of the first layer; moore needs 8 gates there"
+    wiring: FirstTopology = Field(
+        default="moore",
+        description="wiring of all layers; moore is that of the first alone, which needs 8 gates "
+        "there, with unique after it",
     )
-    wiring: Topology = Field(default="unique", description="wiring of later layers")
-    distinct_wiring: bool = Field(
-        default=False, description="every kernel draws a wiring of its own, instead of sharing one"
-    )
-    all_directions: bool = Field(
-        default=False,
-        description="before they have learned anything kernels see all around, as far as wires "
-        "allow: NW, NE, SE, SW, S, N, W, E in turn, and the last one S beside its own if these are "
-        "fewer than five; else random neighbours, or all the same one if they share a wiring",
+    directions: Literal["same", "random", "all"] = Field(
+        default="same",
+        description="where kernels look before they have learned anything: same, as they share one "
+        "wiring; random, each by a wiring of its own; all, by wirings of their own all around, as "
+        "far as wires allow: NW, NE, SE, SW, S, N, W, E in turn, and the last one S beside its own "
+        "if these are fewer than five; needs wiring moore",
     )
 
 
@@ -76,13 +78,6 @@ class UpdateConfig(Section):
         "is learned, through nearly all channels in turn; 0 leaves to chance where signals go, and "
         "which are lost",
     )
-
-
-class EvaluationConfig(Section):
-    """How the hard circuit, each gate replaced by its most probable op, is scored."""
-
-    hard_every: Count = Field(default=1, description="epochs from one hard evaluation to the next")
-    starts: Size = Field(default=64, description="held-out start states for the final scores")
 
 
 class PublishedConfig(Section):
@@ -106,6 +101,20 @@ class PublishedConfig(Section):
     )
 
 
+class RunFacts(Section):
+    """Facts of a run, written down by the program. A run that goes on has to find the same."""
+
+    start_sha256: Sha256 | None = Field(
+        default=None, description="hash of the model's file that training starts from"
+    )
+    task_sha256: Sha256 | None = Field(
+        default=None, description="hash of the code of a task of your own"
+    )
+    task_start: Start | None = Field(
+        default=None, description="where circuits of such a task start when they are simulated"
+    )
+
+
 class Config(Section):
     """One experiment, whole and checked."""
 
@@ -119,71 +128,72 @@ class Config(Section):
     update: UpdateConfig
     training: TrainingConfig
     pool: PoolConfig = PoolConfig()
-    schedule: ScheduleConfig = ScheduleConfig()
     hardening: HardeningConfig = HardeningConfig()
     finishing: FinishingConfig = FinishingConfig()
-    evaluation: EvaluationConfig = EvaluationConfig()
     parallel: ParallelConfig = ParallelConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
     published: PublishedConfig = PublishedConfig()
+    run: RunFacts = RunFacts()
 
     @property
     def architecture(self) -> Architecture:
         """The sizes of the circuit."""
+        perception = self.perception
         return Architecture(
             channels=self.automaton.channels,
-            kernels=self.perception.kernels,
-            perception=self.perception.gates,
+            kernels=perception.kernels,
+            perception=perception.gates,
             update=self.update.gates,
-            perception_first=self.perception.first_wiring,
-            perception_wiring=self.perception.wiring,
+            perception_first=perception.wiring,
+            perception_wiring=perception.wiring if perception.wiring in TOPOLOGIES else "unique",
             update_wiring=self.update.wiring,
-            distinct_wiring=self.perception.distinct_wiring,
-            all_directions=self.perception.all_directions,
+            distinct_wiring=perception.directions != "same",
+            all_directions=perception.directions == "all",
             carry=self.update.carry,
         )
-
-    @property
-    def starts_over(self) -> bool:
-        """Whether learning starts over now and then."""
-        return bool(self.training.restart_every or self.pool.restart_every)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain tables, lists and scalars, as TOML and JSON know them.
 
-        Keys that have no value are left out.
+        Keys that have no value are left out, and so is [run] if there are no facts.
         """
-        return _plain(self.model_dump(exclude_none=True))
+        data: dict[str, Any] = _plain(self.model_dump(exclude_none=True))
+        if not data[RUN]:
+            del data[RUN]
+        return data
 
     def to_toml(self) -> str:
         """Return the configuration as TOML; `load_config` reads it back to an equal one."""
         return tomli_w.dumps(self.to_dict(), multiline_strings=True)
 
     def without_searches(self) -> Config:
-        """Return the configuration of one attempt, which nothing ends, and no pool that waits."""
-        training = {"restart_every": 0, "abandon_after": 0}
+        """Return the configuration of one attempt, which nothing ends."""
         return self.model_copy(
             update={
-                "training": self.training.model_copy(update=training),
+                "training": self.training.model_copy(update={"restart_every": 0}),
                 "finishing": self.finishing.model_copy(update={"every": 0}),
-                "pool": PoolConfig() if self.pool.after_growth else self.pool,
             }
         )
 
+    def with_facts(self, **facts: str) -> Config:
+        """Return the configuration of a run with other facts, by their names in `RunFacts`."""
+        run = self.run.model_copy(update=facts)
+        return self.model_copy(update={RUN: run, "task": _with_code(self.task, run)})
+
     @model_validator(mode="after")
-    def _check_sections_agree(self, info: ValidationInfo) -> Config:
-        problems = [*_task_problems(self), *_circuit_problems(self), *_form_problems(self)]
-        if not (info.context or {}).get(SAVED):
-            problems += _growth_problems(self)
+    def _check_sections_agree(self) -> Config:
+        self.__dict__["task"] = _with_code(self.task, self.run)
+        problems = [*_task_problems(self), *_circuit_problems(self)]
         if problems:
             raise ValueError("\n".join(problems))
         return self
 
 
-_NO_SEARCHES = (
-    "[pool] after_growth: without searches no circuit is found to begin with: set it to false, or "
-    "[finishing] every above 0"
-)
+def _with_code(task: TaskSection, run: RunFacts) -> TaskSection:
+    """Return a task's section that knows the code it was used with, if that is a user's own."""
+    if isinstance(task, OwnSection):
+        return task.of_code(run.task_sha256, run.task_start)
+    return task
 
 
 def _task_problems(config: Config) -> list[str]:
@@ -193,21 +203,6 @@ def _task_problems(config: Config) -> list[str]:
         problems.append(
             "[training] restart_every: would throw away what was learned, since without checks no "
             "circuit is kept: set it to 0, or [finishing] every above 0"
-        )
-    if (
-        config.training.abandon_after
-        and config.training.abandon_after >= config.training.restart_every
-    ):
-        problems.append(
-            "[training] abandon_after: gives up an attempt before its restart_every epochs are "
-            "over, and has to be less: set it to 0, or restart_every above it"
-        )
-    if config.pool.batch and config.pool.after_growth and not config.finishing.every:
-        problems.append(_NO_SEARCHES)
-    if config.pool.restart_every and not config.pool.after_growth:
-        problems.append(
-            "[pool] restart_every: counts the epochs of a pool that waits for growth: set [pool] "
-            "after_growth = true, or this to 0"
         )
     if config.training.later_steps and own.is_loaded(task) and task_class(task).moves_on():
         problems.append(
@@ -233,19 +228,6 @@ def _task_problems(config: Config) -> list[str]:
     return problems
 
 
-def _growth_problems(config: Config) -> list[str]:
-    """Return what is wrong today and earlier versions took: files of theirs mean what they did."""
-    problems = []
-    if not config.pool.batch and config.pool.after_growth and not config.finishing.every:
-        problems.append(_NO_SEARCHES)
-    if config.pool.restart_every and not config.training.restart_every:
-        problems.append(
-            "[pool] restart_every: [training] restart_every = 0 is never to start over, and would "
-            "leave growth without a bound: set that above 0, or this to 0"
-        )
-    return problems
-
-
 def _circuit_problems(config: Config) -> list[str]:
     channels, update = config.automaton.channels, config.update.gates
     if update[-1] != channels:
@@ -254,13 +236,10 @@ def _circuit_problems(config: Config) -> list[str]:
             f"channel: {channels} ([automaton] channels), not {update[-1]}"
         ]
     architecture = config.architecture
-    if architecture.all_directions and not (
-        architecture.distinct_wiring and architecture.perception_first == "moore"
-    ):
+    if architecture.all_directions and architecture.perception_first != "moore":
         return [
-            "[perception] all_directions: needs kernels that are wired each by itself, from one "
-            'neighbour per gate: set distinct_wiring = true and first_wiring = "moore", or this to '
-            "false"
+            "[perception] directions: all is for kernels that are wired from one neighbour per "
+            'gate: set wiring = "moore", or directions to "same" or "random"'
         ]
     if 0 < architecture.carry < 1:
         return ["[update] carry: a signal goes one way for 1 step at least: use 0, or 1 or more"]
@@ -274,16 +253,6 @@ def _circuit_problems(config: Config) -> list[str]:
         wire(replace(architecture, distinct_wiring=False), np.random.default_rng(0))
     except ConfigError as error:
         return [str(error)]
-    return []
-
-
-def _form_problems(config: Config) -> list[str]:
-    training = config.training
-    if training.form == "polynomial" and training.initial_logit <= 0:
-        return [
-            "[training] initial_logit: with the form polynomial it is also what a distance counts, "
-            f"and has to be above 0, not {training.initial_logit}"
-        ]
     return []
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from difflogic.config import schema
+from difflogic.config.models import RUN
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.tasks import OwnSection, TaskSection
@@ -101,7 +102,7 @@ def _describe(
     kind: str, place: Place, index: int | None, value: Any, model: type[TaskSection] | None
 ) -> str:
     section, key = place if len(place) == 2 else (TOP_LEVEL, place[0])
-    is_section = len(place) == 1 and key in schema.sections()
+    is_section = len(place) == 1 and key in {*schema.sections(), RUN}
     if kind == "extra_forbidden":
         if model is not None:
             return _foreign(key, model)

@@ -13,20 +13,16 @@ from typing import Any
 from difflogic.config import schema
 from difflogic.system.errors import ConfigError, did_you_mean
 
-KEPT = ("seed", "epochs", "batch", "learning_rate", "precision", "start_from")
+KEPT = ("seed", "epochs", "batch", "learning_rate", "precision")
 """Keys of [training] that belong to the experiment, not to the way it is learned."""
 
 PUBLISHED = ("epochs", "batch", "learning_rate")
 """Keys of [training] that are as [published] has them, where it does."""
 
-LEVER_KEYS: tuple[tuple[str, str], ...] = (
-    ("perception", "distinct_wiring"),
-    ("perception", "all_directions"),
-    ("update", "carry"),
-)
+LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "directions"), ("update", "carry"))
 """Learning levers outside [training]."""
 
-LEVER_SECTIONS: tuple[str, ...] = ("pool", "schedule", "hardening", "finishing")
+LEVER_SECTIONS: tuple[str, ...] = ("pool", "hardening", "finishing")
 """Sections that hold nothing but learning levers."""
 
 
@@ -37,7 +33,6 @@ def reference(data: dict[str, Any]) -> dict[str, Any]:
     """
     changed = {key: value for key, value in data.items() if key not in LEVER_SECTIONS}
     attempt = _restarts(data.get("training"))
-    attempt += attempt and _restarts(data.get("pool"))
     levers = [("training", key) for key in schema.keys("training") if key not in KEPT]
     for section, key in (*levers, *LEVER_KEYS):
         if isinstance(changed.get(section), dict):

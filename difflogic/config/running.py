@@ -18,25 +18,11 @@ class ParallelConfig(Section):
     workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
         default="auto", description="worker threads; auto is one per available core"
     )
-    strategy: Literal["auto", "samples", "cells", "steps", "gates"] = Field(
+    strategy: Literal["auto", "sequential", "samples", "cells", "steps", "gates"] = Field(
         default="auto",
-        description="how workers share a sample: not at all, by cells with a barrier at each "
-        "step, as a pipeline of steps without barriers, or several to the gates of each tile; auto "
-        "chooses",
-    )
-    parallel_batch: bool = Field(
-        default=True, description="samples of a batch run side by side, as far as they go around"
-    )
-    parallel_cells: bool = Field(
-        default=True, description="whether a sample is shared at all; false is strategy samples"
-    )
-    pin: bool = Field(
-        default=False, description="whether each worker thread keeps to one core; only on Linux"
-    )
-    max_parallel_samples: Auto | Size = Field(
-        default="auto",
-        description="samples rolled out before the backward pass, to bound memory; auto is all "
-        "that the memory holds",
+        description="how workers share a step: sequential not at all, on one worker; samples one "
+        "worker each; cells of a sample with a barrier at each step; steps as a pipeline without "
+        "barriers; gates of a tile; auto by samples as far as they go around, then by steps",
     )
     memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
         default="auto",

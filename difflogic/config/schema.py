@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from difflogic.config.models import Config
+from difflogic.config.models import RUN, Config, RunFacts
 from difflogic.tasks import TASKS, OwnSection, TaskSection
 from difflogic.tasks.sections import Section
 
@@ -20,14 +20,15 @@ TASK = "task"
 def sections() -> dict[str, type[Section]]:
     """Return the models of all sections, by name, in the order of the file.
 
-    That of [task] has the keys of every kind; `task_sections` has the others.
+    That of [task] has the keys of every kind; `task_sections` has the others. [run] holds no
+    settings, and is left out.
     """
     models: dict[str, type[Section]] = {}
     for name, field in Config.model_fields.items():
         annotation = field.annotation
         if name == TASK:
             models[name] = TaskSection
-        elif isinstance(annotation, type) and issubclass(annotation, Section):
+        elif name != RUN and isinstance(annotation, type) and issubclass(annotation, Section):
             models[name] = annotation
     return models
 
@@ -42,12 +43,14 @@ def task_sections() -> dict[str, type[TaskSection]]:
 def keys(section: str) -> tuple[str, ...]:
     """Return the names of a section's keys, of [task] those of any kind; see `TOP_LEVEL`."""
     if section == TOP_LEVEL:
-        return tuple(name for name in Config.model_fields if name not in sections())
+        return tuple(name for name in Config.model_fields if name not in {*sections(), RUN})
     if section == TASK:
         every = [*TaskSection.model_fields]
         for model in task_sections().values():
             every += [key for key in model.model_fields if key not in every]
         return tuple(every)
+    if section == RUN:
+        return tuple(RunFacts.model_fields)
     return tuple(sections()[section].model_fields)
 
 
@@ -98,6 +101,8 @@ def _schema(section: str, key: str, model: type[Section] | None) -> dict[str, An
 
 def _first_with(section: str, key: str) -> type[Section]:
     """Return a model of a section that has a key."""
+    if section == RUN:
+        return RunFacts
     models: list[type[Section]] = [sections()[section]]
     if section == TASK:
         models += [*task_sections().values(), OwnSection]

@@ -79,8 +79,7 @@ class Arrangement:
             raise ConfigError(
                 f"the rollouts of {batch} samples of {grid.height}×{grid.width} cells over {steps} "
                 f"steps need {show_bytes(plan.bytes)}, and {show_bytes(machine.memory)} are "
-                "available: lower [task] height or width, [automaton] steps or [training] batch, "
-                "or set [parallel] max_parallel_samples"
+                "available: lower [task] height or width, [automaton] steps or [training] batch"
             )
         return plan
 

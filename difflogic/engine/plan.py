@@ -17,12 +17,19 @@ from difflogic.config import Config
 from difflogic.config.applying import LARGE, why_not_rectify
 from difflogic.engine.arrangement import Arrangement, settle
 from difflogic.engine.buffers import Rollouts
-from difflogic.engine.compilation import Strategy
 from difflogic.engine.hardware import Machine
-from difflogic.engine.layout import Grid, samples_per_group
+from difflogic.engine.layout import Grid
 from difflogic.engine.program import compile_program
-from difflogic.engine.search_buffers import MOST_SAMPLES, ROUND, SearchBuffers, Trials, most_samples
-from difflogic.engine.sharing import Sharing
+from difflogic.engine.search_buffers import (
+    FIRST_STARTS,
+    MOST_SAMPLES,
+    ROUND,
+    VERIFIED_STARTS,
+    SearchBuffers,
+    Trials,
+    most_samples,
+)
+from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import at_least, parse_bytes, show_bytes
@@ -35,14 +42,15 @@ LEAST_SHARE = 0.5e-3
 """Seconds of a training step that a worker must have to be worth waking, which takes 0.07 to
 0.4 ms (workers.py): the Game of Life's 0.2 ms are done sooner by one."""
 
-WITHIN_SAMPLES: dict[str, Strategy] = {
-    "auto": "steps",
-    "samples": "cells",
-    "cells": "cells",
-    "steps": "steps",
-    "gates": "gates",
+STRATEGIES: dict[str, Sharing] = {
+    "auto": Sharing(strategy="steps"),
+    "sequential": SEQUENTIAL,
+    "samples": Sharing(parallel_cells=False),
+    "cells": Sharing(parallel_batch=False, strategy="cells"),
+    "steps": Sharing(parallel_batch=False, strategy="steps"),
+    "gates": Sharing(parallel_batch=False, strategy="gates"),
 }
-"""How the workers share a sample, if they do, for each of [parallel] strategy."""
+"""How workers share a step, for each of [parallel] strategy."""
 
 SPARE = 0.1
 """Part of the available memory that is left to everything but the buffers."""
@@ -72,24 +80,18 @@ class ParallelPlan(Arrangement):
         netlist = netlist or Model.create(config).netlist
         parallel, batch = config.parallel, config.training.batch
         rollouts = _rollouts(config, netlist)
-        asked = Sharing(
-            parallel_batch=parallel.parallel_batch,
-            parallel_cells=parallel.parallel_cells and parallel.strategy != "samples",
-            strategy=WITHIN_SAMPLES[parallel.strategy],
-            pin=parallel.pin,
+        asked = replace(
+            STRATEGIES[parallel.strategy],
             lanes=None if parallel.lanes == "auto" else parallel.lanes,
             chunk=None if parallel.chunk == "auto" else parallel.chunk,
         )
-        per_group = samples_per_group(rollouts.grid)
-        most = parallel.max_parallel_samples
         searchers = machine.cores if parallel.workers == "auto" else parallel.workers
         plan = cls(
             machine=machine,
             rollouts=rollouts,
             gates=netlist.gates,
             batch=batch,
-            # Whole groups, so that gate sums meet in the same order.
-            wave=batch if most == "auto" else min(batch, -(-most // per_group) * per_group),
+            wave=batch,
             sharing=settle(asked, rollouts, machine),
             search=_search(config, netlist, rollouts.grid, searchers),
             searchers=searchers,
@@ -194,7 +196,7 @@ def _search(config: Config, netlist: Netlist, grid: Grid, searchers: int) -> Sea
     # Where nothing is random, one sample tells all. Large grids are not drawn to ask.
     only = not masked and grid.cells <= LARGE and not task.has_random_start
     starts = 1 + sum(map(len, task.patches.values()))
-    faced, first, verified = MOST_SAMPLES, finishing.starts, finishing.verified_starts
+    faced, first, verified = MOST_SAMPLES, FIRST_STARTS, VERIFIED_STARTS
     if cases is not None:
         height, width = cases.starts.shape[2:]
         grid, steps = Grid(height, width, cases.boundary), cases.steps
@@ -255,6 +257,7 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
     least = replace(plan, wave=min(plan.wave, group))
     if least.at(1).bytes > budget:
         raise _impossible(least.at(1), config)
+    # Whole groups, so that gate sums meet in the same order.
     fewer = (least.at(workers) for workers in range(plan.workers, 0, -1))
     found = next(each for each in fewer if each.bytes <= budget)
 

@@ -28,7 +28,7 @@ def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
         Decision("workers", *_workers(config, plan)),
         Decision("strategy", *_strategy(config, plan)),
         Decision("tasks", *_tasks(plan)),
-        Decision("waves", *_waves(config, plan)),
+        Decision("waves", *_waves(plan)),
         Decision("memory", *_memory(config, plan)),
         Decision("cache line", *_line(plan)),
         Decision("NUMA nodes", *_nodes(plan)),
@@ -66,7 +66,7 @@ def _workers(config: Config, plan: ParallelPlan) -> tuple[str, str]:
     value, asked = f"{plan.workers}", config.parallel.workers
     if plan.bytes_per_worker and asked != "auto":
         why = "[parallel] workers" if plan.workers == asked else "as many as the memory holds"
-        return value, why if plan.workers > 1 or asked == 1 else "neither samples nor cells shared"
+        return value, why if plan.workers > 1 or asked == 1 else "[parallel] strategy"
     bounds = {
         counted(plan.machine.cores, "core"): plan.machine.cores,
         counted(plan.at(plan.machine.cores).tasks, "task"): plan.at(plan.machine.cores).tasks,
@@ -80,7 +80,8 @@ def _workers(config: Config, plan: ParallelPlan) -> tuple[str, str]:
 
 def _strategy(config: Config, plan: ParallelPlan) -> tuple[str, str]:
     if not plan.strategies:
-        return "sequential", "one worker does it all"
+        one = config.parallel.strategy == "sequential"
+        return "sequential", "[parallel] strategy" if one else "one worker does it all"
     team, value = plan.team, ", then ".join(plan.strategies)
     shared = plan.groups - team.whole
     parts = []
@@ -108,13 +109,11 @@ def _tasks(plan: ParallelPlan) -> tuple[str, str]:
     )
 
 
-def _waves(config: Config, plan: ParallelPlan) -> tuple[str, str]:
+def _waves(plan: ParallelPlan) -> tuple[str, str]:
     samples = counted(plan.wave, "sample")
     if plan.waves == 1:
         return "1", f"all {samples} in flight"
-    asked = config.parallel.max_parallel_samples != "auto"
-    why = "[parallel] max_parallel_samples" if asked else "as many as the memory holds"
-    return f"{plan.waves}", f"{samples} in flight: {why}"
+    return f"{plan.waves}", f"{samples} in flight: as many as the memory holds"
 
 
 def _memory(config: Config, plan: ParallelPlan) -> tuple[str, str]:

@@ -57,7 +57,7 @@ class Engine:
         self.team = self.plan.team
         self._samples, self._groups = self.plan.samples_per_group, self.plan.groups
         self._steps_per_call = self.plan.steps_per_call
-        self._workers = Workers(self.plan.workers, sharing.pin)
+        self._workers = Workers(self.plan.workers)
         self._kernel = training_kernel(sharing.strategy, self.plan.workers)
         self._tracer: Tracer | None = None
         self._in_use = 0

@@ -10,7 +10,7 @@ from difflogic.engine.kernels.structures import Team
 
 @dataclass(frozen=True)
 class Sharing:
-    """How work is shared; see [parallel] in the configuration. None chooses by itself.
+    """How work is shared; [parallel] strategy names the ways that pay. None chooses by itself.
 
     Nothing here changes a result, but for the tiling: `lanes` and `chunk` set the order in which
     gradients are summed, and so their last bits.
@@ -18,12 +18,13 @@ class Sharing:
 
     workers: int = 1
     parallel_batch: bool = True
+    """Whether as many samples as go around are one worker's each."""
     parallel_cells: bool = True
+    """Whether the others are shared; where neither is asked for, one worker does it all."""
     strategy: Strategy = "cells"
+    """How these are shared."""
     parts: int | None = None
     """Workers that share a tile's gates, where the strategy is that."""
-    pin: bool = False
-    """Whether each worker keeps to one core."""
     lanes: int | None = None
     chunk: int | None = None
 

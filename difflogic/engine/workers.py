@@ -8,15 +8,12 @@ which displace it from the caches.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import joblib
 from joblib.parallel import ParallelBackendBase
-
-from difflogic.system.errors import ConfigError
 
 BACKEND = "dct-threads"
 
@@ -102,13 +99,8 @@ joblib.register_parallel_backend(BACKEND, CallerAndThreads)
 class Workers:
     """A team of `count` threads that stays together for a whole run. Use it in a `with`."""
 
-    def __init__(self, count: int, pin: bool = False) -> None:
-        """`pin` lets each keep to one of the cores that this process may use, in turn.
-
-        Raises ConfigError where the system cannot do that.
-        """
+    def __init__(self, count: int) -> None:
         self.count = count
-        self._cores = _usable_cores() if pin else []
         self._interrupted = False
         self._aside: ThreadPoolExecutor | None = None
         self._parallel = joblib.Parallel(
@@ -147,30 +139,5 @@ class Workers:
         if self._interrupted:
             raise RuntimeError("an earlier call was interrupted: its workers may still be at it")
         self._interrupted = True
-        calls = (joblib.delayed(kernel)(*call) for call in arguments)
-        if self._cores:
-            cores = [self._cores[worker % len(self._cores)] for worker in range(self.count)]
-            calls = (
-                joblib.delayed(_on_core)(core, kernel, *call)
-                for core, call in zip(cores, arguments, strict=True)
-            )
-        self._parallel(calls)
+        self._parallel(joblib.delayed(kernel)(*call) for call in arguments)
         self._interrupted = False
-
-
-def _usable_cores() -> list[int]:
-    if not hasattr(os, "sched_setaffinity"):
-        raise ConfigError(
-            "[parallel] pin: this system cannot keep threads to cores: set it to false"
-        )
-    return sorted(os.sched_getaffinity(0))
-
-
-def _on_core(core: int, kernel: Callable[..., Any], *arguments: Any) -> None:
-    """Run a kernel on one core. The thread, which may be the caller's, is free again after it."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {core})
-    try:
-        kernel(*arguments)
-    finally:
-        os.sched_setaffinity(0, before)

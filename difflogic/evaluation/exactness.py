@@ -97,16 +97,6 @@ class Plan:
         return cls(scene, len(cases.starts), scene.at, cases.what, exhaustive=True)
 
     @classmethod
-    def growing(cls, task: Task, starts: int, streams: Streams) -> Plan:
-        """Return the plan for `starts` random starts that looks at the training step alone.
-
-        For a task that asks for more, what comes first.
-        """
-        at = (task.automaton.steps,)
-        number = 1 if is_deterministic(task) else starts
-        return cls(scene_of(task, streams, at), number, at)
-
-    @classmethod
     def holding(cls, task: Task, streams: Streams) -> Plan:
         """Return the plan for one start whose target is to stay, which looks at every step.
 
@@ -197,16 +187,16 @@ def held_out_streams(seed: int) -> Streams:
 def held_out(model: Model) -> dict[str, Any]:
     """Count the wrong cells of the hard circuit at the training step and at twice that step.
 
-    Runs [evaluation] starts of the model's configuration. `exact` is as defined above, and the
+    Runs STARTS of them. `exact` is as defined above, and the
     counts that decide on it are added up in `exactness`; gates are counted per cell and step.
     """
     config, ops = model.config, model.ops
     streams = held_out_streams(config.training.seed)
-    plan = Plan.of(config, config.evaluation.starts, streams)
+    plan = Plan.of(config, STARTS, streams)
     decisive = plan.judge(_wrong_cells(model, plan))
     found = decisive
     if plan.exhaustive:
-        sampled = Plan.sampled(make_task(config), config.evaluation.starts, streams)
+        sampled = Plan.sampled(make_task(config), STARTS, streams)
         found = sampled.judge(_wrong_cells(model, sampled))
     steps = config.automaton.steps
     now, later = found.at(steps), found.at(2 * steps)
@@ -235,7 +225,7 @@ def _wrong_cells(model: Model, plan: Plan) -> npt.NDArray[np.int64]:
 def run(subject: Subject) -> dict[str, Any]:
     """Count wrong cells at T, T + 1, 2T and 2T + 1, or in all cases; with a rule, in a soup too."""
     config, task = subject.config, subject.task
-    starts = subject.starts or max(STARTS, config.evaluation.starts)
+    starts = subject.starts or STARTS
     plan = Plan.of(config, starts, held_out_streams(subject.seed))
     found = plan.judge(_wrong_cells(subject.model, plan))
     counts, notes, more = list(found.counts), [], {}

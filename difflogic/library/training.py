@@ -79,14 +79,13 @@ def resolve(
     source, kept = config, list(overrides)
     if resume is not None:
         path = find_run(str(resume)) / CONFIG
-        stored = load_config(path, saved=True)
+        stored = load_config(path)
         whole = [f"name={stored.name}", f"training.epochs={stored.training.epochs}"]
         source, kept = source or path, [*map(Override, whole), *kept]
     if source is None:
         known = ", ".join(shipped_configs())
         raise ConfigError(f"name a configuration, one of {known}, or a TOML file; or a run")
-    # A file that a user names is checked as one that a user wrote.
-    read = partial(load_config, source, allow_code=allow_code, saved=config is None)
+    read = partial(load_config, source, allow_code=allow_code)
     settings = read(kept, recipe)
     task_class(settings.task)  # before anything is made, if its code may not run
     return without_foreign_results(settings, read())

@@ -158,7 +158,7 @@ def _read_config(reader: NpzReader, source: str) -> Config:
     if not isinstance(config, dict):
         raise reader.error("holds no configuration: the file is damaged")
     try:
-        return config_from_dict(config, f"configuration in {source}", saved=True)
+        return config_from_dict(config, f"configuration in {source}")
     except ConfigError as error:
         raise ModelFileError(str(error)) from None
 

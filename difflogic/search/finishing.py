@@ -20,7 +20,13 @@ import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.learning import FinishingConfig
-from difflogic.engine.search_buffers import LATER, MOST_SAMPLES, ROUND
+from difflogic.engine.search_buffers import (
+    FIRST_STARTS,
+    LATER,
+    MOST_SAMPLES,
+    ROUND,
+    VERIFIED_STARTS,
+)
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Scene
@@ -57,8 +63,6 @@ class Finished:
     late: bool = False
     """Whether it was verified, and polished, but is proved only from after the training step on: it
     does not count as exact then."""
-    grown: bool = False
-    """Whether no cell was wrong, where only the training step was looked at, as more is to come."""
 
 
 class Finisher:
@@ -205,11 +209,6 @@ class Finisher:
         return later.at[int(wrong.astype(np.bool_).argmax())] if wrong.any() else None
 
     @property
-    def fresh_bits(self) -> int:
-        """Bits that are compared on the fresh start states on which `wrong_fresh` is counted."""
-        return int(self._scene.counts(next(self._rounds())).sum()) * self._scene.cells
-
-    @property
     def can_prove(self) -> bool:
         """Whether an exact circuit is a proved one: by certificate, or as all cases are run."""
         return self._complete or self._judge.can_prove
@@ -255,7 +254,7 @@ class Finisher:
     @property
     def _first_samples(self) -> tuple[int, ...]:
         """The start states that a search begins with."""
-        most = self._plan.starts if self._complete else self._settings.starts
+        most = self._plan.starts if self._complete else FIRST_STARTS
         if self._plan.listed:
             most = min(most, self._plan.starts)
         return tuple(range(most))
@@ -266,7 +265,7 @@ class Finisher:
             yield range(self._plan.starts)
             return
         first = len(self._first_samples)
-        end = self._plan.starts if self._plan.listed else first + self._settings.verified_starts
+        end = self._plan.starts if self._plan.listed else first + VERIFIED_STARTS
         for start in range(first, end, ROUND):
             yield range(start, min(start + ROUND, end))
         # Those that a search begins with may have made room for counterexamples.

@@ -16,10 +16,9 @@ import sys
 import types
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
 
 import numpy as np
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.files import open_plain, write_whole
@@ -51,16 +50,24 @@ class OwnSection(TaskSection):
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
 
     kind: str = Field(description="the file or module of the class, a colon, and its name")
-    sha256: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = Field(
-        default="",
-        description="hash of that file, written down as a run begins",
-        json_schema_extra={"accepted": "64 hexadecimal digits"},
-    )
-    start_name: Start = Field(
-        default="random",
-        description="where circuits of it start when they are simulated or shipped, written down "
-        "as a run begins",
-    )
+    _sha256: str | None = PrivateAttr(default=None)
+    _start_name: Start | None = PrivateAttr(default=None)
+
+    @property
+    def sha256(self) -> str | None:
+        """Hash of the code that it was used with; None if it was not yet."""
+        return self._sha256
+
+    @property
+    def start_name(self) -> Start:
+        """Where circuits of it start when they are simulated or shipped."""
+        return self._start_name or "random"
+
+    def of_code(self, sha256: str | None, start_name: Start | None) -> OwnSection:
+        """Return the section as used with some code, which says where its circuits start."""
+        section = self.model_copy()
+        section._sha256, section._start_name = sha256, start_name
+        return section
 
     @model_validator(mode="after")
     def _require_plain(self) -> OwnSection:
@@ -71,14 +78,6 @@ class OwnSection(TaskSection):
                     f"[task] {key}: must be a boolean, a number, a text or a list of such values"
                 )
         return self
-
-    @property
-    def own_keys(self) -> dict[str, Any]:
-        """What the class's own section knows: all but what dct writes down."""
-        data = self.model_dump()
-        for key in ("sha256", "start_name"):
-            del data[key]
-        return data
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ _LOADED: dict[tuple[str, str], _Loaded] = {}
 """By kind and hash: what this process has been allowed to run."""
 
 
-def find_code(kind: str, directory: Path, sha256: str = "") -> Code:
+def find_code(kind: str, directory: Path, sha256: str | None = None) -> Code:
     """Read the code that `kind` names, looked for from `directory`, without running a file's.
 
     A module's package runs as it is looked for. Of several files that may be meant, one with the
@@ -138,11 +137,11 @@ def find_code(kind: str, directory: Path, sha256: str = "") -> Code:
             f'"package.module:{_parts(kind)[1]}"'
         )
     for code in codes:
-        if sha256 in ("", code.sha256):
+        if sha256 in (None, code.sha256):
             return code
     raise ConfigError(
         f"{codes[0].path}: has changed: this is not the code that the configuration was used with "
-        "(task.sha256 differs). Restore it, or leave task.sha256 out to begin anew"
+        "(its SHA-256 differs). Restore it, or begin a new run without [run] task_sha256"
     )
 
 
@@ -170,15 +169,13 @@ def allow_code(section: TaskSection, directory: Path) -> None:
 
 def code_of(section: TaskSection) -> Code | None:
     """Return the loaded code of a section; None for a task of the program's own."""
-    if not isinstance(section, OwnSection):
-        return None
-    loaded = _LOADED.get((section.kind, section.sha256))
+    loaded = _loaded(section)
     return None if loaded is None else loaded.code
 
 
 def class_of(section: OwnSection) -> type[Task]:
     """Return the class of a section. Raises CodeNotAllowedError if its code was not loaded."""
-    loaded = _LOADED.get((section.kind, section.sha256))
+    loaded = _loaded(section)
     if loaded is None:
         place, name = _parts(section.kind)
         what = "the file" if place.endswith(".py") else "the module"
@@ -192,13 +189,19 @@ def class_of(section: OwnSection) -> type[Task]:
 
 def is_loaded(section: TaskSection) -> bool:
     """Whether a section's task can be made: it is the program's own, or its code is loaded."""
-    return not isinstance(section, OwnSection) or (section.kind, section.sha256) in _LOADED
+    return not isinstance(section, OwnSection) or _loaded(section) is not None
+
+
+def _loaded(section: TaskSection) -> _Loaded | None:
+    if not isinstance(section, OwnSection) or section.sha256 is None:
+        return None
+    return _LOADED.get((section.kind, section.sha256))
 
 
 def make(section: OwnSection, automaton: AutomatonConfig) -> Task:
     """Return the task of a section. Raises CodeNotAllowedError if its code was not loaded."""
     task = class_of(section)
-    return task(task.Section.model_validate(section.own_keys), automaton)
+    return task(task.Section.model_validate(section.model_dump()), automaton)
 
 
 def complete(section: OwnSection) -> OwnSection:
@@ -208,21 +211,21 @@ def complete(section: OwnSection) -> OwnSection:
     """
     if not is_loaded(section):
         return section
-    checked = class_of(section).Section.model_validate(section.own_keys)
-    written = {"sha256": section.sha256, "start_name": section.start_name}
-    return OwnSection.model_validate({**checked.model_dump(), **written})
+    checked = class_of(section).Section.model_validate(section.model_dump())
+    whole = OwnSection.model_validate(checked.model_dump())
+    return whole.of_code(section.sha256, section.start_name)
 
 
-def try_out(section: OwnSection, automaton: AutomatonConfig) -> OwnSection:
-    """Draw from the task, and write down where its circuits start. Raises TaskError."""
+def try_out(section: OwnSection, automaton: AutomatonConfig) -> Start:
+    """Draw from the task, and return where its circuits start. Raises TaskError."""
     task = make(section, automaton)
     first, again = (draw_batch(task, seed=0, epoch=0, batch=4) for _ in range(2))
     if not (np.array_equal(first[0], again[0]) and np.array_equal(first[1], again[1])):
         raise TaskError(
             f"{task.blamed}.sample gives two samples for the same generator: draw with rng alone"
         )
-    start = task.call("find_start")
-    return section.model_copy(update={"start_name": start})
+    start: Start = task.call("find_start")
+    return start
 
 
 def _parts(kind: str) -> tuple[str, str]:

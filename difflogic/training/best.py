@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from difflogic.config import Config
 from difflogic.search.finishing import Finished, Finisher
 from difflogic.search.search import Hear, unheard
 from difflogic.system.streams import Purpose, stream
-from difflogic.training.levers import attempt_before, counts_attempts
+from difflogic.training.levers import attempt_of
 
 Array = npt.NDArray[Any]
 
@@ -52,9 +52,6 @@ class BestCircuit:
         self._wrong = NONE
         self._epoch = NONE
         self._exact_epoch = NONE
-        self._attempt = 0
-        self._growing = False
-        """Whether the best was found while the target had yet to grow: any later one is better."""
         self._gain = np.full(5, NONE, np.int64)
 
     @property
@@ -70,13 +67,7 @@ class BestCircuit:
     @property
     def attempt(self) -> int:
         """The number of the attempt that the best circuit is of."""
-        return self._attempt
-
-    def wrong_of(self, attempt: int, found: Finished) -> int:
-        """Return the bits that the best circuit of an attempt, or the last one, leaves wrong."""
-        if self._attempt != attempt or self._wrong == NONE:
-            return found.wrong_fresh
-        return min(self._wrong, found.wrong_fresh)
+        return attempt_of(self._config.training, max(1, self._epoch) - 1)
 
     @property
     def exact_epoch(self) -> int | None:
@@ -91,55 +82,31 @@ class BestCircuit:
             return None
         return Gain((fewer, least), None if soon == NONE else (late, soon), candidates)
 
-    def is_due(self, epoch: int, pool_from: int | None = None) -> bool:
-        """Whether to `look` after so many epochs.
-
-        `pool_from` is the epoch at which a pool began that waited for the target to grow.
-        """
+    def is_due(self, epoch: int) -> bool:
+        """Whether to `look` after so many epochs."""
         finishing = self._finishing
-        waited = self._config.pool.after_growth and pool_from is not None
-        if not finishing.every or (epoch < finishing.from_epoch and not waited):
+        if not finishing.every or epoch < finishing.from_epoch:
             return False
         # At the end, too, or the last circuit would never be judged.
         return epoch == self._config.training.epochs or epoch % finishing.every == 0
 
-    def look(
-        self,
-        finisher: Finisher,
-        logits: Array,
-        epoch: int,
-        attempt: int,
-        hear: Hear = unheard,
-        growing: bool = False,
-    ) -> Finished:
+    def look(self, finisher: Finisher, logits: Array, epoch: int, hear: Hear = unheard) -> Finished:
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.
 
-        `finisher` is that of its wiring, which all circuits of the same `attempt` have. Changes
-        `logits` in place if the search is to be adopted. `hear` is told how far it is. If the
-        target is `growing`, as it has to before what else is asked for, a circuit that is right
-        verifies nothing; it is adopted if the epoch is one at which every run looks.
+        `finisher` is that of its wiring, which all circuits of the same attempt have. `hear` is
+        told how far it is.
         """
-        was_late = self._exact_epoch == LATE
+        was_late, here = self._exact_epoch == LATE, attempt_of(self._config.training, epoch - 1)
         found, finished = self._search(finisher, logits, epoch, 0, hear)
-        self._keep(found, finished, epoch, attempt, growing)
-        last = epoch == self._config.training.epochs
-        # Not at the end: a run that is extended goes on as if it had never stopped there.
-        if self._finishing.adopt and not last and 2 * found.wrong <= found.wrong_before:
-            logits[:] = finished
-        searched = found.exact and growing
-        earlier = self._attempt == attempt and self._epoch < epoch
-        if earlier and self._exact_epoch == NONE and not searched:
+        self._keep(found, finished, epoch)
+        earlier = self.attempt == here and self._epoch < epoch
+        if earlier and self._exact_epoch == NONE:
             # An earlier circuit was better, so a search goes on from there, too. (Not from one
             # of another wiring.)
             again, better = self._search(finisher, self._logits, epoch, 1, hear)
-            self._keep(again, better, epoch, attempt, growing)
+            self._keep(again, better, epoch)
             if self._epoch == epoch:
-                found, finished = again, better
-        if growing:
-            grown = found.exact and epoch % self._finishing.every == 0
-            if grown:
-                logits[:] = finished
-            return replace(found, exact=False, grown=grown)
+                found = again
         if self._exact_epoch == epoch and self._finishing.polish:
             # Once it is hastened in vain: another attempt costs no more than that does.
             found = self._polish(finisher, found, hasten=not was_late)
@@ -168,17 +135,13 @@ class BestCircuit:
         prefer(finished, found.ops)
         return found, finished
 
-    def _keep(
-        self, found: Finished, logits: Array, epoch: int, attempt: int, growing: bool
-    ) -> None:
+    def _keep(self, found: Finished, logits: Array, epoch: int) -> None:
         """Keep a circuit that is as good as the best so far; the first exact one stays.
 
         One whose certificate is late gives way to the next that is exact, late or not.
         """
-        if self._wrong == NONE or growing < self._growing:
+        if self._wrong == NONE:
             worse = False
-        elif growing > self._growing:
-            worse = True
         elif self._exact_epoch == LATE:
             worse = not found.exact
         else:
@@ -186,9 +149,8 @@ class BestCircuit:
         if self._exact_epoch >= 0 or worse:
             return
         self._logits[:] = logits
-        self._wrong, self._epoch, self._growing = found.wrong_fresh, epoch, growing
-        self._attempt = attempt
-        if found.exact and not growing:
+        self._wrong, self._epoch = found.wrong_fresh, epoch
+        if found.exact:
             self._exact_epoch = epoch
 
     def state(self) -> dict[str, Array]:
@@ -197,13 +159,8 @@ class BestCircuit:
             "best_logits": self._logits.copy(),
             "best": np.array([self._wrong, self._epoch, self._exact_epoch], np.int64),
         }
-        # Other runs have the checkpoints that they had before these were known.
         if self._finishing.polish:
             state["polished"] = self._gain.copy()
-        if self._config.pool.after_growth:
-            state["best_growing"] = np.array(self._growing)
-        if counts_attempts(self._config):
-            state["best_attempt"] = np.array(self._attempt, np.int64)
         return state
 
     def restore(self, state: Mapping[str, Array]) -> None:
@@ -212,11 +169,6 @@ class BestCircuit:
         self._wrong, self._epoch, self._exact_epoch = state["best"].tolist()
         if self._finishing.polish:
             self._gain[:] = state["polished"]
-        if self._config.pool.after_growth:
-            self._growing = bool(state["best_growing"])
-        self._attempt = attempt_before(self._config.training, max(0, self._epoch))
-        if counts_attempts(self._config):
-            self._attempt = int(state["best_attempt"])
 
 
 def prefer(logits: Array, ops: npt.NDArray[np.uint8]) -> None:

@@ -11,7 +11,7 @@ from difflogic.config.effects import FREE
 from difflogic.engine.kernels.structures import LANES
 from difflogic.system.errors import RunDirectoryError
 
-NOTES = {"task.sha256": " (the file with the task's code has changed)"}
+NOTES = {"run.task_sha256": " (the file with the task's code has changed)"}
 """What a changed setting means, where its name does not say it."""
 
 

@@ -30,7 +30,7 @@ def gather(trainer: Trainer, ranks: Ranks) -> None:
     cut = {"lanes": trainer.plan.lanes, "chunk": trainer.plan.chunk}
     config = config.model_copy(update={"parallel": config.parallel.model_copy(update=cut)})
     ranks.tell({"config": config.to_dict(), "versions": _versions(), "tireless": ranks.tireless})
-    if config.training.start_from is not None:
+    if config.run.start_sha256 is not None:
         share_model(trainer.first, ranks)
     for array in trainer.state().values():
         ranks.share(array)
@@ -54,8 +54,8 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = nothing) -> Iterator[
     ranks.tireless = told["tireless"]
     if is_own(told["config"]["task"]["kind"]):
         load_code()
-    config, model = config_from_dict(told["config"], "rank 0", saved=True), None
-    if config.training.start_from is not None:
+    config, model = config_from_dict(told["config"], "rank 0"), None
+    if config.run.start_sha256 is not None:
         model = share_model(Model.create(config), ranks)
     with Trainer(config, model, ranks) as trainer:
         trainer.warm_up()

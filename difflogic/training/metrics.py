@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field
 from itertools import pairwise
 from typing import BinaryIO, NamedTuple
@@ -25,12 +25,11 @@ COLUMNS = (
     "decided",
     *SEARCHED,
     "attempt",
-    "given_up",
 )
 """Those from `decided` on are missing in files of runs that began before there were any."""
 
 MAX_LINE_BYTES = 2**10
-"""A row has 22 numbers of up to 25 signs."""
+"""A row has 21 numbers of up to 25 signs."""
 
 MOST_COUNTED = 2**53
 
@@ -71,8 +70,6 @@ class MetricsRow:
     """What a search after this epoch came to; None if there was none, or it is not recorded."""
     attempt: int | None = None
     """Which attempt at learning it was of, from 1; None if that is not recorded."""
-    given_up: bool = False
-    """Whether that attempt is over after this epoch, as it fell behind."""
 
     @property
     def searched(self) -> bool:
@@ -87,37 +84,15 @@ class Restart(NamedTuple):
     """After which it did."""
     attempt: int
     """The attempt that began, from 2."""
-    given_up: bool
-    """Whether the one before had fallen behind."""
 
 
 def restarts(rows: Iterable[MetricsRow]) -> list[Restart]:
     """Return where learning started over within `rows`, as far as they record it."""
     return [
-        Restart(last.epoch, row.attempt, last.given_up)
+        Restart(last.epoch, row.attempt)
         for last, row in pairwise(rows)
         if row.attempt is not None and last.attempt not in (None, row.attempt)
     ]
-
-
-def tells_attempts(rows: Sequence[MetricsRow]) -> bool:
-    """Whether `rows`, a run's from the first on, tell of all attempts at learning until the last.
-
-    Those do not that an earlier version wrote, unless its were all of the first attempt.
-    """
-    if not rows or rows[0].attempt is not None:
-        return True
-    return next((row.attempt for row in rows if row.attempt is not None), None) == 1
-
-
-def count_given_up(rows: Sequence[MetricsRow], abandon_after: int) -> int | None:
-    """Return how many attempts were given up, by all of a run's `rows` until now.
-
-    `abandon_after` is that of [training]. None if they do not tell.
-    """
-    if not abandon_after:
-        return 0
-    return sum(row.given_up for row in rows) if tells_attempts(rows) else None
 
 
 class History:
@@ -211,7 +186,7 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
         seconds,
         decided,
         _search_from(cells),
-        *_attempt_from(cells),
+        _attempt_from(cells),
     )
 
 
@@ -225,13 +200,13 @@ def _search_from(cells: Mapping[str, str]) -> Search | None:
     return Search(before, wrong, fresh, candidates, exact == 1)
 
 
-def _attempt_from(cells: Mapping[str, str]) -> tuple[int | None, bool]:
+def _attempt_from(cells: Mapping[str, str]) -> int | None:
     if not cells.get("attempt"):
-        return None, False
-    attempt, given_up = int(cells["attempt"]), int(cells["given_up"])
-    if not 1 <= attempt <= MOST_COUNTED or given_up not in (0, 1):
+        return None
+    attempt = int(cells["attempt"])
+    if not 1 <= attempt <= MOST_COUNTED:
         raise ValueError("attempts are counted from 1")
-    return attempt, given_up == 1
+    return attempt
 
 
 def _to_line(row: MetricsRow) -> str:
@@ -239,9 +214,9 @@ def _to_line(row: MetricsRow) -> str:
     seconds = [row.phase_seconds.get(phase, 0.0) for phase in PHASES]
     found = row.search
     searched = [""] * len(SEARCHED) if found is None else [str(int(n)) for n in astuple(found)]
-    attempt = [""] * 2 if row.attempt is None else [str(row.attempt), str(int(row.given_up))]
+    attempt = "" if row.attempt is None else str(row.attempt)
     numbers = map(_cell, [*scores, *seconds, row.decided])
-    return _line([str(int(row.epoch)), *numbers, *searched, *attempt])
+    return _line([str(int(row.epoch)), *numbers, *searched, attempt])
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -20,6 +20,10 @@ from difflogic.system.errors import TrainingError
 
 Array = npt.NDArray[Any]
 
+EPSILON = 1e-8
+"""AdamW's guard against division by zero. Source: Kingma and Ba 2015, algorithm 1; the DiffLogic CA
+notebook."""
+
 
 class SoftGates:
     """Mixtures of ops from logits. Holds its buffers; `mix` overwrites what it returned before.
@@ -36,25 +40,18 @@ class SoftGates:
         self._basis = COEFFICIENTS.astype(dtype)
         self._space: Array = np.empty((5, k.COLUMNS), dtype)
 
-    def mix(self, logits: Array, noise: Array | None = None) -> Array:
-        """Return the coefficients (parameters, 4) of `logits` (16, parameters), plus `noise`.
+    def mix(self, logits: Array) -> Array:
+        """Return the coefficients (parameters, 4) of `logits` (16, parameters).
 
-        Sets `probabilities`, of the logits' shape, and without noise the hard `ops` (parameters,)
-        and the share `decided`.
+        Sets `probabilities`, of the logits' shape, the hard `ops` (parameters,) and the share
+        `decided`.
         """
         k.shift_and_harden(logits, self.probabilities, self.ops, self._space)
-        if noise is not None:
-            # The largest of these is 1, so that its probability is 1 over the sum.
-            sums = np.exp(self.probabilities).sum(axis=0)
-            self.decided = np.count_nonzero(sums < 1 / DECIDED) / len(self.ops)
-            noisy = (logits + noise).astype(logits.dtype)
-            k.shift_and_harden(noisy, self.probabilities, np.empty_like(self.ops), self._space)
         # NumPy's exponential is vectorised; the compiler's is not.
         np.exp(self.probabilities, out=self.probabilities)
         k.normalize_and_mix(self.probabilities, self._basis, self.coefficients, self._space)
-        if noise is None:
-            # One op at most can be so probable.
-            self.decided = np.count_nonzero(self.probabilities > DECIDED) / len(self.ops)
+        # One op at most can be so probable.
+        self.decided = np.count_nonzero(self.probabilities > DECIDED) / len(self.ops)
         return self.coefficients
 
 
@@ -69,7 +66,7 @@ class AdamW:
         self.logits = logits
         self.steps = 0
         self._form = FORMS[config.form](config.initial_logit)
-        self.made_sure = self.conform()
+        self.made_sure = self._conform()
         """Gates that were of another form at first."""
         learned = logits if self._form is None else self._form.numbers(logits)
         self.first = np.zeros_like(learned)
@@ -78,7 +75,7 @@ class AdamW:
         self._basis = COEFFICIENTS.astype(logits.dtype)
         self._space = np.empty((k.ROOM, k.COLUMNS), logits.dtype)
 
-    def conform(self) -> int:
+    def _conform(self) -> int:
         """Bring logits that came from elsewhere to the form of gates that is learned.
 
         Returns the number of gates that were of another form.
@@ -95,7 +92,7 @@ class AdamW:
 
     def forget(self) -> None:
         """Go back to before the first step, from logits that came from elsewhere."""
-        self.conform()
+        self._conform()
         self.steps = 0
         self.first[:] = 0.0
         self.second[:] = 0.0
@@ -106,12 +103,12 @@ class AdamW:
         self.first[:] = state["adamw_first"]
         self.second[:] = state["adamw_second"]
 
-    def step(self, probabilities: Array, coefficient_gradients: Array, rate: float) -> None:
-        """Take a step at a learning rate `rate`, in logits.
+    def step(self, probabilities: Array, coefficient_gradients: Array) -> None:
+        """Take a step, by the `probabilities` (16, parameters) of the mixtures.
 
-        Takes the `probabilities` (16, parameters) and dL/d(coefficients), (parameters, 4).
+        `coefficient_gradients` is dL/d(coefficients), (parameters, 4).
         """
-        config = self._config
+        config, rate = self._config, self._config.learning_rate
         self.steps += 1
         rates = np.array(
             [
@@ -122,7 +119,7 @@ class AdamW:
                 1 - config.beta2,
                 1 / (1 - config.beta1**self.steps),
                 1 / (1 - config.beta2**self.steps),
-                config.epsilon,
+                EPSILON,
                 rate,
                 1 - rate * config.weight_decay,
             ],
@@ -151,14 +148,6 @@ class AdamW:
             rates,
             self._space,
         )
-
-    def push(self, step: Array) -> None:
-        """Move the logits by a `step` (16, parameters) down a gradient, beside AdamW's own."""
-        if self._form is None:
-            self.logits += step
-        else:
-            numbers = self._form.numbers(self.logits) + self._form.gradient(step)
-            self.logits[:] = self._form.logits(numbers)
 
 
 def require_finite(loss: float, gradients: Array, epoch: int, config: TrainingConfig) -> float:

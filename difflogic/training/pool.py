@@ -3,8 +3,8 @@
 A loss at one step says nothing of the next. "Growing neural cellular automata" (Mordvintsev et al.
 2020) goes on from a pool of earlier results, some of them damaged. Here the run is cheap, being
 bit-packed, so each such state is run anew from the start: it is never out of date, there is nothing
-to keep from epoch to epoch, and a resumed run goes on with the same states. It is followed as long
-as it shows as much of the target as is asked for, which may be nothing.
+to keep from epoch to epoch, and a resumed run goes on with the same states, be the target seen in
+them or not.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ AT_ONCE = 16
 class Runs(Protocol):
     """Runs the hard circuit, synchronously."""
 
-    def wrong(self, start: Bits, target: Array, at: range) -> Array:
-        """Return how many bits differ from `target` (loss channels, H, W) after each of `at`."""
+    def is_wrong(self, start: Bits, target: Array, step: int) -> bool:
+        """Whether a bit differs from `target` (loss channels, H, W) after so many steps."""
 
     def state(self, start: Bits, steps: int) -> Bits:
         """Return the state (C, H, W) that so many steps lead to from `start`."""
@@ -51,36 +51,24 @@ class PoolSample(NamedTuple):
     """After so many further steps."""
 
 
-def draw_pool(
-    task: Task, config: Config, epoch: int, since: int, runs: Runs
-) -> Iterator[PoolSample]:
-    """Draw an epoch's samples of the pool, which began at epoch `since`; there may be none."""
+def draw_pool(task: Task, config: Config, epoch: int, runs: Runs) -> Iterator[PoolSample]:
+    """Draw an epoch's samples of the pool; there may be none."""
     for number in range(config.pool.batch):
-        sample = draw_pool_sample(task, config, epoch, since, number, runs)
-        if sample is not None:
-            yield sample
+        yield draw_pool_sample(task, config, epoch, number, runs)
 
 
-def draw_pool_sample(
-    task: Task, config: Config, epoch: int, since: int, number: int, runs: Runs
-) -> PoolSample | None:
-    """Draw one of an epoch's samples, from a stream of its own; None if its target is lost."""
+def draw_pool_sample(task: Task, config: Config, epoch: int, number: int, runs: Runs) -> PoolSample:
+    """Draw one of an epoch's samples, from a stream of its own."""
     pool, steps = config.pool, config.automaton.steps
     rng = stream(config.training.seed, Purpose.POOL, epoch, number)
     start, target = task.draw(rng)
-    wrong = runs.wrong(start, target, range(steps, steps + pool.later + 1))
-    lost = np.flatnonzero(wrong > pool.tolerance * target.size)
-    usable = lost[0] if len(lost) else len(wrong)
-    if not usable:
-        return None
-    state = runs.state(start, steps + int(rng.integers(0, usable)))
+    state = runs.state(start, steps + int(rng.integers(0, pool.later + 1)))
     step = int(rng.integers(1, pool.steps + 1))
-    if epoch - since >= pool.damage_from:
-        patches = [None, *task.patches.values()]
-        places = patches[rng.integers(0, len(patches))]
-        if places is not None:
-            step += steps
-            state = _damaged(state, places, target, step, pool.damage_tries, runs, rng)
+    patches = [None, *task.patches.values()]
+    places = patches[rng.integers(0, len(patches))]
+    if places is not None:
+        step += steps
+        state = _damaged(state, places, target, step, pool.damage_tries, runs, rng)
     return PoolSample(state, target, step)
 
 
@@ -99,7 +87,7 @@ def _damaged(
     """
     for left in reversed(range(tries)):
         damaged = state * (1 - places[rng.integers(0, len(places))])
-        if not left or runs.wrong(damaged, target, range(step, step + 1)).any():
+        if not left or runs.is_wrong(damaged, target, step):
             break
     return damaged
 
@@ -111,12 +99,10 @@ class HardRuns:
         """`channels` are the loss channels."""
         self._simulator, self._channels = simulator, channels
 
-    def wrong(self, start: Bits, target: Array, at: range) -> Array:
-        """Return how many bits differ from `target` (loss channels, H, W) after each of `at`."""
-        simulator = self._simulator
-        script = simulator.script(at[-1], at=at, targets=target[None], channels=self._channels)
-        simulator.state[:] = simulator.pack_states(start[None])
-        return simulator.run(script)[:, 0]
+    def is_wrong(self, start: Bits, target: Array, step: int) -> bool:
+        """Whether a bit differs from `target` (loss channels, H, W) after so many steps."""
+        shown = self.state(start, step)[self._channels]
+        return bool((shown != target).any())
 
     def state(self, start: Bits, steps: int) -> Bits:
         """Return the state (C, H, W) that so many steps lead to from `start`."""
@@ -133,10 +119,9 @@ class OracleRuns:
         self._netlist, self._hard, self._boundary = netlist, hard, boundary
         self._channels = channels
 
-    def wrong(self, start: Bits, target: Array, at: range) -> Array:
-        """Return how many bits differ from `target` (loss channels, H, W) after each of `at`."""
-        states = oracle.rollout(self._netlist, self._hard, start, at[-1], self._boundary)
-        return np.array([(states[step][self._channels] != target).sum() for step in at])
+    def is_wrong(self, start: Bits, target: Array, step: int) -> bool:
+        """Whether a bit differs from `target` (loss channels, H, W) after so many steps."""
+        return bool((self.state(start, step)[self._channels] != target).any())
 
     def state(self, start: Bits, steps: int) -> Bits:
         """Return the state (C, H, W) that so many steps lead to from `start`."""

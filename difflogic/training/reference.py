@@ -1,13 +1,11 @@
 """A training step in plain NumPy and float64: the oracle, AdamW as the paper writes it.
 
 It shares with the trainer the configuration, the samples, the netlist and the levers (which are
-plain NumPy), and no other arithmetic. It does not look for the best circuit, so a [pool] that waits
-for one has no samples here, and who looks has to say when an attempt is given up.
+plain NumPy), and no other arithmetic. It does not look for the best circuit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +18,10 @@ from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.tasks import make_task
-from difflogic.training.levers import Hardening, rate_share
+from difflogic.training.levers import attempt_of, first_epoch, harden
+from difflogic.training.optimizer import EPSILON
 from difflogic.training.phases import PhaseTimer
-from difflogic.training.pool import OracleRuns, PoolSample, draw_pool
+from difflogic.training.pool import OracleRuns, draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.step_result import StepResult
 
@@ -40,14 +39,11 @@ class ReferenceTrainer:
         self.epoch = 0
         self.attempt = 1
         """Which attempt at learning the last epoch was of."""
-        self._since = 0
-        self._given_up = False
         self.phases = PhaseTimer()
         self.gradients = np.zeros_like(self.model.logits)
         self._first: Array = np.zeros_like(self._learned())
         self._second: Array = np.zeros_like(self._learned())
         self._task = make_task(config)
-        self._hardening = Hardening(config, len(self.model.logits))
 
     def step(self) -> StepResult:
         """Train for one epoch."""
@@ -59,12 +55,11 @@ class ReferenceTrainer:
             starts, targets, masks = draw_epoch(self._task, config, self.epoch)
             loss_steps = draw_loss_steps(config, self.epoch)
         ops = gates.harden(self.model.logits)
-        sure = gates.softmax(self.model.logits.astype(np.float64)).max(axis=1)
-        decided = float((sure > gates.DECIDED).mean())
         with phase("forward"):
-            probabilities = self._soften()
+            probabilities = gates.softmax(self.model.logits.astype(np.float64))
             soft = gates.mix(probabilities)
-            ran_hard = self._hardening.harden(soft, probabilities.T, ops, self.epoch)
+            harden(config, soft, ops, self.epoch)
+        decided = float((probabilities.max(axis=1) > gates.DECIDED).mean())
         hard = gates.one_hot(ops)
         gradient = np.zeros_like(soft)
         soft_loss = hard_loss = 0.0
@@ -90,36 +85,26 @@ class ReferenceTrainer:
                 hard_loss += float(((last - target) ** 2).sum())
                 wrong += int((np.abs(last - target) > 0.5).sum())
                 state = end.astype(np.uint8) if state is None else state
-        for sample in self._draw_pool(OracleRuns(netlist, hard, boundary, channels)):
+        runs = OracleRuns(netlist, hard, boundary, channels)
+        for sample in draw_pool(self._task, config, self.epoch, runs):
             states = oracle.rollout(netlist, soft, sample.start, sample.step, boundary)
             upstream = oracle.loss_gradient(states[-1], sample.target, channels)
             gradient += oracle.coefficient_gradients(netlist, soft, states, upstream, boundary)
         with phase("optimizer"):
-            mixtures, gradient = self._hardening.mixtures(probabilities.T, gradient, ran_hard)
-            self.gradients = gates.mix_gradient(mixtures.T, gradient)
-            self._update(self.gradients, probabilities)
+            self.gradients = gates.mix_gradient(probabilities, gradient)
+            self._update(self.gradients)
         self.epoch += 1
         accuracy = 1.0 - wrong / targets.size
         return StepResult(
             self.epoch, soft_loss, hard_loss, accuracy, state, decided, attempt=self.attempt
         )
 
-    def give_up(self) -> None:
-        """Start over at the next step, whatever [training] restart_every says."""
-        self._given_up = True
-
-    def _draw_pool(self, runs: OracleRuns) -> Iterator[PoolSample]:
-        if not self.config.pool.after_growth:
-            yield from draw_pool(self._task, self.config, self.epoch, self._since, runs)
-
     def _start_over_if_due(self) -> None:
-        training = self.config.training
-        if self._given_up or 0 < training.restart_every <= self.epoch - self._since:
-            self._given_up = False
-            self.attempt += 1
-            self._since = self._hardening.since = self.epoch
+        attempt = attempt_of(self.config.training, self.epoch) + 1
+        if attempt != self.attempt:
+            self.attempt = attempt
             self.model = self._first_model
-            if training.start_from is None:
+            if self.config.run.start_sha256 is None:
                 self.model = self._conformed(Model.create(self.config, self.attempt - 1))
             self._first[:] = self._second[:] = 0.0
 
@@ -130,33 +115,24 @@ class ReferenceTrainer:
             self._form.conform(logits)
         return replace(model, logits=np.ascontiguousarray(logits.T))
 
-    def _soften(self) -> Array:
-        noise = self._hardening.noise(self.epoch)
-        logits = self.model.logits.astype(np.float64)
-        return gates.softmax(logits if noise is None else logits + noise.T)
-
     def _learned(self) -> Array:
         """Return what the optimizer moves, (gates, 16), or (gates, 4) if the form has four."""
         logits: Array = self.model.logits
         return logits if self._form is None else self._form.numbers(logits.T).T
 
-    def _update(self, gradients: Array, probabilities: Array) -> None:
+    def _update(self, gradients: Array) -> None:
         """Loshchilov and Hutter 2019, algorithm 2, after clipping each element."""
         training, learned = self.config.training, self._learned()
         basis = np.eye(gates.OPS) if self._form is None else self._form.basis
         gradients = gradients @ basis
-        steps = self.epoch - self._since + 1
+        steps = self.epoch - first_epoch(training, self.attempt - 1) + 1
         g = np.clip(gradients, -training.gradient_clip, training.gradient_clip)
         self._first = training.beta1 * self._first + (1 - training.beta1) * g
         self._second = training.beta2 * self._second + (1 - training.beta2) * g**2
         first = self._first / (1 - training.beta1**steps)
         second = self._second / (1 - training.beta2**steps)
         decay = training.weight_decay * learned
-        change = first / (np.sqrt(second) + training.epsilon) + decay
-        rate = training.learning_rate * rate_share(self.config, steps - 1)
-        updated = learned - rate * change
-        step = self._hardening.pressure(probabilities.T, rate, self.epoch)
-        if step is not None:
-            updated += step.T @ basis
+        change = first / (np.sqrt(second) + EPSILON) + decay
+        updated = learned - training.learning_rate * change
         logits = updated if self._form is None else updated @ basis.T + self._form.offset
         self.model = replace(self.model, logits=logits)

@@ -53,8 +53,8 @@ def find_resume_point(
     if not problems and not run.has_results:
         return None
     listed = "\n  ".join(problems or ["there is no checkpoint in it"])
-    begun = run.path / START
-    source = f" --from {for_shell(begun)}" if begun.exists() else ""
+    kept = config.run.start_sha256 is not None
+    source = f" --from {for_shell(run.path / START)}" if kept else ""
     raise RunDirectoryError(
         f"{run.path}: cannot be resumed:\n  {listed}\nBegin the run again with: "
         f"dct train {for_shell(run.path / CONFIG)}{source}"
@@ -64,7 +64,7 @@ def find_resume_point(
 def _read(path: Path, run: RunDirectory, config: Config, template: State) -> ResumePoint:
     checkpoint = read_checkpoint(path, template)
     try:
-        stored = config_from_dict(checkpoint.config, str(path), saved=True)
+        stored = config_from_dict(checkpoint.config, str(path))
         changes = differing(stored, config)
         if changes:
             raise CheckpointError(f"{path}: is of another run: {', '.join(changes)}")

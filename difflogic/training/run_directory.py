@@ -197,8 +197,12 @@ class RunDirectory:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in it; a lock, or what a killed process left, is nothing."""
-        return all(_passing(path) for path in self.path.iterdir())
+        """Whether there is nothing in it; a lock, or what a killed process left, is nothing.
+
+        Nor is a model to start from, beside a lock: config.toml would have come after it.
+        """
+        left = [path.name for path in self.path.iterdir() if not _passing(path)]
+        return not left or (left == [START] and (self.path / lock.NAME).exists())
 
     @property
     def _hint(self) -> str:
@@ -225,7 +229,7 @@ class RunDirectory:
             raise ConfigError(
                 f"{path}: is a link, and none is followed there: put the file in its place"
             )
-        return load_config(path, saved=True) if path.exists() else None
+        return load_config(path) if path.exists() else None
 
     def write_metrics(self, history: History) -> Path:
         """Write metrics.csv anew, with all rows."""
@@ -267,10 +271,10 @@ class RunDirectory:
                 f"{error}\nIt is what the run started from, so that it can neither go on nor be "
                 "started over: begin it anew with --from"
             ) from None
-        if start.sha256 != config.training.start_from:
+        if start.sha256 != config.run.start_sha256:
             raise RunDirectoryError(
                 f"{path}: is not the model that the run started from, whose SHA-256 is "
-                f"{config.training.start_from}: put that one back, or begin the run anew"
+                f"{config.run.start_sha256}: put that one back, or begin the run anew"
             )
         return start
 
@@ -323,13 +327,11 @@ class RunDirectory:
         """Remove a run that came to nothing: its files, and the directory if it was made for it."""
         with suppress(OSError):
             code = self.path.glob("*.py")  # of a task of the user's own
-            for path in [*checkpoints(self.path), *code, *self._others]:
+            found = [*checkpoints(self.path), self.path / METRICS, self.path / CONFIG]
+            # In this order: what has a config.toml can go on.
+            for path in [*found, *code, self.path / START]:
                 path.unlink(missing_ok=True)
             self.tidy()
-
-    @property
-    def _others(self) -> list[Path]:
-        return [self.path / name for name in (METRICS, START, CONFIG)]
 
     def remove_if_made(self) -> None:
         """Remove the directory if it was made for this run and is empty."""

@@ -211,7 +211,6 @@ class Session:
                 result.decided,
                 search,
                 result.attempt,
-                result.given_up is not None,
             )
         )
 
@@ -276,7 +275,7 @@ class Session:
             return
         refuse_changes(self.run.path, stored, self._asked)
         summary = self._before = self._usable_summary(stored)
-        if summary and summary.get("exact_epoch") is not None and stored.finishing.stop:
+        if summary and summary.get("exact_epoch") is not None:
             # It has met its goal: more epochs would have nothing to do.
             self.config = stored
             if summary.get("finished") is True:
@@ -289,26 +288,27 @@ class Session:
             if summary and summary.get("finished") is True:
                 same = summary.get("epochs_requested") == stored.training.epochs
                 self.summary = summary if same else None
-        if self.summary is None and stored.training.start_from is not None:
+        if self.summary is None and stored.run.start_sha256 is not None:
             self._take(self.run.read_start(stored))
 
     def _begin(self) -> None:
         """Begin a new run, and write down what it is."""
         config, start = self.config, self._start
-        if config.training.start_from is None:
+        if config.run.start_sha256 is None:
             self._model = Model.create(config)
-        elif start is None or start.sha256 != config.training.start_from:
+        elif start is None or start.sha256 != config.run.start_sha256:
             raise missing(config)
         else:
             self._take(start)
         assert self._model is not None
         self._new = True
         plan = Share.of(config, self._model.netlist, self._ranks).plan
-        self.run.write_config(config, str(plan))
-        if config.training.start_from is not None:
+        # With config.toml there is a run, which can go on only with all that it began with.
+        if config.run.start_sha256 is not None:
             assert start is not None
             self.run.write_start(start)
             self._take(self.run.read_start(config))  # what is kept is what it starts from
+        self.run.write_config(config, str(plan))
 
     def _take(self, start: StartModel) -> None:
         """Start from a saved model."""

@@ -68,15 +68,14 @@ class StartModel:
         Raises ConfigError if the model does not fit, or the configuration names another.
         """
         config = fitted(self.model, config, self.name).config
-        named = config.training.start_from
+        named = config.run.start_sha256
         if named not in (None, self.sha256):
             raise ConfigError(
                 f"{self.name}: has the SHA-256 {self.sha256}, and the configuration starts from "
-                f"the model of SHA-256 {named} ([training] start_from): name that one, or leave "
-                "the key out"
+                f"the model of SHA-256 {named} ([run] start_sha256): name that one, or leave the "
+                "key out"
             )
-        training = config.training.model_copy(update={"start_from": self.sha256})
-        return config.model_copy(update={"training": training})
+        return config.with_facts(start_sha256=self.sha256)
 
 
 def fitted(model: Model, config: Config, name: str) -> Model:
@@ -108,8 +107,8 @@ def fitted(model: Model, config: Config, name: str) -> Model:
 def missing(config: Config) -> ConfigError:
     """Return the error of a run that is to start from a saved model, and has none."""
     return ConfigError(
-        f"[training] start_from: {config.name} starts from a saved model, of SHA-256 "
-        f"{config.training.start_from}: name its run or its file with dct train CONFIG --from"
+        f"[run] start_sha256: {config.name} starts from a saved model, of SHA-256 "
+        f"{config.run.start_sha256}: name its run or its file with dct train CONFIG --from"
     )
 
 

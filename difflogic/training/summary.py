@@ -12,8 +12,7 @@ from difflogic.evaluation.exactness import EXACTNESS
 from difflogic.model.model import Model
 from difflogic.system import machine
 from difflogic.tasks import task_class
-from difflogic.training.best import NONE
-from difflogic.training.metrics import History, count_given_up
+from difflogic.training.metrics import History
 from difflogic.training.trainer import Trainer
 
 
@@ -51,8 +50,7 @@ def summarize(
         "interrupted": not finished,
         "resumed": resumed,
         "exact_epoch": trainer.exact_epoch,
-        **_attempts(config, trainer, history),
-        **_growth(config, trainer),
+        **_attempts(config, trainer),
         "polished": None if trainer.gain is None else asdict(trainer.gain),
         "scores": {
             "soft_loss": last[0].soft_loss if last else None,
@@ -74,24 +72,8 @@ def summarize(
     }
 
 
-def _attempts(config: Config, trainer: Trainer, history: History) -> dict[str, Any]:
-    """Return how often learning began, and of which attempt the result is, where it starts over.
-
-    How many were given up is None where an earlier version, which did not write it down, began.
-    """
-    if not config.starts_over:
+def _attempts(config: Config, trainer: Trainer) -> dict[str, Any]:
+    """Return how often learning began, and of which attempt the result is, where it starts over."""
+    if not config.training.restart_every:
         return {}
-    counted = {
-        "begun": trainer.attempt,
-        "given_up": count_given_up(history.rows, config.training.abandon_after),
-        "result": trainer.result_attempt,
-    }
-    return {"attempts": counted}
-
-
-def _growth(config: Config, trainer: Trainer) -> dict[str, int | None]:
-    """Return the epoch from which a pool was used that waited for the target to grow."""
-    if not config.pool.after_growth:
-        return {}
-    since = int(trainer.state()["pool_from"])
-    return {"pool_from": None if since == NONE else since}
+    return {"attempts": {"begun": trainer.attempt, "result": trainer.result_attempt}}

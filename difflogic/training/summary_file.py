@@ -58,12 +58,8 @@ _COUNT_TYPES: dict[str, tuple[type, ...]] = {
 }
 """What is read of each of ``scores.exactness.counts``, where there are some."""
 
-_ATTEMPT_TYPES: dict[str, tuple[type, ...]] = {
-    "attempts.begun": (int,),
-    "attempts.given_up": (int, type(None)),
-    "attempts.result": (int,),
-}
-"""What is read of a run's attempts; those that do not start over, or of before, do not say."""
+_ATTEMPT_TYPES: dict[str, tuple[type, ...]] = {"attempts.begun": (int,), "attempts.result": (int,)}
+"""What is read of a run's attempts; those that do not start over do not say."""
 
 
 def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:
@@ -99,8 +95,6 @@ def parse(content: bytes) -> dict[str, Any]:
         _require(data, _ATTEMPT_TYPES)
     if type(data["seconds"].get("processor", 0)) not in _NUMBER:
         raise ValueError('"seconds.processor" is of a wrong type')
-    if type(data.get("pool_from")) not in (int, type(None)):
-        raise ValueError('"pool_from" is of a wrong type')
     files = data.setdefault(FILES, {})
     if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
         raise ValueError(f'"{FILES}" is of a wrong type')

@@ -21,16 +21,16 @@ from difflogic.system.pauses import pause
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
 from difflogic.training import ahead, start_model
-from difflogic.training.attempt import Attempt, Stage
+from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
-from difflogic.training.levers import Hardening, rate_share
+from difflogic.training.levers import attempt_of, harden
 from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, HardRuns, draw_pool_sample
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.share import Share
-from difflogic.training.step_result import GivenUp, StepResult
+from difflogic.training.step_result import StepResult
 from difflogic.training.turns import TurnSum, bytes_of_sums, views_of
 
 Array = npt.NDArray[Any]
@@ -46,7 +46,7 @@ class Trainer:
     def __init__(self, config: Config, model: Model | None = None, ranks: Ranks = ALONE) -> None:
         """Start from `model`, or from an untrained one wired from the configuration's seed.
 
-        If the configuration names a saved model there has to be one, to which starting over goes
+        Where the run's facts name a saved model there has to be one, to which starting over goes
         back. Raises ConfigError if there is none. Of several `ranks` each has a trainer, and all
         take every step together.
         """
@@ -54,7 +54,7 @@ class Trainer:
         self.ranks = ranks
         """Those who take each step with this one, which `workers` and `plan` are about."""
         training = config.training
-        if training.start_from is not None and model is None:
+        if config.run.start_sha256 is not None and model is None:
             raise start_model.missing(config)
         self.first = model or Model.create(config)
         """What the run began with."""
@@ -69,11 +69,8 @@ class Trainer:
         self._share = Share.of(config, self.first.netlist, ranks)
         self.plan = self._share.plan
         """How this rank's work is cut and shared; the same for all attempts."""
-        self._hardening = Hardening(config, self._logits.shape[1])
-        self._ran_hard: Array = np.empty(0, np.int64)
-        """Gates that run as one op in this epoch."""
         self._best = BestCircuit(config, self._logits)
-        self._attempt = self._make_attempt(Stage())
+        self._attempt = self._make_attempt(0)
         self._threads: ExitStack | None = None
         self._tracer: Tracer | None = None
         self._compilation = Compilation(config, self.plan, ranks.leads)
@@ -93,20 +90,16 @@ class Trainer:
         if threads is not None:
             threads.__exit__(*raised)
 
-    def _go_to(self, stage: Stage) -> None:
+    def _go_to(self, attempt: int) -> None:
         """Take another wiring, and what runs its circuit; the logits stay as they are."""
-        self._attempt = self._make_attempt(stage)
+        self._attempt = self._make_attempt(attempt)
         self.engine.trace(self._tracer)
         if self._threads is not None:
             self._threads.close()
             self._threads.enter_context(self._attempt)
 
-    def _make_attempt(self, stage: Stage) -> Attempt:
-        start = self._model_of(stage.attempt)
-        attempt = Attempt(self.config, stage, start, self.plan, self.ranks)
-        self._hardening.since = stage.first_epoch
-        self._hardening.at_full_strength = self.config.pool.after_growth and not attempt.growing
-        return attempt
+    def _make_attempt(self, attempt: int) -> Attempt:
+        return Attempt(self.config, attempt, self._model_of(attempt), self.plan, self.ranks)
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record what every worker does when, and what one thread does alone; None stops it."""
@@ -116,7 +109,7 @@ class Trainer:
 
     def _model_of(self, attempt: int) -> Model:
         """Return the model that an attempt begins with."""
-        if attempt == 0 or self.config.training.start_from is not None:
+        if attempt == 0 or self.config.run.start_sha256 is not None:
             return self.first
         return Model.create(self.config, attempt)
 
@@ -174,8 +167,7 @@ class Trainer:
     @property
     def done(self) -> bool:
         """Whether there is nothing left to train."""
-        stopped = self.config.finishing.stop and self.exact_epoch is not None
-        return stopped or self.epoch >= self.config.training.epochs
+        return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
 
     def state(self) -> dict[str, Array]:
         """Return copies of all that the coming epochs depend on but for the configuration.
@@ -187,15 +179,14 @@ class Trainer:
             "logits": self._logits.copy(),
             **self._optimizer.state(),
             **self._best.state(),
-            **self._attempt.state(),
         }
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to where `state` was taken, bit for bit."""
         self.epoch = int(state["epoch"])
-        stage = Stage.restored(self.config, state)
-        if stage != self._attempt.stage:
-            self._go_to(stage)
+        attempt = attempt_of(self.config.training, max(0, self.epoch - 1))
+        if attempt != self._attempt.number:
+            self._go_to(attempt)
         self._logits[:] = state["logits"]
         self._optimizer.restore(state)
         self._best.restore(state)
@@ -226,8 +217,8 @@ class Trainer:
 
     @property
     def may_search(self) -> bool:
-        """Whether the next step may search: whether a pool will have begun is not known yet."""
-        return self._best.is_due(self.epoch + 1, self.epoch)
+        """Whether the next step searches."""
+        return self._best.is_due(self.epoch + 1)
 
     def get_ready(self, should_stop: Callable[[], bool]) -> bool:
         """Wait for what the next step has to have compiled; return False if it is to stop first.
@@ -260,15 +251,15 @@ class Trainer:
         with phase("hard"):
             scores = self._evaluate_hard(starts, targets, masks)
         with phase("optimizer"):
-            self._update(gradients)
+            self._optimizer.step(self._soft.probabilities, gradients)
         self.epoch += 1
-        finished, given_up = None, None
-        if self._best.is_due(self.epoch, self._attempt.pool_from):
+        finished = None
+        if self._best.is_due(self.epoch):
             self._wait_for_search()
             with phase("finish"):
-                finished, given_up = self._finish()
+                finished = self._finish()
         return StepResult(
-            self.epoch, soft_loss, *scores, self._soft.decided, finished, self.attempt, given_up
+            self.epoch, soft_loss, *scores, self._soft.decided, finished, self.attempt
         )
 
     def _differentiate(
@@ -311,35 +302,19 @@ class Trainer:
             turn.meet(buffer, tell)
         return gradients, losses.tolist()
 
-    def _finish(self) -> tuple[Finished | None, GivenUp | None]:
+    def _finish(self) -> Finished | None:
         """Search for an exact circuit, all ranks together, from what rank 0 has learned."""
-        attempt = self._attempt
-        if attempt.finisher is None:
-            return None, None
+        finisher = self._attempt.finisher
+        if finisher is None:
+            return None
         # Every bit that a search depends on is then the same, whatever processor a rank is on.
         self.ranks.share(self._logits)
-        found = self._best.look(
-            attempt.finisher,
-            self._logits,
-            self.epoch,
-            attempt.number,
-            self.hear_search,
-            attempt.growing,
-        )
-        if found.grown:
-            # From the circuit that was found, which the moments of the one before say nothing of.
-            self._go_to(attempt.stage._replace(grown=self.epoch))
-            self._optimizer.forget()
-            return found, None
-        if self.config.finishing.adopt:
-            self._optimizer.conform()
-        return found, attempt.hear(self.epoch, self._best.wrong_of(attempt.number, found))
+        return self._best.look(finisher, self._logits, self.epoch, self.hear_search)
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add to `gradients` what the samples of [pool] say, each with a step of its own."""
         attempt, phase, pool = self._attempt, self.phases, self.config.pool.batch
-        since = attempt.pool_from
-        if not pool or since is None:
+        if not pool:
             return
         attempt.single.load(self._soft.ops)
         runs = HardRuns(attempt.single, self._channels)
@@ -350,11 +325,7 @@ class Trainer:
             for number in range(first + own.start, first + own.stop):
                 pause("pool", number, pool, "samples")
                 with phase("sample"):
-                    sample = draw_pool_sample(
-                        self._task, self.config, self.epoch, since, number, runs
-                    )
-                if sample is None:
-                    continue
+                    sample = draw_pool_sample(self._task, self.config, self.epoch, number, runs)
                 _, seconds = attempt.engine.run_training(
                     coefficients,
                     sample.start[None],
@@ -370,37 +341,24 @@ class Trainer:
 
     def _start_over_if_due(self) -> None:
         """Begin another attempt, with another wiring, once the present one is over."""
-        if self._attempt.ends_before(self.epoch):
-            self._go_to(Stage(self._attempt.number + 1, self.epoch))
+        attempt = attempt_of(self.config.training, self.epoch)
+        if attempt != self._attempt.number:
+            self._go_to(attempt)
             self._logits[:] = self._attempt.start.logits.T
             self._optimizer.forget()
 
     def _soften(self) -> Array:
         """Return the gates' coefficients (parameters, 4) of this epoch, a share of them hard."""
-        soft = self._soft
-        coefficients = soft.mix(self._logits, self._hardening.noise(self.epoch))
-        self._ran_hard = self._hardening.harden(
-            coefficients, soft.probabilities, soft.ops, self.epoch
-        )
+        coefficients = self._soft.mix(self._logits)
+        harden(self.config, coefficients, self._soft.ops, self.epoch)
         return coefficients
-
-    def _update(self, gradients: Array) -> None:
-        """Change the logits, given dL/d(coefficients)."""
-        config, probabilities = self.config, self._soft.probabilities
-        age = self.epoch - self._attempt.first_epoch
-        rate = config.training.learning_rate * rate_share(config, age)
-        mixtures, scaled = self._hardening.mixtures(probabilities, gradients, self._ran_hard)
-        self._optimizer.step(mixtures, scaled, rate)
-        step = self._hardening.pressure(probabilities, rate, self.epoch)
-        if step is not None:
-            self._optimizer.push(step)
 
     def _evaluate_hard(
         self, starts: Array, targets: Array, masks: npt.NDArray[np.uint8] | None
     ) -> tuple[float | None, float | None, npt.NDArray[np.uint8] | None]:
         """Return hard loss, accuracy and the first sample's state, on the soft loss's own batch."""
         # Nothing is decided by it: only who writes the run needs it.
-        if self.epoch % self.config.evaluation.hard_every or not self.ranks.leads:
+        if not self.ranks.leads:
             return None, None, None
         hard = self._attempt.hard
         hard.load(self._soft.ops)

@@ -42,7 +42,7 @@ def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> 
     """
     soft, copied = SoftGates(logits.shape[1], logits.dtype), logits.copy()
     gradients = np.zeros_like(soft.mix(copied))
-    AdamW(copied, training).step(soft.probabilities, gradients, 1.0)
+    AdamW(copied, training).step(soft.probabilities, gradients)
     simulator = HardSimulator(netlist, CELL, 1)
     simulator.load(soft.ops)
     simulator.rollout(np.zeros((1, netlist.channels, 1, 1), np.uint8), 1)

@@ -22,7 +22,6 @@ TINY = (
     "automaton.steps=2",
     "perception.kernels=2",
     "update.gates=[8,4,2]",
-    "evaluation.starts=4",
 )
 
 

@@ -131,11 +131,11 @@ SETTINGS = [
     "parallel.workers=5000",
     "task.target='absent.png'",
     "automaton.fire_rate=0.5",
-    "evaluation.starts=65536",
+    "pool.batch=65536",
     "a." * 200 + "b=1",
     "[" * 500 + "=1",
     "training.batch=[[[[1]]]]",
-    "perception.first_wiring=moore",
+    "perception.wiring=moore",
     "training.precision=float64",
     "task.kind='evil.py:Task'",
     "checkpoint.every_epochs=1",
@@ -306,8 +306,6 @@ def make_command(names: list[str], random: Random) -> list[str]:
             take = right and values is not None
             words.append(random.choice(values) if take else _value(option, names, random))
     if command.startswith(("train", "sweep", "bench")):
-        # What is right ends soon.
-        words += ["--set", "evaluation.starts=4"]
         for setting in TINY if random.random() < 0.6 else ():
             words += ["--set", setting]
         if "--epochs" not in words and command != "bench":

@@ -324,8 +324,8 @@ def _peaks(workers: int) -> tuple[float, float]:
 
 
 def _sequential(config: Config) -> Config:
-    update = {"workers": 1, "parallel_batch": False, "parallel_cells": False}
-    return config.model_copy(update={"parallel": config.parallel.model_copy(update=update)})
+    parallel = config.parallel.model_copy(update={"strategy": "sequential"})
+    return config.model_copy(update={"parallel": parallel})
 
 
 def _measure(path: Path, steps: Steps) -> None:

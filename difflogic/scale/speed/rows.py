@@ -34,14 +34,14 @@ from difflogic.training.turns import bytes_of_sums
 
 WARM_UP_STEPS = 3
 
-WAYS: dict[str, dict[str, Any]] = {
-    "sequential": {"workers": 1, "parallel_batch": False, "parallel_cells": False},
-    "batch": {"parallel_batch": True, "parallel_cells": False},
-    "cells": {"parallel_batch": False, "parallel_cells": True, "strategy": "cells"},
-    "steps": {"parallel_batch": False, "parallel_cells": True, "strategy": "steps"},
-    "gates": {"parallel_batch": False, "parallel_cells": True, "strategy": "gates"},
+WAYS = {
+    "sequential": "sequential",
+    "batch": "samples",
+    "cells": "cells",
+    "steps": "steps",
+    "gates": "gates",
 }
-"""Ways to share the work, by what they set in [parallel]."""
+"""Ways to share the work, by their [parallel] strategy."""
 ORACLE = "oracle"
 
 
@@ -251,7 +251,7 @@ def of_ways(config: Config, names: Sequence[str]) -> list[Setting]:
         config = within_reach_of_the_oracle(config)
     found = [Setting("configured", config)]
     for name in names:
-        way = {} if name == ORACLE else WAYS[name]
+        way = {} if name == ORACLE else {"strategy": WAYS[name]}
         found.append(Setting(name, with_parallel(config, **way), oracle=name == ORACLE))
     return found
 

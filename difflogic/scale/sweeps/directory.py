@@ -246,7 +246,7 @@ def _question(data: Mapping[str, Any], source: str) -> Question:
     for name, table in data["variants"].items():
         if "/" in name or "\\" in name or name.startswith("."):
             raise ValueError(f'"{name}" cannot be a variant\'s name')
-        config = config_from_dict(table, source, saved=True)
+        config = config_from_dict(table, source)
         variants.append(Variant(name, {key: lookup(config, key) for key in axes}, config))
     if not variants:
         raise ValueError("it has no variants")

@@ -42,8 +42,6 @@ class Row:
     """The step, or round, from which it is proved; None if nothing is, or not for ever."""
     attempts: int | None = None
     """How often learning began; None if it does not start over, and for earlier versions."""
-    given_up: int | None = None
-    """How many of these were given up."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,6 @@ def make_row(
         processor_seconds=summary["seconds"].get("processor"),
         from_step=assurance and assurance.get("from_step"),
         attempts=attempts.get("begun"),
-        given_up=attempts.get("given_up"),
     )
 
 

@@ -29,7 +29,6 @@ RUN_COLUMNS = (
     "from_step",
     "assurance",
     "attempts",
-    "given_up",
     "error",
 )
 

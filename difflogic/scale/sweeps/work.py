@@ -142,7 +142,7 @@ def _execute(job: Job, path: Path, should_stop: Callable[[], bool]) -> dict[str,
 
     if job.code is not None:
         load_code(job.code)
-    config = config_from_dict(job.config, "the sweep", saved=True)
+    config = config_from_dict(job.config, "the sweep")
     beat = Beat(Path(job.control.path) / str(job.index))
     give_up = time.monotonic() + LOCK_SECONDS
     try:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from difflogic.config import Config, load_config
 from difflogic.engine.plan import counted
-from difflogic.scale.verification.checks import FINISHING, with_levers, with_sections
+from difflogic.scale.verification.checks import FINISHING, room_for, with_levers, with_sections
 from difflogic.scale.verification.findings import EXACT, Finding, distance
 from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.training.following import follow_all, gather
@@ -23,7 +23,7 @@ STRATEGIES = {
     "steps": "pipelined",
     "gates": "gates shared",
 }
-ONE = {"workers": 1, "parallel_batch": False, "strategy": "samples"}
+ONE = {"strategy": "sequential"}
 """How one process does it, one thing after the other."""
 WORKERS = (1, 2, 3, 5)
 """Of each rank."""
@@ -61,7 +61,8 @@ def ranks_change_nothing(
     plain = _cut(config)
     levers = with_sections(with_levers(plain), finishing={**FINISHING, "candidates": 200})
     levers = levers.model_copy(update={"name": config.name})
-    ways = [{"workers": 1}, {"workers": 2, "max_parallel_samples": 1}]
+    one_in_flight = {"workers": 2, "memory_budget": room_for(levers, 1, 2)}
+    ways: list[dict[str, Any]] = [{"workers": 1}, one_in_flight]
     questions += [
         _Question(f"{config.name}, {plain.automaton.steps} steps", plain, ways),
         _Question(f"{config.name} with levers and searches", levers, ways),

@@ -110,10 +110,8 @@ def _draw_searches(axes: Axes, history: History | None, exact: float | None) -> 
 def _mark_restarts(axes: Axes, history: Iterable[MetricsRow]) -> None:
     """Mark where learning started over, and complete the legend."""
     found = restarts(history)
-    kinds = ("starts over", ":"), ("given up", "-.")
     for restart in found[:: -(-len(found) // MOST_RESTARTS) or 1]:
-        label, line = kinds[restart.given_up]
-        axes.axvline(restart.epoch, color=FAINT, linewidth=1, linestyle=line, label=label)
+        axes.axvline(restart.epoch, color=FAINT, linewidth=1, linestyle=":", label="starts over")
     handles, labels = axes.get_legend_handles_labels()
     if len(set(labels)) > 1:
         named = dict(zip(labels, handles, strict=True))

@@ -10,7 +10,7 @@ from difflogic.evaluation.gates import PASSING
 from difflogic.inspection.equations import equations
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Verdict
-from difflogic.training.metrics import History, count_given_up
+from difflogic.training.metrics import History
 from difflogic.view.reports import curves
 from difflogic.view.reports.repeating import command
 from difflogic.view.reports.source import Source
@@ -73,7 +73,7 @@ def training(source: Source) -> dict[str, Any] | None:
         "curves": curves.figures(source.history, exact, published),
         "facts": facts(
             epochs=_whole(_number(summary, "epochs")),
-            attempts=_attempts(source.history, config.training.abandon_after),
+            attempts=_attempts(source.history),
             verified_exact_after_epoch=_whole(exact),
             published_hard_loss_0_from_epoch=None if published is None else f"{published:,}",
             seed=str(config.training.seed),
@@ -198,16 +198,11 @@ def _seconds(seconds: float | None) -> str | None:
     return None if seconds is None else f"{seconds:,.{0 if seconds >= 100 else 1}f} s"
 
 
-def _attempts(history: History | None, abandon_after: int) -> str | None:
-    """Return how often learning began, if it started over, or gave up at least."""
+def _attempts(history: History | None) -> str | None:
+    """Return how often learning began, if it started over."""
     rows = history.rows if history else []
-    given_up = count_given_up(rows, abandon_after)
     last = rows[-1].attempt if rows else None
-    if last is None or (last == 1 and not given_up):
-        return None
-    if given_up is None:
-        return f"{last:,}, how many were given up is not recorded"
-    return f"{last:,}, {given_up:,} given up" if given_up else f"{last:,}"
+    return None if last is None or last == 1 else f"{last:,}"
 
 
 def _whole(value: float | None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from difflogic.circuit.gates import DECIDED
-from difflogic.training.metrics import History, Restart, restarts, tells_attempts
+from difflogic.training.metrics import History, Restart, restarts
 
 LOW = 170
 """Height of the figures below the first."""
@@ -36,7 +36,7 @@ def figures(
     begun = restarts(history)
     starts = [restart.epoch for restart in begun[:: -(-len(begun) // MOST_EVENTS) or 1]]
     found = [_losses(history, marks, starts, exact, published)]
-    found[0]["caption"] += _told(begun, tells_attempts(history.rows))
+    found[0]["caption"] += _told(begun)
     decided = [(row.epoch, row.decided) for row in history if row.decided is not None]
     if decided:
         found.append(_decided(decided, marks, starts))
@@ -48,18 +48,14 @@ def figures(
     return found
 
 
-def _told(begun: Sequence[Restart], all_of_them: bool) -> str:
-    """Say how often learning started over, and why, if these are `all_of_them`."""
+def _told(begun: Sequence[Restart]) -> str:
+    """Say how often learning started over."""
     if not begun:
         return ""
-    if not all_of_them:
-        return " Learning started over at dotted lines, and before these, which is not recorded."
-    given_up = sum(restart.given_up for restart in begun)
     times = "once, at the dotted line"
     if len(begun) > 1:
         times = f"{len(begun):,} times, at dotted lines"
-    why = f", where {given_up:,} of {len(begun):,} attempts were given up" if given_up else ""
-    return f" Learning started over {times}{why}."
+    return f" Learning started over {times}."
 
 
 def _losses(

@@ -19,7 +19,7 @@ _FREE = ("parallel", "checkpoint", "published")
 
 def command(config: Config) -> tuple[str, str]:
     """Return the command that trains with this configuration, and what has to be said with it."""
-    if config.training.start_from is not None:
+    if config.run.start_sha256 is not None:
         return (
             f"dct train {config.name}.toml --from {START}",
             f"with the configuration below saved under that name, and {START} out of the run's "

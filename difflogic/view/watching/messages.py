@@ -13,7 +13,7 @@ from difflogic.evaluation.exactness import held_out_streams
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.tasks import draw_batch, make_task, own
-from difflogic.training.metrics import MetricsRow, restarts, tells_attempts
+from difflogic.training.metrics import MetricsRow, restarts
 from difflogic.view.reports.target import introduce
 from difflogic.view.watching.feed import Snapshot
 
@@ -94,7 +94,6 @@ class Told:
                 "searches": [_search(row) for row in unheard if row.searched][-MOST_EVENTS:],
                 # From the last row that was told, to which the first of the others is compared.
                 "starts": restarts(rows[max(0, begun - 1) : count])[-MOST_EVENTS:],
-                "givenUp": sum(row.given_up for row in unheard) if tells_attempts(rows) else None,
             },
         )
 

@@ -583,7 +583,7 @@ class TestFrom:
         result = train_tiny("--from", str(source), "--epochs", "2", "--quiet", "--dir", str(run))
         assert result.exit_code == 0
         assert (run / "start.npz").read_bytes() == (source / "model.npz").read_bytes()
-        assert 'start_from = "' in (run / "config.toml").read_text()
+        assert 'start_sha256 = "' in (run / "config.toml").read_text()
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -614,7 +614,7 @@ class TestFrom:
         lost = "they begin as sure of their most probable op"
         assert lost not in told()
         run = str(tmp_path / "run")
-        assert lost in told("--set", "training.form=polynomial", "--dir", run)
+        assert lost in told("--set", "training.form=truth-table", "--dir", run)
         resumed = dct("train", "--resume", run, "--epochs", "2", "--quiet")
         assert resumed.exit_code == 0
         assert lost not in " ".join(resumed.stderr.split())

@@ -15,7 +15,6 @@ from cli.terminal.display import Display, Lines, Live, Progress
 from difflogic.search.polishing import Extent
 from difflogic.search.search import Searching
 from difflogic.training.metrics import MetricsRow
-from difflogic.training.step_result import GivenUp
 
 
 def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
@@ -28,22 +27,19 @@ def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
         "finished": None,
         "decided": 0.875,
         "attempt": 1,
-        "given_up": None,
     }
     return SimpleNamespace(**values | changes)
 
 
 def test_progress_keeps_what_the_last_check_found() -> None:
     progress = Progress(10)
-    searched = SimpleNamespace(exact=False, grown=False, late=False, wrong_before=12, wrong=3)
+    searched = SimpleNamespace(exact=False, late=False, wrong_before=12, wrong=3)
     progress.add(result(1, finished=searched))
     progress.add(result(2))
     assert "finishing 12 → 3" in display.line(progress)
-    progress.add(result(2, finished=SimpleNamespace(exact=False, grown=True)))
-    assert "finishing grown: the pool begins" in display.line(progress)
-    progress.add(result(3, finished=SimpleNamespace(exact=False, grown=False, late=True)))
+    progress.add(result(3, finished=SimpleNamespace(exact=False, late=True)))
     assert "finishing proved, but late" in display.line(progress)
-    verified = SimpleNamespace(exact=True, grown=False, late=False, polished=None)
+    verified = SimpleNamespace(exact=True, late=False, polished=None)
     progress.add(result(3, finished=verified))
     assert "finishing exact" in display.line(progress)
     verified.polished = SimpleNamespace(before=Extent(6, 18), after=Extent(3, 16))
@@ -52,21 +48,12 @@ def test_progress_keeps_what_the_last_check_found() -> None:
 
 
 def test_the_attempt_is_shown_where_learning_starts_over() -> None:
-    why = GivenUp(1000, 89, 400, 0.1)
-    assert display.given_up(2, why) == (
-        "attempt 2 given up after 1000 epochs: 89 of 400 cells wrong, more than 10 %"
-    )
     progress = Progress(10, starts_over=True)
-    progress.recall([MetricsRow(1, 12.0, attempt=1, given_up=True)])
-    progress.add(result(2, attempt=2, given_up=why))
+    progress.recall([MetricsRow(1, 12.0, attempt=1)])
+    progress.add(result(2, attempt=2))
     progress.add(result(3, attempt=3))
     assert display.line(progress).startswith("epoch  3/10  attempt 3  soft loss")
-    assert "attempt           3 2 given up" in display.compose("run", progress, 80, 24).plain
-    progress.recall([MetricsRow(3, 12.0), MetricsRow(4, 12.0, attempt=3, given_up=True)])
-    progress.add(result(5, attempt=4, given_up=why))
-    shown = display.compose("run", progress, 80, 24).plain
-    assert "attempt           4" in shown
-    assert "given up" not in shown, "an earlier version recorded no attempts"
+    assert "attempt           3" in display.compose("run", progress, 80, 24).plain
     progress.starts_over = False
     assert "attempt" not in display.line(progress)
     assert "attempt" not in display.compose("run", progress, 80, 24).plain

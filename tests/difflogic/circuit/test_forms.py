@@ -1,4 +1,4 @@
-"""The forms of a gate against their own definitions: truth tables, distances, covariances."""
+"""The forms of a gate against their own definitions."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from difflogic.circuit import gates
 from difflogic.circuit.forms import FORMS, first_logits
 from difflogic.circuit.gates import Op
 
-FOUR = ["truth-table", "polynomial"]
+FOUR = ["truth-table"]
 LEAD = 3.0
 
 
@@ -35,55 +35,13 @@ def test_a_truth_tables_rows_are_the_mixtures_corners():
     np.testing.assert_array_equal(rounded, np.array(corners) > 0.5)
 
 
-def test_the_nearest_polynomial_is_the_likeliest():
-    numbers, form = random_numbers("polynomial")
-    probabilities = gates.softmax(form.logits(numbers).T)
-    for gate, w in enumerate((numbers / LEAD).T):
-        distances = np.array([((w - c) ** 2).sum() for c in gates.COEFFICIENTS])
-        weights = np.exp(-LEAD * distances)
-        np.testing.assert_allclose(probabilities[gate], weights / weights.sum(), rtol=1e-9)
-
-
-def test_a_polynomials_gradient_is_a_covariance():
-    """Of the mixture's coefficients by w: 2 · lead times the covariance of the ops' own."""
-    numbers, form = random_numbers("polynomial", 3)
-    probabilities = gates.softmax(form.logits(numbers).T)
-    for gate, weights in enumerate(probabilities):
-        covariance = np.cov(gates.COEFFICIENTS.T, aweights=weights, ddof=0)
-        for wanted in range(4):
-            slope = np.zeros((3, 4))
-            slope[gate, wanted] = 1.0
-            by_numbers = form.gradient(gates.mix_gradient(probabilities, slope).T)
-            # By w, which is the numbers over the lead.
-            np.testing.assert_allclose(
-                LEAD * by_numbers[:, gate], 2 * LEAD * covariance[wanted], atol=1e-12
-            )
-
-
-@pytest.mark.parametrize("name", FOUR)
-def test_gradients_are_finite_differences(name):
-    numbers, form = random_numbers(name, 4)
-    slope = np.random.default_rng(1).normal(size=(4, 4))
-
-    def value(at):
-        return (gates.mix(gates.softmax(form.logits(at).T)) * slope).sum()
-
-    probabilities = gates.softmax(form.logits(numbers).T)
-    found = form.gradient(gates.mix_gradient(probabilities, slope).T)
-    for place in np.ndindex(*numbers.shape):
-        above, below = numbers.copy(), numbers.copy()
-        above[place] += 1e-5
-        below[place] -= 1e-5
-        assert found[place] == pytest.approx((value(above) - value(below)) / 2e-5, abs=1e-8)
-
-
 @pytest.mark.parametrize("name", FOUR)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_numbers_are_read_from_logits(name, dtype):
     numbers, form = random_numbers(name)
     numbers = numbers.astype(dtype)
     logits = form.logits(numbers)
-    assert logits.dtype == form.numbers(logits).dtype == form.gradient(logits).dtype == dtype
+    assert logits.dtype == form.numbers(logits).dtype == dtype
     np.testing.assert_allclose(form.numbers(logits), numbers, atol=4 * LEAD * np.finfo(dtype).eps)
 
 

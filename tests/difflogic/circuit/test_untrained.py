@@ -15,7 +15,7 @@ from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 
-PLAIN = ["perception.distinct_wiring=false", "perception.all_directions=false", "update.carry=0"]
+PLAIN = ["perception.directions=same", "update.carry=0"]
 """Settings by which nothing is done about where signals go."""
 
 LIZARD = load_config("lizard", PLAIN).architecture

@@ -27,7 +27,7 @@ def test_every_key_has_its_meaning_and_range_above_it():
     assert "(a number above 0, at most 1)\nfire_rate = 1.0" in unwrapped
     assert '("auto" or an integer from 1 to 1024)\nworkers = "auto"' in unwrapped
     assert "a list of 1 to 1000 integers from 1 to 65536)\ngates = [8, 4, 2]" in unwrapped
-    assert "(true or false)\nparallel_batch = true" in text
+    assert 'or "steps" or "gates")\nstrategy = "auto"' in unwrapped
     assert max(map(len, lines)) <= 100
 
 

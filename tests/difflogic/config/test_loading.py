@@ -106,7 +106,7 @@ def test_the_published_experiments(name, grid, steps, boundary, fire_rate, epoch
     assert config.automaton.fire_rate == fire_rate
     training = config.training
     assert (training.epochs, training.batch, training.learning_rate) == (epochs, batch, rate)
-    assert (training.beta1, training.beta2, training.epsilon) == (0.9, 0.99, 1e-8)
+    assert (training.beta1, training.beta2) == (0.9, 0.99)
     assert (training.weight_decay, training.gradient_clip) == (0.01, 100)
     assert (training.initial_logit, training.seed) == (10, 23)
     assert config.published.epochs == epochs
@@ -193,10 +193,11 @@ def configs(draw):
         gates.append((gates[-1] + 1) // 2)
     perception = draw(st.sampled_from([[8, 4, 2], [8, 5, 4, 2], [12, 6, 3, 2]]))
     first = ["moore", "unique", "random"] if perception[0] == 8 else ["unique", "random"]
+    wiring = draw(st.sampled_from(first))
+    directions = ["same", "random", *(["all"] if wiring == "moore" else [])]
     height, width = draw(st.integers(1, 40)), draw(st.integers(1, 40))
     sizes = st.integers(1, 65536)
     some = st.one_of(st.just("auto"), sizes)
-    switch = st.booleans()
     changes = {
         "name": draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)),
         "task": {
@@ -217,9 +218,8 @@ def configs(draw):
         "perception": {
             "kernels": kernels,
             "gates": perception,
-            "first_wiring": draw(st.sampled_from(first)),
-            "wiring": draw(st.sampled_from(["unique", "random"])),
-            "distinct_wiring": draw(st.booleans()),
+            "wiring": wiring,
+            "directions": draw(st.sampled_from(directions)),
         },
         "update": {"gates": [*gates, channels], "wiring": "random"},
         "training": {
@@ -229,19 +229,15 @@ def configs(draw):
             "learning_rate": draw(st.floats(0, 1000, exclude_min=True)),
             "beta1": draw(st.floats(0, 0.999999)),
             "beta2": draw(st.floats(0, 0.999999)),
-            "epsilon": draw(st.floats(1e-30, 1)),
             "weight_decay": draw(st.floats(0, 1000)),
             "gradient_clip": draw(st.floats(0, 1e9, exclude_min=True)),
             "initial_logit": draw(st.floats(-1000, 1000)),
             "precision": draw(st.sampled_from(["float32", "float64"])),
         },
-        "evaluation": {"hard_every": draw(st.integers(1, 10**9)), "starts": draw(sizes)},
         "parallel": {
             "workers": draw(st.one_of(st.just("auto"), st.integers(1, 1024))),
-            "strategy": draw(st.sampled_from(["auto", "samples", "cells", "steps", "gates"])),
-            "parallel_batch": draw(switch),
-            "parallel_cells": draw(switch),
-            "max_parallel_samples": draw(some),
+            "strategy": draw(st.sampled_from(schema.choices("parallel", "strategy"))),
+            "memory_budget": draw(st.sampled_from(["auto", "512MB", "2GiB"])),
             "lanes": draw(st.sampled_from(["auto", 16, 32, 64])),
             "chunk": draw(some),
         },
@@ -275,7 +271,7 @@ def test_overrides():
             'automaton.boundary="zero"',
             "name=mine",
             "update.gates=[200, 100, 50, 25, 13, 8]",
-            "parallel.parallel_batch=false",
+            "task.loss_channels=[1, 0]",
             "parallel.lanes=32",
             "training.learning_rate=1e-3",
         ],
@@ -284,7 +280,7 @@ def test_overrides():
     assert config.automaton.boundary == "zero"
     assert config.name == "mine"
     assert config.update.gates == (200, 100, 50, 25, 13, 8)
-    assert config.parallel.parallel_batch is False
+    assert config.task.loss_channels == (1, 0)
     assert config.parallel.lanes == 32
     assert config.training.learning_rate == 0.001
 
@@ -361,7 +357,6 @@ LOSS = "[task] loss_channels"
         ("training.learning_rate=fast", RATE + 'the string "fast"'),
         ("training.weight_decay=-0.1", "[training] weight_decay must be a number from 0 to 1000"),
         ("training.beta2=1", "[training] beta2 must be a number from 0 to 0.999999, not 1"),
-        ("training.epsilon=0", "[training] epsilon must be a number from 1e-30 to 1, not 0"),
         ("training.initial_logit=-inf", "must be a number from -1000 to 1000, not the float -inf"),
         ("training.precision=float16", 'must be "float32" or "float64", not the string "float16"'),
         ("training.batch=0", "[training] batch must be an integer from 1 to 65536, not 0"),
@@ -392,16 +387,14 @@ LOSS = "[task] loss_channels"
         ("update.gates=[256, 128, 7]", "one gate per channel: 8 ([automaton] channels), not 7"),
         ("update.gates=[131, 8]", "layer 0: wiring unique: 131 gates have 262 inputs and cannot"),
         ("update.gates=[256, 8]", "[update] gates, layer 1: wiring unique: 8 gates have 16"),
-        ("evaluation.hard_every=0", "[evaluation] hard_every must be an integer from 1 to"),
-        ("evaluation.starts=1e3", "[evaluation] starts must be an integer from 1 to 65536"),
+        ("pool.later=1e3", "[pool] later must be an integer from 0 to 1000000, not the float"),
         ("parallel.workers=0", WORKERS + "0"),
         ("parallel.workers=true", WORKERS + "the boolean true"),
         ("parallel.workers=2.0", WORKERS + "the float 2.0"),
         ("parallel.workers=aut", WORKERS + 'the string "aut": did you mean "auto"?'),
         ("parallel.lanes=17", LANES + "17"),
         ("parallel.lanes=16.0", LANES + "the float 16.0"),
-        ("parallel.parallel_cells=1", "[parallel] parallel_cells must be true or false, not 1"),
-        ("parallel.parallel_cells=yes", 'must be true or false, not the string "yes"'),
+        ("parallel.strategy=sequentia", 'did you mean "sequential"?'),
         ("parallel.chunk=0", '[parallel] chunk must be "auto" or an integer from 1 to 65536'),
     ],
 )
@@ -574,15 +567,6 @@ def test_unreadable_file_by_simulation(write, monkeypatch):
     assert error(path) == f"{path}: may not be read: check the file's permissions"
 
 
-def test_a_form_of_gates_asks_for_what_it_needs():
-    polynomial = "training.form=polynomial"
-    message = error("checkerboard", [polynomial, "training.initial_logit=0"])
-    assert "[training] initial_logit: with the form polynomial it is also" in message
-    assert "has to be above 0, not 0.0" in message
-    for overrides in (["training.initial_logit=0"], ["training.form=truth-table"]):
-        load_config("checkerboard", overrides)
-
-
 def test_boards_of_life_have_no_later_steps():
     message = error("game-of-life", ["training.later_steps=1"])
     assert "[training] later_steps: the targets of this task do not stay as they are" in message
@@ -601,10 +585,43 @@ def test_what_is_no_name_and_no_path_is_refused(source):
         load_config(source)
 
 
+@pytest.mark.parametrize("wiring", ["unique", "random"])
+def test_kernels_that_look_all_around_need_a_wiring_by_neighbours(wiring):
+    with pytest.raises(ConfigError, match=r"\[perception\] directions: all is for kernels"):
+        load_config("lizard", [f"perception.wiring={wiring}"])
+    config = load_config("lizard", [f"perception.wiring={wiring}", "perception.directions=random"])
+    assert config.architecture.perception_first == config.architecture.perception_wiring == wiring
+
+
+def test_moore_is_the_wiring_of_the_first_layer_alone():
+    architecture = load_config("lizard").architecture
+    assert (architecture.perception_first, architecture.perception_wiring) == ("moore", "unique")
+
+
+# Facts of a run
+
+HASH = 64 * "a"
+
+
+def test_facts_are_kept_and_are_no_settings(write):
+    config = BASE.with_facts(start_sha256=HASH)
+    assert config.to_dict()["run"] == {"start_sha256": HASH}
+    assert config != BASE
+    for text in (config.to_toml(), describe(config)):
+        assert load_config(write(text)) == config
+    assert "run" not in BASE.to_dict()
+    assert "run" not in schema.sections()
+    assert "no section [run]" in error(overrides=[f"run.start_sha256={HASH}"])
+
+
 @pytest.mark.parametrize(
-    "others", [["perception.distinct_wiring=false"], ['perception.first_wiring="unique"']]
+    ("facts", "says"),
+    [
+        ('start_sha256 = "abc"', "[run] start_sha256 must be 64 hexadecimal digits"),
+        ("begun = 3", 'no key "begun" in [run]: known: start_sha256'),
+        ('task_start = "left"', '[run] task_start must be "random" or "center" or "zeros"'),
+    ],
 )
-def test_kernels_that_look_apart_need_wirings_that_can(others):
-    overrides = ["perception.distinct_wiring=true", "perception.all_directions=true", *others]
-    with pytest.raises(ConfigError, match=r"\[perception\] all_directions: needs kernels"):
-        load_config("lizard", overrides)
+def test_facts_that_cannot_be(write, facts, says):
+    assert says in error(write(f"{BASE.to_toml()}\n[run]\n{facts}\n"))
+    assert "[run] must be a section of keys" in error(write("run = 3\n" + BASE.to_toml()))

@@ -71,7 +71,7 @@ def test_what_reference_changes_and_what_it_keeps(write):
             "beta2": 0.5,
             "initial_logit": 3.0,
         },
-        evaluation={"starts": 3},
+        checkpoint={"every_epochs": 3},
     )
     given, found = load_config(path).to_dict(), load_config(path, recipe="reference").to_dict()
     changed = {"weight_decay": 0.01, "beta2": 0.99, "initial_logit": 10.0}
@@ -113,17 +113,10 @@ def test_without_published_epochs_one_attempt_is_all(write):
     assert (training.epochs, training.restart_every) == (7, 0)
 
 
-def test_an_attempt_has_the_epochs_of_a_pool_that_waits(write):
-    pool = {"batch": 1, "after_growth": True, "restart_every": 4}
-    path = write(training={"epochs": 90, "restart_every": 7}, finishing={"every": 5}, pool=pool)
-    path.write_text(path.read_text().split("[published]")[0])
-    assert load_config(path, recipe="reference").training.epochs == 11
-
-
 @pytest.mark.parametrize("name", shipped_configs())
 def test_what_is_shipped_goes_on_until_it_succeeds(name):
     config = load_config(name)
-    assert config.finishing.stop
+    assert config.finishing.every
     assert config.training.epochs >= 10 * config.training.restart_every > 0
 
 

@@ -11,7 +11,7 @@ from difflogic.config import load_config
 from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import make_layout, samples_per_group
-from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.plan import STRATEGIES, ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
@@ -40,10 +40,7 @@ def configurations(draw):
         "automaton.fire_rate": draw(st.sampled_from([1.0, 0.5])),
         "finishing.every": draw(st.sampled_from([0, 10])),
         "parallel.workers": draw(st.sampled_from(["auto", 1, 2, 3, 7])),
-        "parallel.parallel_batch": draw(st.booleans()),
-        "parallel.parallel_cells": draw(st.booleans()),
-        "parallel.max_parallel_samples": draw(st.sampled_from(["auto", 1, 5])),
-        "parallel.strategy": draw(st.sampled_from(["auto", "samples", "cells", "steps", "gates"])),
+        "parallel.strategy": draw(st.sampled_from(sorted(STRATEGIES))),
         "parallel.lanes": lanes,
         "parallel.chunk": draw(st.sampled_from(["auto", 1, 3])),
     }
@@ -120,7 +117,7 @@ def test_buffers_keep_within_the_budget(overrides, machine, share):
 @settings(max_examples=6)
 @given(configurations())
 def test_what_is_planned_is_what_is_allocated(overrides):
-    overrides |= {"parallel.max_parallel_samples": "auto", "finishing.every": 0}
+    overrides |= {"finishing.every": 0}
     config = tiny(*texts(overrides))
     with Trainer(config) as trainer:
         trainer.step()

@@ -31,14 +31,13 @@ def reasons(*overrides, machine=None):
     return {each.what: (each.value, each.why) for each in explain(config, plan)}
 
 
-@pytest.mark.parametrize("strategy", ["auto", "samples", "cells", "steps", "gates"])
+@pytest.mark.parametrize("strategy", ["auto", "sequential", "samples", "cells", "steps", "gates"])
 def test_every_decision_has_a_value_and_a_reason(strategy):
-    for workers, batch, alone in product(("auto", "1", "3"), ("1", "5"), ("true", "false")):
+    for workers, batch in product(("auto", "1", "3"), ("1", "5")):
         found = reasons(
             f"parallel.strategy={strategy}",
             f"parallel.workers={workers}",
             f"training.batch={batch}",
-            f"parallel.parallel_batch={alone}",
             machine=Machine(cores=4, memory=None, nodes=2),
         )
         assert list(found) == WHATS
@@ -52,9 +51,14 @@ def test_reasons_name_what_was_asked_for():
     assert found["chunks"] == ("2 of 2 tiles", "[parallel] chunk")
     assert found["workers"] == ("2", "[parallel] workers")
     assert found["strategy"][0] == "samples"
-    one = reasons("training.batch=9", "parallel.max_parallel_samples=2", "parallel.workers=1")
-    assert one["waves"] == ("5", "2 samples in flight: [parallel] max_parallel_samples")
+    two = ParallelPlan.for_model(tiny("training.batch=2"), Machine(cores=4), NETLIST)
+    room = f"parallel.memory_budget={two.bytes}B"
+    one = reasons("training.batch=9", room, "parallel.workers=1")
+    assert one["waves"] == ("5", "2 samples in flight: as many as the memory holds")
     assert one["strategy"] == ("sequential", "one worker does it all")
+    off = reasons("parallel.strategy=sequential", "parallel.workers=3")
+    assert off["workers"] == ("1", "[parallel] strategy")
+    assert off["strategy"] == ("sequential", "[parallel] strategy")
 
 
 def test_reasons_name_what_bounds_the_workers():

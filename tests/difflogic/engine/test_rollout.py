@@ -265,7 +265,7 @@ def test_sizes_below_one_are_refused(steps, batch, size, workers):
 def test_too_large_a_rollout_is_refused_with_a_remedy(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
     with pytest.raises(
-        ConfigError, match=r"need 1\d\.\d GB, and 1.00 MB are available: .* max_parallel_sampl"
+        ConfigError, match=r"need 1\d\.\d GB, and 1.00 MB are available: .* or \[training\] batch"
     ):
         Engine(netlist_of(ONE_LAYER), Grid(1000, 1000, "zero"), 1000, 2)
     # Where the machine does not tell, it is tried.

@@ -21,7 +21,7 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Changes, Trial
 from difflogic.model.model import Model
 from difflogic.search.rectifying import Rectifier
-from difflogic.training.attempt import Attempt, Stage
+from difflogic.training.attempt import Attempt
 from tests.difflogic.training.tiny import growing, tiny
 
 NETLIST = flatten(
@@ -70,9 +70,9 @@ def test_gradients(height, width, boundary, steps, samples):
 @pytest.mark.parametrize(
     ("config", "faced"),
     [
-        (tiny("finishing.every=1", "finishing.verified_starts=300"), 64),
+        (tiny("finishing.every=1"), 64),
         (tiny("finishing.every=1", "automaton.fire_rate=0.6", "automaton.boundary=periodic"), 64),
-        (growing("task.hold=true", "task.heal=[2,3]", "finishing.starts=4"), 51),
+        (growing("task.hold=true", "task.heal=[2,3]"), 51),
         (growing("task.hold=true"), 1),
         (growing(), 1),
         (growing("finishing.rectify=9", "task.hold=true"), 1),
@@ -95,7 +95,7 @@ def test_a_search(config, faced):
     planned = plan.search
     assert planned is not None
     assert planned.faced.starts == faced
-    with Attempt(config, Stage(), model, plan) as attempt:
+    with Attempt(config, 0, model, plan) as attempt:
         finisher = attempt.finisher
         assert finisher is not None
         trial = finisher.trial(range(faced))
@@ -130,7 +130,7 @@ def test_a_search_at_later_steps(rectifies):
     assert planned is not None
     assert planned.faced.steps == 10
     last = LATER * 10 - 1
-    with Attempt(config, Stage(), model, ParallelPlan.for_model(config)) as attempt:
+    with Attempt(config, 0, model, ParallelPlan.for_model(config)) as attempt:
         finisher = attempt.finisher
         assert finisher is not None
         taken = []

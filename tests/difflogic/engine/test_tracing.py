@@ -11,8 +11,6 @@ from difflogic.system.errors import RunDirectoryError
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
-CELLS = ("parallel.parallel_batch=false", "parallel.lanes=16")
-
 
 def traced(*overrides, steps=2):
     tracer = Tracer()
@@ -27,7 +25,7 @@ def traced(*overrides, steps=2):
 @pytest.mark.parametrize("workers", [1, 3])
 def test_every_piece_of_work_is_recorded_once(strategy, workers):
     overrides = (f"parallel.strategy={strategy}", f"parallel.workers={workers}")
-    overrides += () if strategy == "samples" else CELLS
+    overrides += () if strategy == "samples" else ("parallel.lanes=16",)
     trainer, tracer = traced(*overrides, "training.batch=2", steps=2)
     plan, events = trainer.plan, tracer.events
     tasks = [event for event in events if event.kind == TASK and event.place is not None]

@@ -1,4 +1,3 @@
-import os
 import threading
 import time
 from types import SimpleNamespace
@@ -8,7 +7,6 @@ import joblib.parallel
 import pytest
 
 from difflogic.engine.workers import BACKEND, Workers
-from difflogic.system.errors import ConfigError
 
 
 def collect(count, tasks):
@@ -91,34 +89,6 @@ def test_threads_end_with_the_team():
         team.run(lambda worker: None, [(0,), (1,), (2,)])
         assert len(names()) > before
     assert len(names()) == before
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be pinned here")
-def test_pinned_workers_keep_to_one_core_each_and_are_free_after_it():
-    free = os.sched_getaffinity(0)
-    found = {}
-
-    def call(worker):
-        found[worker] = os.sched_getaffinity(0)
-
-    with Workers(3, pin=True) as team:
-        team.run(call, [(0,), (1,), (2,)])
-        cores = sorted(free)
-        assert found == {worker: {cores[worker % len(cores)]} for worker in range(3)}
-        assert os.sched_getaffinity(0) == free
-
-        def fails(worker):
-            raise KeyError(worker)
-
-        with pytest.raises(KeyError):
-            team.run(fails, [(0,), (1,), (2,)])
-    assert os.sched_getaffinity(0) == free
-
-
-def test_pinning_is_refused_where_the_system_cannot(monkeypatch):
-    monkeypatch.delattr(os, "sched_setaffinity", raising=False)
-    with pytest.raises(ConfigError, match="set it to false"):
-        Workers(2, pin=True)
 
 
 def test_a_call_aside_is_on_another_thread():

@@ -71,7 +71,6 @@ def blinker(op, *overrides):
         "perception.gates=[8,4,2,1]",
         "update.gates=[16,8,4,2,16]",
         "update.wiring=random",
-        "evaluation.starts=64",
         *overrides,
     )
     inner = {Op.NAND: Op.AND, Op.NOR: Op.OR}[op]

@@ -22,7 +22,7 @@ CONFIG = load_config("checkerboard-small", ["training.initial_logit=7.5"])
 TINY = load_config(
     "checkerboard", ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"]
 )
-DISTINCT = load_config("checkerboard-small", ["perception.distinct_wiring=true"])
+DISTINCT = load_config("checkerboard-small", ["perception.directions=random"])
 PATTERN = load_config("lizard", ["task.height=22"])
 
 
@@ -173,7 +173,7 @@ def test_every_kernel_of_a_distinct_wiring_is_kept(tmp_path):
             np.testing.assert_array_equal(np.concatenate(layers), stored)
     # What the configuration says and what the file holds must agree.
     plain = DISTINCT.to_dict()
-    plain["perception"]["distinct_wiring"] = False
+    plain["perception"]["directions"] = "same"
     rewrite(path, change_header(arrays, config=plain))
     assert 'entry "perception_a" unpacks' in error(path) or "must have shape" in error(path)
 

@@ -242,11 +242,10 @@ def wrong_by_the_oracle(netlist, ops, config, start):
     return sum(int((states[t][[0]] != targets[0]).sum()) for t in at)
 
 
-def test_counterexamples_are_found_and_fail():
+def test_counterexamples_are_found_and_fail(monkeypatch):
     netlist, ops, config = seldom_wrong()
-    finisher, found = finish(
-        netlist, config, sure(ops), candidates=0, starts=1, verified_starts=900
-    )
+    monkeypatch.setattr(finishing, "FIRST_STARTS", 1)
+    finisher, found = finish(netlist, config, sure(ops), candidates=0)
     assert (found.exact, found.wrong_before) == (False, 0)
     exact, failing = finisher.verify(ops)
     assert not exact
@@ -268,7 +267,8 @@ def test_counterexamples_join_the_search(monkeypatch):
         right(self, netlist, scene, samples)
 
     monkeypatch.setattr(Trial, "__init__", seen)
-    finisher, found = finish(netlist, config, sure(ops), starts=1, verified_starts=900)
+    monkeypatch.setattr(finishing, "FIRST_STARTS", 1)
+    finisher, found = finish(netlist, config, sure(ops))
     assert found.exact
     assert found.wrong_before == 0 < found.candidates
     assert finisher.verify(found.ops) == (True, [])
@@ -290,7 +290,8 @@ def test_the_latest_counterexamples_are_kept_if_there_are_many(monkeypatch):
         return right(self, samples)
 
     monkeypatch.setattr(Finisher, "trial", seen)
-    _, found = finish(netlist, config, sure(ops), starts=1, verified_starts=900)
+    monkeypatch.setattr(finishing, "FIRST_STARTS", 1)
+    _, found = finish(netlist, config, sure(ops))
     assert found.exact
     assert max(lengths) <= 3
 

@@ -173,7 +173,7 @@ def test_keys_of_the_task_are_checked_by_its_class(tmp_path):
 
 
 def test_a_pinned_hash_is_held(tmp_path):
-    pinned = CONFIG.replace("height = 4", f'sha256 = "{"0" * 64}"\nheight = 4')
+    pinned = f'{CONFIG}\n[run]\ntask_sha256 = "{"0" * 64}"\n'
     assert "has changed" in error(write(tmp_path, config=pinned), allow_code=True)
     assert not has_run(tmp_path)
 

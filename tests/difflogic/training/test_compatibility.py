@@ -18,8 +18,7 @@ STORED = load_config("checkerboard-small")
         ("automaton.fire_rate=0.5", "automaton.fire_rate: 1.0 → 0.5"),
         ("parallel.lanes=16", "parallel.lanes: 'auto' → 16"),
         ("parallel.chunk=3", "parallel.chunk: 'auto' → 3"),
-        ("evaluation.starts=3", "evaluation.starts: 64 → 3"),
-        ("evaluation.hard_every=2", "evaluation.hard_every: 1 → 2"),
+        ("pool.later=3", "pool.later: 48 → 3"),
         ("name=other", "name: 'checkerboard-small' → 'other'"),
         ("published.learned_by=5", "published.learned_by: not set → 5"),
         (
@@ -38,14 +37,10 @@ def test_what_makes_it_another_run(override, difference):
 
 FREELY = [
     "parallel.workers=3",
-    "parallel.strategy=steps",
-    "parallel.parallel_batch=false",
-    "parallel.parallel_cells=false",
-    "parallel.max_parallel_samples=1",
+    "parallel.strategy=sequential",
+    "parallel.memory_budget=1GB",
     "checkpoint.every_seconds=0.0",
     "checkpoint.every_epochs=3",
-    "parallel.memory_budget=1GB",
-    "parallel.pin=true",
 ]
 
 

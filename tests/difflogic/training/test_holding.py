@@ -7,6 +7,7 @@ import pytest
 
 from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.engine import oracle
+from difflogic.engine.search_buffers import FIRST_STARTS
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import Plan, held_out
@@ -32,7 +33,6 @@ HOLDING = (
     "pool.batch=2",
     "pool.later=6",
     "pool.steps=3",
-    "pool.tolerance=0.2",
     "training.seed=8",
 )
 """A plus that stays, which is found at epoch 90."""
@@ -138,7 +138,6 @@ def ticking(at):
         "perception.kernels=1",
         "update.gates=[16]",
         "update.wiring=random",
-        "finishing.starts=3",
     )
     tick = (Op.A_AND_NOT_B, at, at - 1)
     line = [(Op.A, channel - 1, channel) for channel in range(2, 16)]
@@ -171,7 +170,7 @@ def test_a_search_sees_what_goes_wrong_between_two_looks_and_later():
 
 
 def test_a_search_faces_all_damages_in_the_end():
-    config, plan = healing_plan("finishing.starts=4", "finishing.candidates=200")
+    config, plan = healing_plan("finishing.candidates=200")
     model = random_model(config, 4)
     finisher = finisher_of(model, plan)
     assert sorted(number for some in finisher._rounds() for number in some) == [*range(51)]
@@ -217,5 +216,5 @@ def test_fewer_damages_than_a_search_begins_with():
     config = growing(
         "task.hold=true", "task.heal=[4]", "automaton.boundary=zero", "training.epochs=10"
     )
-    assert config.finishing.starts > 1 + 1
+    assert FIRST_STARTS > 1 + 1
     trained(config)

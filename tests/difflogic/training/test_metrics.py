@@ -1,6 +1,5 @@
 import csv
 import io
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,10 +12,8 @@ from difflogic.training.metrics import (
     MetricsRow,
     Restart,
     Search,
-    count_given_up,
     from_csv,
     restarts,
-    tells_attempts,
     to_csv,
 )
 from difflogic.training.phases import PHASES
@@ -51,14 +48,13 @@ def test_columns():
         "search_candidates",
         "search_exact",
         "attempt",
-        "given_up",
     )
     assert to_csv([]) == ",".join(COLUMNS) + "\n"
 
 
 def test_what_was_not_measured_is_empty():
     text = to_csv([MetricsRow(1, 231.5, phase_seconds={"forward": 0.25})])
-    assert text.splitlines()[1] == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,,,,,,,,"
+    assert text.splitlines()[1] == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,,,,,,,"
 
 
 @given(st.lists(st.tuples(finite, finite, st.floats(0, 1), finite), max_size=5))
@@ -85,14 +81,14 @@ optional = st.none() | finite
 share = st.none() | st.floats(0, 1)
 count = st.integers(0, 2**53)
 search = st.none() | st.builds(Search, count, count, count, count, st.booleans())
-attempt = st.just((None, False)) | st.tuples(st.integers(1, 2**53), st.booleans())
+attempt = st.none() | st.integers(1, 2**53)
 
 
 @given(st.lists(st.tuples(finite, optional, share, finite, share, search, attempt), max_size=6))
 def test_a_file_comes_back_as_it_was_up_to_any_epoch(values):
     rows = [
         MetricsRow(
-            epoch, soft, hard, accuracy, dict.fromkeys(PHASES, seconds), decided, found, *begun
+            epoch, soft, hard, accuracy, dict.fromkeys(PHASES, seconds), decided, found, begun
         )
         for epoch, (soft, hard, accuracy, seconds, decided, found, begun) in enumerate(values, 1)
     ]
@@ -134,7 +130,7 @@ def test_a_file_of_before_has_no_shares_no_searches_and_no_attempts():
     history = from_csv(io.BytesIO(old.encode()), 2)
     assert [row.soft_loss for row in history] == [5.0, 3.0]
     assert {row.decided for row in history} == {row.search for row in history} == {None}
-    assert {(row.attempt, row.given_up) for row in history} == {(None, False)}
+    assert {row.attempt for row in history} == {None}
     last = MetricsRow(3, 1.0, decided=0.25, search=Search(7, 0, 0, 40, True), attempt=2)
     history.add(last)
     assert restarts(history) == [], "whether it started over there is not known"
@@ -157,8 +153,6 @@ def test_a_file_of_before_has_no_shares_no_searches_and_no_attempts():
         ("search_exact", "2"),
         ("attempt", "0"),
         ("attempt", "two"),
-        ("given_up", ""),
-        ("given_up", "2"),
     ],
 )
 def test_damaged_shares_searches_and_attempts_are_told(column, value):
@@ -171,31 +165,14 @@ def test_damaged_shares_searches_and_attempts_are_told(column, value):
 
 
 def test_learning_starts_over_where_the_attempt_changes():
-    given_up, last = (5, 12), 20
     rows = [
-        MetricsRow(
-            n,
-            1.0,
-            attempt=1 + sum(n > end for end in (*given_up, 15)),
-            given_up=n in (*given_up, last),
-        )
-        for n in range(1, last + 1)
+        MetricsRow(n, 1.0, attempt=1 + sum(n > end for end in (5, 12, 15))) for n in range(1, 21)
     ]
-    expected = [Restart(5, 2, True), Restart(12, 3, True), Restart(15, 4, False)]
+    expected = [Restart(5, 2), Restart(12, 3), Restart(15, 4)]
     assert restarts(rows) == expected
-    # Of a part, too: where one is given up at its end nothing has begun yet.
+    # Of a part, too: at its end nothing has begun yet.
     assert restarts(rows[4:12]) == expected[:1]
     assert restarts([]) == []
-
-
-def test_those_that_were_given_up_are_counted_where_all_are_recorded():
-    rows = [MetricsRow(n, 1.0, attempt=1 + n // 3, given_up=n % 3 == 2) for n in range(1, 9)]
-    for known, expected in ((0, 3), (1, 3), (2, None), (5, None), (8, None)):
-        found = [replace(row, attempt=None, given_up=False) for row in rows[:known]] + rows[known:]
-        assert count_given_up(found, abandon_after=2) == expected
-        assert tells_attempts(found) == (expected is not None)
-        assert count_given_up(found, abandon_after=0) == 0, "then none ever is"
-    assert count_given_up([], abandon_after=2) == 0
 
 
 def test_damage_after_the_epoch_does_not_matter():

@@ -38,12 +38,11 @@ def test_mixing(parameters, dtype):
 
 @precisions
 @pytest.mark.parametrize("scale", [0.0, 3.0, 9.0])
-@pytest.mark.parametrize("noisy", [False, True])
-def test_the_share_of_decided_gates_is_that_without_noise(scale, noisy, dtype):
+def test_the_share_of_decided_gates(scale, dtype):
     rng = np.random.default_rng(1)
     logits = rng.normal(scale=scale, size=(700, 16)).astype(dtype)
     soft = SoftGates(700, dtype)
-    soft.mix(transposed(logits), rng.gumbel(size=(16, 700)) if noisy else None)
+    soft.mix(transposed(logits))
     sure = gates.softmax(logits.astype(np.float64)).max(axis=1)
     assert soft.decided == (sure > gates.DECIDED).mean()
     assert scale or soft.decided == 0
@@ -75,18 +74,18 @@ def training(**changes):
     return TrainingConfig(**values)
 
 
-def adamw_by_the_paper(logits, gradients, rates, config):
-    """Loshchilov and Hutter 2019, algorithm 2, one number at a time, with a schedule."""
+def adamw_by_the_paper(logits, gradients, config):
+    """Loshchilov and Hutter 2019, algorithm 2, one number at a time."""
     logits = logits.astype(float).copy()
     for place in np.ndindex(*logits.shape):
         theta, m, v = logits[place], 0.0, 0.0
-        for t, (gradient, rate) in enumerate(zip(gradients, rates, strict=True), start=1):
+        for t, gradient in enumerate(gradients, start=1):
             g = min(max(gradient[place], -config.gradient_clip), config.gradient_clip)
             m = config.beta1 * m + (1 - config.beta1) * g
             v = config.beta2 * v + (1 - config.beta2) * g * g
             m_hat, v_hat = m / (1 - config.beta1**t), v / (1 - config.beta2**t)
-            theta -= rate * (
-                m_hat / (math.sqrt(v_hat) + config.epsilon) + config.weight_decay * theta
+            theta -= config.learning_rate * (
+                m_hat / (math.sqrt(v_hat) + 1e-8) + config.weight_decay * theta
             )
         logits[place] = theta
     return logits
@@ -97,7 +96,7 @@ CONFIGS = {
     "no decay": {"weight_decay": 0.0},
     "strong decay": {"weight_decay": 2.0, "learning_rate": 0.3},
     "clipped": {"gradient_clip": 0.01},
-    "no momentum": {"beta1": 0.0, "beta2": 0.0, "epsilon": 0.1},
+    "no momentum": {"beta1": 0.0, "beta2": 0.0},
 }
 
 
@@ -111,17 +110,16 @@ def test_steps_are_those_of_the_paper(name, parameters, dtype):
     mine = transposed(logits)
     optimizer = AdamW(mine, config)
     soft = SoftGates(parameters, dtype)
-    gradients, rates = [], []
-    for t in range(4 if parameters < 10 else 2):
+    gradients = []
+    for _ in range(4 if parameters < 10 else 2):
         coefficient_gradients = rng.normal(size=(parameters, 4)).astype(dtype)
         soft.mix(mine)
         probabilities = soft.probabilities.T.astype(np.float64)
         gradients.append(
             gates.mix_gradient(probabilities, coefficient_gradients.astype(np.float64))
         )
-        rates.append(config.learning_rate * 0.8**t)
-        optimizer.step(soft.probabilities, coefficient_gradients, rates[-1])
-    expected = adamw_by_the_paper(logits, gradients, rates, config)
+        optimizer.step(soft.probabilities, coefficient_gradients)
+    expected = adamw_by_the_paper(logits, gradients, config)
     # A step divides small gradients by their own size: rounding of one shows as a share of a step.
     atol = {"float32": 2e-4, "float64": 1e-9}[dtype] * config.learning_rate
     np.testing.assert_allclose(optimizer.logits.T, expected, atol=atol, rtol=ROUNDING[dtype])
@@ -131,12 +129,12 @@ def test_steps_are_those_of_the_paper(name, parameters, dtype):
 
 def test_clipping_bounds_each_element():
     # The first step of AdamW moves by g / (|g| + ε): the clip shows where it is of the size of ε.
-    config = training(gradient_clip=1e-3, epsilon=1e-3, weight_decay=0.0, learning_rate=1.0)
+    config = training(gradient_clip=1e-8, weight_decay=0.0, learning_rate=1.0)
     logits = np.zeros((16, 1))
     optimizer = AdamW(logits, config)
     soft = SoftGates(1, np.float64)
     soft.mix(logits)
-    optimizer.step(soft.probabilities, np.array([[1000.0, 0.0, 0.0, 0.0]]), 1.0)
+    optimizer.step(soft.probabilities, np.array([[1000.0, 0.0, 0.0, 0.0]]))
     # Ops that are 1 at (0, 0) are pulled down, the others up, all by the clipped amount.
     expected = np.where(gates.TRUTH_TABLES[:, 0] == 1, -0.5, 0.5)
     np.testing.assert_allclose(logits[:, 0], expected)
@@ -149,5 +147,5 @@ def test_without_gradient_only_decay_is_left():
     optimizer = AdamW(logits, config)
     soft = SoftGates(5, np.float64)
     soft.mix(logits)
-    optimizer.step(soft.probabilities, np.zeros((5, 4)), config.learning_rate)
+    optimizer.step(soft.probabilities, np.zeros((5, 4)))
     np.testing.assert_allclose(logits, before * 0.95, rtol=1e-15)

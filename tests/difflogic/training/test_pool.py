@@ -16,7 +16,7 @@ from difflogic.training.pool import HardRuns, OracleRuns, draw_pool
 from tests.difflogic.evaluation.naive import random_model
 from tests.difflogic.training.tiny import growing, resumed, tiny
 
-POOL = ("task.hold=true", "pool.batch=3", "pool.later=7", "pool.steps=4", "pool.tolerance=1")
+POOL = ("task.hold=true", "pool.batch=3", "pool.later=7", "pool.steps=4")
 
 
 def runs_of(config, model):
@@ -32,23 +32,18 @@ def oracle_runs_of(config, model):
 
 def samples_of(config, model, epochs=range(40)):
     task, runs = make_task(config), runs_of(config, model)
-    return [sample for epoch in epochs for sample in draw_pool(task, config, epoch, 0, runs)]
+    return [sample for epoch in epochs for sample in draw_pool(task, config, epoch, runs)]
 
 
 @pytest.mark.parametrize(
-    "overrides",
-    [
-        (),
-        ("task.heal=[2,3]", "pool.damage_from=0"),
-        ("task.heal=[2,3]", "pool.damage_from=0", "pool.damage_tries=5"),
-    ],
+    "overrides", [(), ("task.heal=[2,3]",), ("task.heal=[2,3]", "pool.damage_tries=5")]
 )
 def test_the_oracle_and_the_simulator_draw_the_same(overrides):
     config = growing(*POOL, *overrides)
     model, task = random_model(config, 3), make_task(config)
     for epoch in range(20):
-        found = list(draw_pool(task, config, epoch, 0, runs_of(config, model)))
-        expected = list(draw_pool(task, config, epoch, 0, oracle_runs_of(config, model)))
+        found = list(draw_pool(task, config, epoch, runs_of(config, model)))
+        expected = list(draw_pool(task, config, epoch, oracle_runs_of(config, model)))
         assert len(found) == len(expected) == 3
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one.start, other.start)
@@ -68,29 +63,27 @@ def test_states_are_those_of_the_run_from_the_training_step_on():
     assert pool_steps(config) == 4
 
 
-def test_damage_begins_at_its_epoch_and_takes_longer():
-    config = growing(*POOL, "task.heal=[2]", "pool.damage_from=10")
-    model = random_model(config, 3)
-    assert max(sample.step for sample in samples_of(config, model, range(10))) <= 4
-    later = samples_of(config, model, range(10, 50))
-    assert {sample.step for sample in later} == set(range(1, 8))
+def test_damaged_samples_take_longer():
+    config = growing(*POOL, "task.heal=[2]")
+    samples = samples_of(config, random_model(config, 3))
+    assert {sample.step for sample in samples} == set(range(1, 8))
     assert pool_steps(config) == 7
     # Undamaged states come again and again, damaged ones in all places.
-    assert len({sample.start.tobytes() for sample in later}) > 20
+    assert len({sample.start.tobytes() for sample in samples}) > 20
 
 
 @pytest.mark.parametrize("tries", [1, 64])
 def test_damages_that_do_not_grow_back_are_looked_for(tries):
-    config = growing(*POOL, "task.heal=[2]", "pool.damage_from=0", f"pool.damage_tries={tries}")
+    config = growing(*POOL, "task.heal=[2]", f"pool.damage_tries={tries}")
     whole = np.ones((4, 5, 5), np.uint8)
     (places,) = make_task(config).patches.values()
     stubborn = [(whole * (1 - place)).tobytes() for place in places[:2]]
     asked = []
 
     class Healing:
-        def wrong(self, start, target, at):
-            asked.append(at)
-            return np.full(len(at), start.tobytes() in stubborn)
+        def is_wrong(self, start, target, step):
+            asked.append(step)
+            return start.tobytes() in stubborn
 
         def state(self, start, steps):
             return whole
@@ -98,38 +91,18 @@ def test_damages_that_do_not_grow_back_are_looked_for(tries):
     samples = [
         sample
         for epoch in range(60)
-        for sample in draw_pool(make_task(config), config, epoch, 0, Healing())
+        for sample in draw_pool(make_task(config), config, epoch, Healing())
     ]
     damaged = [sample.start.tobytes() for sample in samples if not sample.start.all()]
     assert len(damaged) > 50
     found = sum(start in stubborn for start in damaged)
     assert found == len(damaged) if tries > 1 else found < len(damaged) / 2
     # When it is looked at is when it is to have grown back.
-    checked = {at for at in asked if len(at) == 1}
-    assert checked == ({range(step, step + 1) for step in range(4, 8)} if tries > 1 else set())
-
-
-def test_a_run_that_has_lost_the_target_is_followed_no_further():
-    config = growing(*POOL, "pool.tolerance=0.2")
-    model, task = random_model(config, 3), make_task(config)
-
-    class Losing:
-        def wrong(self, start, target, at):
-            assert at == range(3, 11)
-            return np.array([5, 0, 6, 0, 0, 0, 0, 0])  # of 25 bits
-
-        def state(self, start, steps):
-            assert steps in (3, 4)
-            return start
-
-    assert len([*draw_pool(task, config, 5, 0, Losing())]) == 3
-    Losing.wrong = lambda self, start, target, at: np.full(len(at), 6)
-    assert not [*draw_pool(task, config, 5, 0, Losing())]
-    assert not samples_of(growing(*POOL, "pool.tolerance=0"), model)
+    assert set(asked) == (set(range(4, 8)) if tries > 1 else set())
 
 
 def test_a_resumed_run_goes_on_with_the_same_states():
-    config = growing(*POOL, "task.heal=[2]", "pool.damage_from=2", "finishing.every=0")
+    config = growing(*POOL, "task.heal=[2]", "finishing.every=0")
     resumed(config, 3, 7)
 
 

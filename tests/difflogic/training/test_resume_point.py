@@ -9,6 +9,8 @@ import pytest
 from difflogic.system.errors import RunDirectoryError
 from difflogic.training import checkpoint, resume_point
 from difflogic.training.checkpoint import checkpoints, write_checkpoint
+from difflogic.training.resume_point import find_resume_point
+from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.kill import results
@@ -83,10 +85,9 @@ def test_with_none_left_it_is_refused_with_all_reasons(run):
     assert "checkpoint-7.npz" in lines[1]
     assert "checkpoint-6.npz" in lines[2]
     assert lines[3].endswith(f"dct train {run / 'config.toml'}")
-    (run / "start.npz").write_bytes(model)
+    started = CONFIG.with_facts(start_sha256=64 * "a")
     with pytest.raises(RunDirectoryError, match=r"config\.toml --from .*run/start\.npz$"):
-        execute(CONFIG, run)
-    (run / "start.npz").unlink()
+        find_resume_point(RunDirectory(run), started, {}, print)
     assert (run / "model.npz").read_bytes() == model
     assert len(checkpoints(run)) == 2
 

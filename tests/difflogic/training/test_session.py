@@ -386,9 +386,7 @@ def test_metrics_that_cannot_be_read_leave_the_earlier_checkpoint(half, whole, d
 
 def test_the_model_file_does_not_tell_how_it_was_computed(tmp_path, whole):
     """Whole files are equal, and the run's own configuration keeps what was asked for."""
-    asked = config(
-        "parallel.workers=3", "parallel.parallel_cells=false", "checkpoint.every_epochs=5"
-    )
+    asked = config("parallel.workers=3", "parallel.strategy=samples", "checkpoint.every_epochs=5")
     execute(asked, tmp_path / "run")
     assert (tmp_path / "run" / "model.npz").read_bytes() == (whole / "model.npz").read_bytes()
     assert load_config(tmp_path / "run" / "config.toml") == asked

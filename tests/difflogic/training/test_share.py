@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from difflogic.config import load_config
 from difflogic.model.model import Model
+from difflogic.scale.verification.checks import room_for
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.system.ranks.threads import ThreadRanks
@@ -62,7 +63,7 @@ def test_ranks_and_workers_give_the_bits_of_one(strategy):
     "overrides",
     [
         # Several waves for each rank, whose slots wait for those of the ranks before.
-        ["training.batch=8", "parallel.max_parallel_samples=1"],
+        ["training.batch=8", f"parallel.memory_budget={room_for(tiny(), 1, 1)}"],
         ["training.batch=2", "automaton.fire_rate=0.6"],
         ["training.batch=3", "training.later_steps=3"],
     ],
@@ -73,7 +74,7 @@ def test_waves_masks_and_idle_ranks_change_no_bit(overrides):
 
 
 def test_a_search_that_ranks_share_finds_the_same():
-    config = growing("finishing.every=2", "finishing.adopt=true", "finishing.candidates=300")
+    config = growing("finishing.every=2", "finishing.candidates=300")
     assert shared(config, 2, 5) == lead(config, ALONE, 5)
 
 
@@ -86,7 +87,7 @@ def test_ranks_prove_and_polish_together():
 
 def test_random_starts_of_a_search_are_shared_out():
     """Several samples to a gradient: each rank differentiates its own."""
-    settings = ["finishing.every=1", "finishing.candidates=100", "finishing.starts=5"]
+    settings = ["finishing.every=1", "finishing.candidates=100"]
     for fire_rate in (1, 0.6):
         config = tiny(*settings, f"automaton.fire_rate={fire_rate}")
         assert shared(config, 3, 2) == lead(config, ALONE, 2)
@@ -94,7 +95,7 @@ def test_random_starts_of_a_search_are_shared_out():
 
 @pytest.mark.parametrize("batch", [1, 5, 40])
 def test_samples_of_the_pool_are_shared_out(batch):
-    config = growing(f"pool.batch={batch}", "pool.tolerance=0.9", "finishing.every=0")
+    config = growing(f"pool.batch={batch}", "finishing.every=0")
     assert shared(config, 3, 2) == lead(config, ALONE, 2)
 
 
@@ -171,11 +172,11 @@ def test_code_that_rank_0_names_is_not_run_for_it():
 def test_ranks_are_sent_a_model_that_training_starts_from():
     """Its wiring is of another seed, which no configuration tells; it is begun anew with, too."""
     settings = ["training.batch=5", "training.restart_every=2", "finishing.every=2"]
-    saved = Model.create(tiny("training.seed=7", "perception.distinct_wiring=true"))
+    saved = Model.create(tiny("training.seed=7", "perception.directions=random"))
     start = StartModel.of(saved)
-    config = start.named_in(tiny(*settings, "perception.distinct_wiring=true"))
+    config = start.named_in(tiny(*settings, "perception.directions=random"))
     model = fitted(start.model, config, "saved")
     expected = lead(config, ALONE, 5, model)
     with in_threads(3, follow_all) as ranks:
         assert lead(config, ranks, 5, model) == expected
-    assert expected != lead(tiny(*settings, "perception.distinct_wiring=true"), ALONE, 5)
+    assert expected != lead(tiny(*settings, "perception.directions=random"), ALONE, 5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import tomllib
 
@@ -22,8 +23,7 @@ from difflogic.training.session import execute
 from difflogic.training.start_model import StartModel, fitted
 from difflogic.training.trainer import Trainer
 from tests.difflogic.evaluation.naive import random_model
-from tests.difflogic.training.test_growth import STAGED
-from tests.difflogic.training.tiny import growing, stop_after, tiny
+from tests.difflogic.training.tiny import stop_after, tiny
 
 EPOCHS = 8
 AGAIN = ("training.restart_every=3", "finishing.every=3", "training.weight_decay=0.0")
@@ -61,7 +61,7 @@ def test_it_starts_from_what_was_learned_and_names_it(source, started):
             trainer.step()
         np.testing.assert_array_equal(logits(started), trainer.model.logits)
     settings = tomllib.loads((started / "config.toml").read_text())
-    assert settings["training"]["start_from"] == digest
+    assert settings["run"] == {"start_sha256": digest}
     assert settings["training"]["seed"] == config().training.seed
     kept = (started / "start.npz").read_bytes()
     assert kept == (source / "model.npz").read_bytes()
@@ -88,7 +88,7 @@ def test_the_same_command_goes_on_with_an_unfinished_run(source, started, tmp_pa
     train(config(), directory=path, source=source, should_stop=stop_after(3))
     train(config(), directory=path, source=source)
     np.testing.assert_array_equal(logits(path), logits(started))
-    with pytest.raises(RunDirectoryError, match=r"training\.start_from"):
+    with pytest.raises(RunDirectoryError, match=r"run\.start_sha256"):
         train(config(), directory=path)
 
 
@@ -120,10 +120,9 @@ def test_starting_over_goes_back_to_the_model(source):
     np.testing.assert_allclose(reference.model.logits, after, atol=1e-3)
 
 
-@pytest.mark.parametrize("form", ["truth-table", "polynomial"])
-def test_starting_over_begins_in_the_form_that_is_learned(source, form):
+def test_starting_over_begins_in_the_form_that_is_learned(source):
     first = StartModel.read(source / "model.npz")
-    settings = first.named_in(config(*AGAIN, f"training.form={form}"))
+    settings = first.named_in(config(*AGAIN, "training.form=truth-table"))
     model = fitted(first.model, settings, "source")
     reference = ReferenceTrainer(settings, model)
     with Trainer(settings, model) as trainer:
@@ -138,22 +137,6 @@ def test_starting_over_begins_in_the_form_that_is_learned(source, form):
             each._start_over_if_due()
         np.testing.assert_array_equal(trainer.model.logits, begun)
         np.testing.assert_allclose(reference.model.logits, begun, atol=1e-5)
-
-
-def test_a_model_that_grows_already_begins_with_the_pool():
-    with Trainer(growing(*STAGED)) as trainer:
-        while not (found := trainer.step().finished) or not found.grown:
-            pass
-        start = StartModel.of(trainer.model)
-    settings = start.named_in(growing(*STAGED, "finishing.from_epoch=1000"))
-    with Trainer(settings, fitted(start.model, settings, "grown")) as trainer:
-        assert trainer._attempt.pool_from == 0
-        assert trainer._hardening.at_full_strength
-        while not trainer.done:
-            result = trainer.step()
-        # Searches do not wait for epoch 1000.
-        assert result.finished
-        assert trainer.exact_epoch
 
 
 def test_logits_take_the_precision_that_is_asked_for(source):
@@ -173,7 +156,7 @@ def test_what_does_not_fit_is_named(source):
     assert "channels" not in text
 
 
-AROUND = ("perception.distinct_wiring=true", "perception.all_directions=true", "update.carry=3")
+AROUND = ("perception.directions=all", "update.carry=3")
 
 
 @pytest.mark.parametrize(
@@ -239,6 +222,38 @@ def test_a_run_whose_start_is_gone_is_refused(source, tmp_path, spoil, message):
     spoil(path / "start.npz")
     with pytest.raises(RunDirectoryError, match=message):
         train(resume=path)
+
+
+@pytest.mark.parametrize("name", ["start.npz", "config.toml"])
+def test_a_run_that_is_killed_as_it_begins_goes_on_or_is_none(
+    source, started, tmp_path, name, monkeypatch
+):
+    """Without a config.toml there is no run yet, and with it all is there that it needs."""
+    path, write = tmp_path / "run", os.replace
+
+    def killed(source, target, **more):
+        write(source, target, **more)
+        if str(target).endswith(name):
+            # Nothing is tidied up, and the lock stays.
+            left.update({each.name: each.read_bytes() for each in path.iterdir()})
+            raise KeyboardInterrupt
+
+    left = {}
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train(config(), directory=path, source=source)
+    monkeypatch.undo()
+    assert name in left
+    path.mkdir(exist_ok=True)
+    for each, content in left.items():
+        (path / each).write_bytes(content)
+    if name == "start.npz":
+        with pytest.raises(RunDirectoryError, match=r"holds no run, as it has no config\.toml"):
+            train(resume=path)
+        train(config(), directory=path, source=source, new=True)
+    else:
+        train(resume=path)
+    np.testing.assert_array_equal(logits(path), logits(started))
 
 
 def test_a_link_is_not_followed_in_a_run(source, tmp_path):

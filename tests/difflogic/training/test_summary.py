@@ -17,12 +17,11 @@ from tests.difflogic.training.tiny import tiny
 def trained():
     """A trainer after all its 3 epochs, and their history."""
     history = History()
-    with Trainer(tiny("training.epochs=3", "evaluation.hard_every=2")) as trainer:
+    with Trainer(tiny("training.epochs=3")) as trainer:
         while not trainer.done:
             result = trainer.step()
-            history.add(
-                MetricsRow(result.epoch, result.soft_loss, result.hard_loss, result.accuracy)
-            )
+            hard = (result.hard_loss, result.accuracy) if result.epoch != 2 else (None, None)
+            history.add(MetricsRow(result.epoch, result.soft_loss, *hard))
     return trainer, history
 
 
@@ -48,21 +47,14 @@ def test_it_tells_what_the_run_was_and_what_it_reached(trained):
 
 def test_it_tells_which_attempt_the_result_is_of(trained):
     assert "attempts" not in summarize(trained[0].config, *trained, resumed=0, processor=0.0)
-    asked = tiny(
-        "training.epochs=9",
-        "training.restart_every=4",
-        "finishing.every=2",
-        "training.abandon_after=2",
-        "training.abandon_above=1",
-    )
+    asked = tiny("training.epochs=9", "training.restart_every=4", "finishing.every=2")
     with Trainer(asked) as trainer:
-        rows = [MetricsRow(1, 1.0, attempt=1, given_up=True), MetricsRow(2, 1.0, attempt=2)]
         while not trainer.done:
             trainer.step()
-    found = summarize(asked, trainer, History(rows), resumed=0, processor=0.0)["attempts"]
-    assert found == {"begun": 3, "given_up": 1, "result": trainer._best.attempt + 1}
+    found = summarize(asked, trainer, History(), resumed=0, processor=0.0)["attempts"]
+    assert found == {"begun": 3, "result": trainer._best.attempt + 1}
     untrained = summarize(asked, Trainer(asked), History(), resumed=0, processor=0.0)
-    assert untrained["attempts"] == {"begun": 1, "given_up": 0, "result": 1}
+    assert untrained["attempts"] == {"begun": 1, "result": 1}
 
 
 def test_a_run_that_is_not_done_is_not_finished(trained):

@@ -1,15 +1,13 @@
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from difflogic.circuit import gates
 from difflogic.circuit.firing import draw_masks
-from difflogic.circuit.forms import FORMS as FORMS_OF
 from difflogic.engine import oracle
 from difflogic.model.model import Model
-from difflogic.search.finishing import Finished
+from difflogic.scale.verification.checks import room_for
 from difflogic.system.errors import TrainingError
 from difflogic.tasks import Task, draw_batch, make_task
 from difflogic.training.phases import PHASES
@@ -48,90 +46,50 @@ def test_a_seed_determines_a_run():
         "workers=5",
         "strategy=steps",
         "strategy=samples",
-        "parallel_batch=false",
-        "parallel_cells=false",
-        "max_parallel_samples=1",
-        "max_parallel_samples=2",
+        "strategy=cells",
+        "strategy=sequential",
+        "strategy=gates",
     ],
 )
 def test_sharing_does_not_change_a_bit(sharing, fire_rate):
     size = ("task.height=9", "training.batch=3", f"automaton.fire_rate={fire_rate}")
     expected, logits = train(tiny(*size), epochs=3)
-    overrides = (
-        {f"parallel.{sharing}", "parallel.workers=3"}
-        if "=2" not in sharing
-        else [f"parallel.{sharing}"]
-    )
-    found, other = train(tiny(*size, *sorted(overrides, reverse=True)), epochs=3)
+    found, other = train(tiny(*size, "parallel.workers=3", f"parallel.{sharing}"), epochs=3)
     assert numbers(found) == numbers(expected)
     np.testing.assert_array_equal(logits, other)
 
 
-FORMS = pytest.mark.parametrize("form", ["truth-table", "polynomial"])
 FOUR_NUMBERS = (
     "training.initial_logit=3",
     "training.initial_spread=0.5",
     "training.batch=3",
     "hardening.share=0.5",
     "hardening.to_epoch=0",
-    "hardening.temperature_sure=3",
-    "hardening.entropy=0.5",
+    "training.form=truth-table",
 )
 
 
-@FORMS
-def test_no_form_depends_on_the_workers(form):
-    config = (*FOUR_NUMBERS, f"training.form={form}", "task.height=9")
+def test_the_form_truth_table_does_not_depend_on_the_workers():
+    config = (*FOUR_NUMBERS, "task.height=9")
     expected, logits = train(tiny(*config), epochs=3)
     found, other = train(tiny(*config, "parallel.workers=3"), epochs=3)
     assert numbers(found) == numbers(expected)
     np.testing.assert_array_equal(logits, other)
 
 
-@FORMS
-def test_every_form_goes_on_from_a_state_bit_for_bit(form):
-    config = tiny(*FOUR_NUMBERS, f"training.form={form}")
-    state = resumed(config, 2, 5)[1].state()
+def test_the_form_truth_table_goes_on_from_a_state_bit_for_bit():
+    state = resumed(tiny(*FOUR_NUMBERS), 2, 5)[1].state()
     assert state["adamw_first"].shape == state["adamw_second"].shape == (4, 42)
 
 
-@FORMS
-def test_a_form_goes_on_from_the_circuit_of_another(form):
-    config = tiny(f"training.form={form}")
+def test_the_form_truth_table_goes_on_from_the_circuit_of_another():
+    config = tiny("training.form=truth-table")
     logits = np.random.default_rng(0).normal(size=(42, gates.OPS)).astype(np.float32)
     model = Model(Model.create(config).circuit, logits, config)
     with Trainer(config, model) as trainer:
         assert (trainer.model.logits != logits).any()
         np.testing.assert_array_equal(trainer.model.ops, model.ops)
         trainer.step()
-
-
-@FORMS
-def test_a_form_goes_on_from_what_a_search_found(form):
-    config = tiny(
-        *FOUR_NUMBERS, f"training.form={form}", "finishing.every=2", "finishing.adopt=true"
-    )
-    ops = np.arange(42, dtype=np.uint8) % gates.OPS
-    found = Finished(ops, False, wrong_before=9, wrong=1, wrong_fresh=1, candidates=5)
-    with Trainer(config) as trainer:
-        trainer._attempt.finisher = SimpleNamespace(finish=lambda *_: found)
-        for _ in range(2):
-            trainer.step()
-        np.testing.assert_array_equal(trainer.model.ops, ops)
-        logits = trainer.model.logits.T.copy()
-        four = FORMS_OF[form](config.training.initial_logit)
-        np.testing.assert_allclose(four.logits(four.numbers(logits)), logits, atol=1e-4)
-
-
-def test_hard_evaluation_does_not_touch_training():
-    always, logits = train(tiny(), epochs=5)
-    seldom, same = train(tiny("evaluation.hard_every=3"), epochs=5)
-    np.testing.assert_array_equal(logits, same)
-    assert [r.soft_loss for r in always] == [r.soft_loss for r in seldom]
-    assert [r.hard_loss is None for r in seldom] == [False, True, True, False, True]
-    assert [r.accuracy is None for r in seldom] == [False, True, True, False, True]
-    assert [r.hard_state is None for r in seldom] == [False, True, True, False, True]
-    assert seldom[3].hard_loss == always[3].hard_loss
 
 
 def test_warming_up_does_not_touch_training():
@@ -285,15 +243,13 @@ def test_cold_asks_the_cache(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("side", "most", "batch", "in_flight"),
-    [(8, "auto", 5, 5), (8, 2, 5, 2), (8, 9, 5, 5), (4, 1, 9, 4), (4, 5, 9, 8), (4, 7, 6, 6)],
+    ("side", "fits", "batch", "in_flight"),
+    [(8, 5, 5, 5), (8, 2, 5, 2), (4, 1, 9, 4), (4, 5, 9, 8), (4, 8, 6, 6)],
 )
-def test_samples_in_flight_are_whole_groups(side, most, batch, in_flight):
+def test_samples_in_flight_are_whole_groups(side, fits, batch, in_flight):
+    size = f"task.height={side}", f"task.width={side}"
     config = tiny(
-        f"task.height={side}",
-        f"task.width={side}",
-        f"training.batch={batch}",
-        f"parallel.max_parallel_samples={most}",
+        *size, f"training.batch={batch}", f"parallel.memory_budget={room_for(tiny(*size), fits, 1)}"
     )
     with Trainer(config) as trainer:
         assert trainer.plan.wave == in_flight

@@ -13,7 +13,6 @@ TINY = (
     "perception.kernels=2",
     "update.gates=[8,4,2]",
     "parallel.workers=1",
-    "evaluation.starts=5",
 )
 
 
@@ -36,7 +35,6 @@ GROWING = (
     "parallel.workers=1",
     "finishing.every=10",
     "finishing.candidates=4000",
-    "finishing.stop=true",
 )
 
 

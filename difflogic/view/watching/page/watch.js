@@ -16,7 +16,7 @@ const READS = Array.from({ length: 16 }, (_, op) => [op >> 2 !== (op & 3), ((op 
 const WORDS = { waiting: "waiting for the first epoch", running: "training", stopped: "stopped; it can be resumed", finished: "finished" };
 
 const find = (id) => document.getElementById(id);
-let run = null, netlist = null, rows = [], searches = [], starts = [], givenUp = 0, simulation = null, player = null, judge = null;
+let run = null, netlist = null, rows = [], searches = [], starts = [], simulation = null, player = null, judge = null;
 let soft = null, softQueued = false, held = 0, waiting = false;
 let circuit = null, exactEpoch = null, state = null;
 const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
@@ -167,7 +167,6 @@ function onRows(told) {
   rows = told.begins ? told.rows : rows.concat(told.rows);
   searches = told.begins ? told.searches : searches.concat(told.searches);
   starts = told.begins ? told.starts : starts.concat(told.starts);
-  givenUp = told.givenUp === null ? null : told.givenUp + (told.begins ? 0 : givenUp);
   const last = rows.at(-1);
   if (!last) return;
   const number = (value) => (value === null ? "–" : short(value));
@@ -176,7 +175,7 @@ function onRows(told) {
   find("hard-loss").textContent = number(rows.findLast((row) => row[2] !== null)?.[2] ?? null);
   find("decided-share").textContent = last[4] === null ? "–" : `${(100 * last[4]).toFixed(1)} %`;
   find("last-search").textContent = searchWords(searches.at(-1));
-  find("attempt").textContent = `${number(last[5])}${givenUp ? `, ${givenUp} given up` : ""}`;
+  find("attempt").textContent = number(last[5]);
   drawCurves();
 }
 

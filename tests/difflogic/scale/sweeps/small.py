@@ -18,7 +18,6 @@ TINY = (
     "automaton.steps=3",
     "perception.kernels=2",
     "update.gates=[8,4,2]",
-    "evaluation.starts=5",
     "training.epochs=20",
 )
 

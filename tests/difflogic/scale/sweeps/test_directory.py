@@ -1,11 +1,8 @@
 """The directory of a sweep: written, read back, and refused."""
 
-from dataclasses import replace
-
 import pytest
 
 from difflogic.scale.sweeps.directory import FILE, SweepDirectory
-from difflogic.scale.verification.checks import with_sections
 from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.scale.sweeps.small import question
 
@@ -48,21 +45,6 @@ def test_a_picture_of_ones_own_stays_when_its_file_is_gone(place, tmp_path):
     assert [c.config.task.target for c in after.variants] == [
         c.config.task.target for c in before.variants
     ]
-
-
-def test_a_question_that_an_earlier_version_took_is_read_back(place):
-    asked = question()
-    (variant,) = asked.variants
-    config = with_sections(
-        variant.config,
-        pool={"after_growth": True},
-        finishing={"every": 0},
-        training={"restart_every": 0},
-    )
-    place.write_question(replace(asked, variants=(replace(variant, config=config),)))
-    (found,) = place.read_question().variants
-    assert found.config.pool.after_growth
-    assert not found.config.finishing.every
 
 
 def test_seeds_are_added_to_the_same_question(place):

@@ -11,7 +11,7 @@ from difflogic.engine.rollout import Engine
 from difflogic.scale.verification import Finding, checks, equivalence, findings
 from difflogic.scale.verification.cases import IRREGULAR, SINGLE, SMALL, Case
 from difflogic.system.jit import JIT
-from difflogic.training.levers import Hardening
+from difflogic.training import trainer
 from tests.difflogic.training.tiny import tiny
 
 SMALL_CASES = [
@@ -88,17 +88,17 @@ def test_a_loss_at_another_step_fails(monkeypatch):
 
 
 def test_levers_that_depend_on_the_workers_fail(monkeypatch):
-    right = Hardening.pressure
+    def depends(config, coefficients, ops, epoch):
+        right(config, coefficients, ops, epoch)
+        if config.hardening.share:
+            coefficients += 1e-3 * next(calls)
 
-    def depends(self, probabilities, rate, epoch):
-        return right(self, probabilities, rate * (1 + 1e-3 * next(calls)), epoch)
-
-    calls = iter(range(10**6))
-    monkeypatch.setattr(Hardening, "pressure", depends)
+    right, calls = trainer.harden, iter(range(10**6))
+    monkeypatch.setattr(trainer, "harden", depends)
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.training_is_the_same_at_any_worker_count(tiny()))
     levers = checks.with_levers(tiny())
-    assert len(failures(checks.training_is_the_same_at_any_worker_count(levers))) == 7
+    assert len(failures(checks.training_is_the_same_at_any_worker_count(levers))) == 6
 
 
 def test_levers_leave_the_boards_of_life_alone():

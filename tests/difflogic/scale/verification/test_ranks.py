@@ -51,17 +51,10 @@ def test_ranks_of_a_world_take_part(monkeypatch):
 
 
 @pytest.mark.usefixtures("alone")
-def test_a_configuration_that_waits_for_searches_and_gives_up_is_compared(monkeypatch):
+def test_a_configuration_with_a_pool_that_starts_over_is_compared(monkeypatch):
     """Whose cut is one that other ranks accept."""
     monkeypatch.setattr(comparison, "EPOCHS", 2)
-    asked = growing(
-        "task.hold=true",
-        "pool.batch=2",
-        "pool.after_growth=true",
-        "pool.restart_every=20",
-        "training.restart_every=40",
-        "training.abandon_after=20",
-    )
+    asked = growing("task.hold=true", "pool.batch=2", "training.restart_every=40")
     assert all(finding.passed for finding in ranks_change_nothing(asked, (2,)))
 
 

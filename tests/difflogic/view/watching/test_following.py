@@ -19,7 +19,6 @@ SMALL = (
     "automaton.channels=2",
     "perception.kernels=2",
     "update.gates=[8,4,2]",
-    "evaluation.starts=4",
 )
 
 

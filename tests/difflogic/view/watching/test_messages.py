@@ -124,21 +124,16 @@ def test_the_newest_searches_of_a_long_run_are_told():
 
 def test_where_learning_started_over_is_told_once():
     feed, listener = Feed(), Told()
-    found = tuple(
-        replace(row, attempt=1 + (row.epoch > 4) + (row.epoch > 6), given_up=row.epoch == 4)
-        for row in rows(9)
-    )
+    found = tuple(replace(row, attempt=1 + (row.epoch > 4) + (row.epoch > 6)) for row in rows(9))
     heard = []
     for count in (3, 4, 5, 6, 7, 9):
         feed.offer(rows=found[:count])
         news = told(listener, feed)["rows"]
-        heard.append(([list(start) for start in news["starts"]], news["givenUp"]))
+        heard.append([list(start) for start in news["starts"]])
         assert news["rows"][-1][5] == found[count - 1].attempt
-    assert heard == [([], 0), ([], 1), ([[4, 2, True]], 0), ([], 0), ([[6, 3, False]], 0), ([], 0)]
+    assert heard == [[], [], [[4, 2]], [], [[6, 3]], []]
     news = told(Told(), feed)["rows"]
-    assert ([start[0] for start in news["starts"]], news["givenUp"]) == ([4, 6], 1)
-    feed.offer(rows=(*(replace(row, attempt=None) for row in found[:5]), *found[5:]))
-    assert told(Told(), feed)["rows"]["givenUp"] is None, "an earlier version began it"
+    assert [start[0] for start in news["starts"]] == [4, 6]
     feed.offer(rows=tuple(replace(row, attempt=row.epoch) for row in rows(3 * MOST_EVENTS)))
     starts = told(Told(), feed)["rows"]["starts"]
     assert (len(starts), starts[-1][0]) == (MOST_EVENTS, 3 * MOST_EVENTS - 1)

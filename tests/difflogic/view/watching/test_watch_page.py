@@ -33,7 +33,6 @@ SETTINGS = (
     "finishing.every=0",
     "training.restart_every=0",
     "parallel.workers=1",
-    "evaluation.starts=4",
 )
 TEXT = "document.querySelector('{}').textContent"
 STATUS = TEXT.format("#status")
