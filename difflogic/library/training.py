@@ -155,7 +155,7 @@ def train(
 
 def _say_how_it_is_wired(name: str, asked: Config, settings: Config, say: Say) -> None:
     """Say so if the wires of the model that a run starts from are not drawn as was `asked` for."""
-    changes = differing(asked.model_copy(update={"training": settings.training}), settings)
+    changes = differing(asked.model_copy(update={"run": settings.run}), settings)
     if changes:
         say(f"{name}: keeps its wires, and so how they were drawn:\n  " + "\n  ".join(changes))
 

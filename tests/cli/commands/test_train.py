@@ -137,7 +137,7 @@ class TestRun:
         assert summary["workers"] == 2
         assert set(summary["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
         assert summary["cpu"]["name"]
-        assert summary["scores"]["held_out"]["starts"] == 4
+        assert summary["scores"]["held_out"]["starts"] == 64
         assert summary["scores"]["best_epoch"] in (1, 2, 3)
         assert summary["seconds"]["compilation"] > 0
         assert summary["seconds"]["phases"]["forward"] > 0
