@@ -1,4 +1,4 @@
-"""Certificates as files, confirmed by the very checker that docs/certificates.md prints."""
+"""Certificates as files, confirmed by the very checker that docs/checkers.md prints."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.difflogic.logic.convergence.trained import (
     trained,
 )  # fmt: skip
 
-PAGE = Path(__file__).parents[3] / "docs" / "certificates.md"
+PAGE = Path(__file__).parents[3] / "docs" / "checkers.md"
 
 
 @pytest.fixture(scope="module")
