@@ -1,4 +1,4 @@
-"""Proofs by all cases as files, confirmed by the checker that docs/certificates.md prints.
+"""Proofs by all cases as files, confirmed by the checker that docs/checkers.md prints.
 
 And by both checkers what is shipped: a certificate of each circuit of the gallery.
 """
@@ -39,7 +39,7 @@ Check = Callable[..., tuple[bool, str]]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty directory but for the page's checkers."""
     found = tmp_path_factory.mktemp("checkers")
-    page = (DOCS / "certificates.md").read_text(encoding="utf-8")
+    page = (DOCS / "checkers.md").read_text(encoding="utf-8")
     sets, cases = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert cases.startswith("import hashlib, json, sys\n")
     assert cases.count("import") == 1

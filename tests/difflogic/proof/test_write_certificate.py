@@ -1,4 +1,4 @@
-"""Certificates as files, confirmed by the very checker that docs/certificates.md prints."""
+"""Certificates as files, confirmed by the very checker that docs/checkers.md prints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from difflogic.proof.write_certificate import write_certificate
 from difflogic.system.errors import CircuitError
 from tests.difflogic.proof.convergence.trained import NAMES, entangled, path, question, trained
 
-PAGE = Path(__file__).parents[3] / "docs" / "certificates.md"
+PAGE = Path(__file__).parents[3] / "docs" / "checkers.md"
 
 
 @pytest.fixture(scope="module")
