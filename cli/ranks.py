@@ -1,6 +1,6 @@
-"""`--ranks`: starts one run as several processes on this machine, and takes the part of one.
+"""`--ranks`: starts one run as several processes on this machine, and joins them.
 
-mpiexec.gforker, of MPICH's wheel, only forks: no port is opened, and no other machine reached.
+mpiexec.gforker, from MPICH's wheel, only forks: it opens no port and uses no other machine.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ GRACE = 10.0
 """Seconds that a rank has to save and end where what started it is gone."""
 
 OTHERS = "all others"
-THE_RUN = "the run: what it had saved goes on with dct train --resume "
+THE_RUN = "the run: continue from what it saved with dct train --resume "
 
 _NOISE = re.compile(rb"\[\d+\]\d+:Return code = ")
 """What mpiexec says of each rank that it ends."""
 
 
 def launch(ranks: int, lost: str = OTHERS) -> None:
-    """Run this command line again as so many ranks, and exit as they do, or as a signal asks.
+    """Run this command line again as several ranks, and exit as they do, or as a signal asks.
 
-    `lost` is what ends with one of them that ends too early. Raises ConfigError, in a launched rank
-    too: a command that launches itself there would go on doing so until no process is left.
+    `lost` says what is lost if a rank ends early. Raises ConfigError, in a launched rank too, which
+    would otherwise launch ranks without end.
     """
     from difflogic.errors import ConfigError
 
@@ -68,28 +68,28 @@ def launch(ranks: int, lost: str = OTHERS) -> None:
         raise ValueError(f"{ranks} ranks need no launcher")
     if LAUNCHED in os.environ:
         raise ConfigError(
-            "this process is a rank that dct has started, and starts no others: the launcher did "
-            f"not connect it to them. Leave --ranks out, or unset {LAUNCHED}"
+            "this process is already a rank started by dct, but the launcher did not connect it "
+            f"to the others: leave --ranks out, or unset {LAUNCHED}"
         )
     mpiexec = launcher(ranks)
     for _ in range(STARTS):
         code, stopped, said = _run([str(mpiexec), "-n", str(ranks), *_command()])
         if said or stopped or code == USAGE:
             break
-        note("MPI has not started")
+        note("MPI did not start")
     if stopped and not said:
         note("interrupted")
     whole = said.endswith(END) and code >= 0
     if not whole and not stopped:
         who = "a rank" if code >= 0 else mpiexec.name
-        note(f"error: {who} ended before its time, and with it {lost}")
+        note(f"error: {who} ended early, and with it {lost}")
     raise typer.Exit(stopped or (code if whole else FAILURE))
 
 
 def of_run(directory: object) -> str:
-    """Return what is lost with a run, and how it goes on; the directory is None if not known."""
+    """Return what is lost with a run, and how to resume it; the directory is None if unknown."""
     if directory is None:
-        return f"{THE_RUN}RUN, the directory of the run (dct runs lists them)"
+        return f"{THE_RUN}RUN, with a run directory (see dct runs)"
     return THE_RUN + shlex.quote(str(directory))
 
 
@@ -163,8 +163,8 @@ def launcher(ranks: int) -> Path:
     mpiexec = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
     if not mpiexec.is_file():
         raise ConfigError(
-            f"--ranks: no {mpiexec}, which comes with the wheel of MPICH: {MISSING}. With another "
-            f"MPI start them yourself: mpiexec -n {ranks} dct …"
+            f"--ranks: no {mpiexec}, which comes with MPICH's wheel: {MISSING}. With another MPI, "
+            f"start the ranks yourself: mpiexec -n {ranks} dct …"
         )
     return mpiexec
 
@@ -273,6 +273,6 @@ def check(config: Config, ranks: int, oversubscribe: bool) -> None:
     if threads > cores and not oversubscribe:
         each = "" if workers == "auto" else f" of {workers} workers each"
         raise ConfigError(
-            f"{ranks} ranks{each} on {cores} cores: they wait for each other at every step, and "
-            "whoever waits keeps another from working: start fewer, or give --oversubscribe"
+            f"{ranks} ranks{each} on {cores} cores: waiting ranks would slow the others down: "
+            "start fewer, or use --oversubscribe"
         )

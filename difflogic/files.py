@@ -64,7 +64,7 @@ def open_plain(path: Path, follow: bool = True) -> BinaryIO:
     file = open(path, "rb", opener=at_once)  # noqa: SIM115 - the caller closes it
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise OSError(errno.EINVAL, "no plain file: copy what it gives to a file first", str(path))
+        raise OSError(errno.EINVAL, "not a regular file: copy its output to one first", str(path))
     return file
 
 
@@ -114,7 +114,7 @@ def require_directory(path: Path) -> None:
     with suppress(FileNotFoundError):
         if not stat.S_ISDIR(path.lstat().st_mode):
             raise RunDirectoryError(
-                f"{path}: is no directory, or a link to one, which is not followed: move it away"
+                f"{path}: is not a directory, or a link, which dct does not follow: move it away"
             )
 
 
@@ -187,7 +187,7 @@ def check_output(
     if path.is_dir():
         raise RunDirectoryError(f"{path}: is a directory: name a file")
     if os.path.lexists(path) and not path.is_file():
-        raise RunDirectoryError(f"{path}: is no regular file: choose another path")
+        raise RunDirectoryError(f"{path}: is not a regular file: choose another path")
     if path.exists() and not force:
         raise RunDirectoryError(f"{path}: exists already: {remedy}")
     parent = path.absolute().parent

@@ -161,7 +161,7 @@ class Workers:
 def _usable_cores() -> list[int]:
     if not hasattr(os, "sched_setaffinity"):
         raise ConfigError(
-            "[parallel] pin: this system cannot keep threads to cores: set it to false"
+            "[parallel] pin: this system cannot pin threads to cores: set it to false"
         )
     return sorted(os.sched_getaffinity(0))
 

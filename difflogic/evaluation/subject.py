@@ -92,7 +92,7 @@ def require_lasting_target(task: Task) -> None:
                 "it needs a target that stays from every start and however cells update, and that "
                 f"of {task.name} stays from its own start, where all update in each step"
             )
-        raise InapplicableError(f"it needs a target that stays, and that of {task.name} does not")
+        raise InapplicableError(f"the target has to persist, but that of {task.name} does not")
 
 
 def require_any_grid(task: Task) -> None:

@@ -42,7 +42,7 @@ class Format:
             if name not in self.options:
                 takers = [format.name for format in FORMATS.values() if name in format.options]
                 raise ConfigError(
-                    f"{FLAGS[name]} means nothing to the format {self.name}, only to "
+                    f"{FLAGS[name]} does not apply to the format {self.name}, only to "
                     f"{', '.join(takers)}"
                 )
 

@@ -30,8 +30,8 @@ def write_golly(automaton: Automaton, rule: str | None = None) -> str:
     name = rule_name(automaton) if rule is None else rule
     if not re.fullmatch("[A-Za-z0-9_-]+", name):
         raise CircuitError(
-            f'"{name}" can be the name of no rule for Golly: name the file by letters, digits, - '
-            "and _ alone, such as Life.rule"
+            f'"{name}" is not a valid rule name for Golly: use only letters, digits, - and _ '
+            "in the file name, such as Life.rule"
         )
     values = _next_states(automaton)
     if values[0]:

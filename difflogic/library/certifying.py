@@ -13,8 +13,14 @@ from difflogic.files import check_output, write_whole
 from difflogic.formats.write_cases import write_cases
 from difflogic.formats.write_certificate import write_certificate
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.progress import (
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.library.simplifying import proved, simplify
-from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.convergence import (
     Bits,
@@ -87,7 +93,7 @@ class Certified:
             return write_certificate(automaton, self.findings[0])
         if self.cases is None or not self.proved:
             said = "nothing" if self.assurance is None else self.assurance.text
-            raise CircuitError(f"{self.source.name}: {said}: no certificate says more")
+            raise CircuitError(f"{self.source.name}: {said}: there is no stronger certificate")
         # A circuit's own file stays as it is, so that a checker can compare the two.
         small = live_part(automaton) if self.source.trained else automaton
         return write_cases(small, self.cases)
@@ -100,8 +106,8 @@ def certify(
     task: Config | str | None = None,
     all_sizes: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Certified:
     """Prove that every start ends in the target and stays, or find a state that does not.
@@ -116,7 +122,7 @@ def certify(
     a target.
     """
     loaded = load(source, allow_code=allow_code)
-    watched = Watched(progress, should_stop)
+    reporter = ProgressReporter(progress, should_stop)
     asked = _task_of(loaded, task)
     automaton = loaded.automaton
     for size in sizes:
@@ -132,7 +138,7 @@ def certify(
     seconds = SECONDS if time_limit is None else time_limit
     grids = sizes or [(automaton.height, automaton.width)]
     targets = _targets(automaton, asked)
-    small = _proved_equal(automaton, live_part(automaton), seconds, watched)
+    small = _proved_equal(automaton, live_part(automaton), seconds, reporter)
     findings = [by_sets(question(small, targets(*grid))) for grid in grids]
     if any(found.verdict is not Verdict.proved for found in findings):
         # Fewer gates lose less of what signals have in common.
@@ -143,18 +149,18 @@ def certify(
             if finding.verdict is not Verdict.proved:
                 findings[place] = decide(
                     question(simple, finding.question.target), seconds,
-                    lambda method, place=place: watched.update(  # type: ignore[misc]
+                    lambda method, place=place: reporter.update(  # type: ignore[misc]
                         GRIDS, place, len(grids), method
                     ),
                 )  # fmt: skip
     if not all_sizes:
         return Certified(loaded, tuple(findings))
-    squares, theorem = _all_sizes(small, targets, seconds, watched)
+    squares, theorem = _all_sizes(small, targets, seconds, reporter)
     return Certified(loaded, tuple(findings), squares=squares, theorem=theorem)
 
 
 def _all_sizes(
-    automaton: Automaton, targets: Targets, seconds: float, watched: Watched
+    automaton: Automaton, targets: Targets, seconds: float, reporter: ProgressReporter
 ) -> tuple[tuple[Size, ...], Theorem | None]:
     """Certify squares, and look for the theorem about all larger grids."""
     if automaton.boundary != "zero":
@@ -164,8 +170,8 @@ def _all_sizes(
     squares = []
     for size in found.table(SIDES, deadline):
         squares.append(size)
-        watched.update(SQUARES, len(squares), len(SIDES))
-    watched.update(SQUARES, len(squares), len(SIDES), "all larger grids")
+        reporter.update(SQUARES, len(squares), len(SIDES))
+    reporter.update(SQUARES, len(squares), len(SIDES), "all larger grids")
     return tuple(squares), found.theorem(deadline)
 
 
@@ -216,7 +222,7 @@ def _targets(automaton: Automaton, task: Task | None) -> Targets:
 
 
 def _proved_equal(
-    automaton: Automaton, small: Automaton, seconds: float, watched: Watched
+    automaton: Automaton, small: Automaton, seconds: float, reporter: ProgressReporter
 ) -> Automaton:
     """Return the smaller automaton, or the first itself if the two are not proved equal."""
-    return small if proved(automaton, small.circuit, seconds, watched).equal else automaton
+    return small if proved(automaton, small.circuit, seconds, reporter).equal else automaton

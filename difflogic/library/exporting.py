@@ -11,8 +11,8 @@ from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.formats.exporting import export as render
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.progress import ProgressCallback, ShouldStop, ignore_progress, never_stop
 from difflogic.library.simplifying import small_form
-from difflogic.library.watching import ShouldStop, Watch, never, unwatched
 from difflogic.logic.automaton import Automaton
 
 MOST_SIDE = 65536
@@ -51,8 +51,8 @@ def export(
     array: tuple[int, int] | None = None,
     force: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Exported:
     """Write a circuit for other tools, to `file` or, without one, to the result's `data`.
 

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 
 from difflogic.errors import CircuitError, ConfigError, did_you_mean
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.progress import (
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.library.simplifying import PROOF_SECONDS, small_form
-from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
 from difflogic.logic import inspection, sharing
 from difflogic.logic.deadline import NEVER, Deadline
 from difflogic.logic.inspection import Inspection, Limits, channel_number
@@ -34,8 +40,8 @@ def inspect(
     *,
     unsimplified: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Inspected:
     """Find out equations, symmetries, fixed points, and where the automaton settles.
 
@@ -48,10 +54,10 @@ def inspect(
         automaton = small_form(
             loaded, time_limit=time_limit, progress=progress, should_stop=should_stop
         )
-    watched = Watched(progress, should_stop)
+    reporter = ProgressReporter(progress, should_stop)
 
     def part(done: int, following: str) -> None:
-        watched.update("inspecting: part", done, PARTS, following)
+        reporter.update("inspecting: part", done, PARTS, following)
 
     return Inspected(loaded, inspection.inspect(automaton, limits or Limits(), part))
 
@@ -62,8 +68,8 @@ def share(
     *,
     unsimplified: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Shared:
     """Find what neighbouring cells compute alike, so that it can be computed once.
 
@@ -79,7 +85,7 @@ def share(
         automaton = small_form(
             loaded, time_limit=time_limit, progress=progress, should_stop=should_stop
         )
-    count = Watched(progress, should_stop).counting("sharing, steps done:")
+    count = ProgressReporter(progress, should_stop).counter("sharing, steps done:")
     steps = itertools.count(1)
     deadline = NEVER if time_limit is None else Deadline.after(time_limit)
     limits = ProofLimits(seconds=PROOF_SECONDS if time_limit is None else time_limit)
@@ -94,8 +100,8 @@ def channel_equation(
     *,
     unsimplified: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Equations:
     """Return the equations of one channel's next state, by its number, and nothing else.
 

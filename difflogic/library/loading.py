@@ -41,7 +41,7 @@ class Loaded:
         """Return the model. Raises ConfigError for a circuit, which has no logits."""
         if self.model is None:
             raise ConfigError(
-                f"{self.name}: is a circuit, and no model that was trained: name a run or a model"
+                f"{self.name}: is a circuit, not a trained model: name a run or a model"
             )
         return self.model
 

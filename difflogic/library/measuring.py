@@ -9,11 +9,20 @@ from typing import Any, Literal
 from difflogic import benchmark, evaluation, machine
 from difflogic.config import BENCHMARK, Config, load_config
 from difflogic.errors import ConfigError
+from difflogic.library.conditions import Conditions
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.simplifying import small_form
-from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.library.progress import (
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
+
+LARGE = Conditions(size=(4096, 4096))
+"""Conditions that a simulation is usually measured under."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +45,8 @@ def evaluate(
     *,
     starts: int | None = None,
     seed: int | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Evaluated:
     """Measure the hard circuit of a run or a model on starts that training never draws.
@@ -47,14 +56,14 @@ def evaluate(
     Raises what `load` raises, and ConfigError for a circuit without a model and for tests that do
     not exist or apply.
     """
-    loaded, watched = load(source, allow_code=allow_code), Watched(progress, should_stop)
+    loaded, reporter = load(source, allow_code=allow_code), ProgressReporter(progress, should_stop)
     if starts is not None and not 1 <= starts <= 65536:
-        raise ConfigError(f"{starts} starts: give 1 to 65536")
+        raise ConfigError(f"{starts} starts: must be from 1 to 65536")
     if seed is not None and not 0 <= seed < 2**63:
-        raise ConfigError(f"seed {seed}: give one from 0 to {2**63 - 1}")
+        raise ConfigError(f"seed {seed}: must be from 0 to {2**63 - 1}")
 
     def test(done: int, total: int, name: str) -> None:
-        watched.update("tests:", done, total, name)
+        reporter.update("tests:", done, total, name)
 
     model = loaded.require_model()
     found = evaluation.evaluate(model, tests, starts=starts, seed=seed, progress=test)
@@ -67,8 +76,8 @@ def bench(
     *,
     compare: benchmark.Comparison | None = None,
     repeat: int | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> benchmark.Report:
     """Measure training steps of a configuration, after a warm-up that compiles what it takes.
 
@@ -82,31 +91,29 @@ def bench(
     repeat = usual if repeat is None else repeat
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")
-    count = Watched(progress, should_stop).counting("steps measured:", repeat)
+    count = ProgressReporter(progress, should_stop).counter("steps measured:", repeat)
     return benchmark.run(settings, compare, repeat, count)
 
 
 def bench_simulation(
     source: Source | None = None,
-    size: tuple[int, int] = (4096, 4096),
+    conditions: Conditions = LARGE,
     *,
-    steps: int | None = None,
     repeat: int = simulation_benchmark.REPEAT,
     workers: int | Literal["auto"] = "auto",
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> simulation_benchmark.Report:
     """Measure the simulation of a circuit from a random start, by all engines.
 
-    That of a run or a model is simplified first; without a source it is the Game of Life, built
-    from its rule. Raises what `load` raises, ConfigError and ProofError.
+    The circuit of a run or a model is simplified first; without a source it is the Game of Life,
+    built from its rule. Raises what `load` raises, ConfigError and ProofError.
     """
-    if repeat < 1 or (steps is not None and steps < 1):
+    if repeat < 1 or conditions.steps == 0:
         raise ConfigError("measure at least once, and at least one step")
-    if source is None:
-        automaton = life_automaton()
-    else:
-        automaton = small_form(source, progress=progress, should_stop=should_stop)
+    loaded = load(life_automaton() if source is None else source)
+    automaton = conditions.automaton(loaded, "normal", progress=progress, should_stop=should_stop)
     count = machine.cpu_count() if workers == "auto" else workers
-    rounds = Watched(progress, should_stop).counting("measured:", repeat + 1)
-    return simulation_benchmark.run(automaton, *size, count, steps, repeat, rounds)
+    rounds = ProgressReporter(progress, should_stop).counter("measured:", repeat + 1)
+    size = automaton.height, automaton.width
+    return simulation_benchmark.run(automaton, *size, count, conditions.steps, repeat, rounds)

@@ -11,7 +11,13 @@ from difflogic.engine.hardware import MOST_CORES, Machine
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.reasons import Decision, explain
 from difflogic.errors import ConfigError
-from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.library.progress import (
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.scaling.costs import REPEAT, StepCosts, measure_costs
 from difflogic.scaling.curves import Curves, counts_between
 from difflogic.scaling.curves import simulate as replay_curves
@@ -72,8 +78,8 @@ def plan(
     measure: bool = True,
     simulate: tuple[int, int] | None = None,
     ranks: int | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Planned:
     """Decide how a configuration is trained, on this machine or a described one, and say why.
 
@@ -95,10 +101,10 @@ def plan(
     if simulate is not None and not 1 <= simulate[0] <= simulate[1] <= MOST_CORES:
         raise ConfigError(f"a simulation is for 1 to {MOST_CORES} workers, ascending")
     if measure:
-        count = Watched(progress, should_stop).counting("steps measured:", REPEAT)
+        count = ProgressReporter(progress, should_stop).counter("steps measured:", REPEAT)
         costs = measure_costs(settings, REPEAT, count)
     if simulate is not None and costs is not None:
-        count = Watched(progress, should_stop).counting("steps compared:", COMPARED)
+        count = ProgressReporter(progress, should_stop).counter("steps compared:", COMPARED)
         counts = counts_between(*simulate)
         curves = replay_curves(settings, found, costs, counts, COMPARED, count)
     reckoned = None

@@ -10,8 +10,8 @@ from difflogic.errors import ConfigError
 from difflogic.files import check_output, write_whole
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.measuring import evaluate
+from difflogic.library.progress import ProgressCallback, ShouldStop, ignore_progress, never_stop
 from difflogic.library.simplifying import small_form
-from difflogic.library.watching import ShouldStop, Watch, never, unwatched
 from difflogic.logic.automaton import Automaton
 from difflogic.tasks import task_class
 from difflogic.training.run_directory import saved_model
@@ -34,7 +34,7 @@ class Reported:
 def require_page(file: str | Path, force: bool = False) -> None:
     """Raise ConfigError or RunDirectoryError unless a page may be written there."""
     if Path(file).suffix not in SUFFIXES:
-        raise ConfigError(f"{file}: a report is a page: give the file a name that ends in .html")
+        raise ConfigError(f"{file}: the file name must end in .html")
     check_output(Path(file), force)
 
 
@@ -46,8 +46,8 @@ def report(
     tests: bool = True,
     force: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Reported:
     """Make a page in which a run, a model or a circuit runs, and which says how it was learned.

@@ -11,7 +11,13 @@ from difflogic.errors import ConfigError, ProofError, did_you_mean
 from difflogic.files import check_output, write_whole
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.library.progress import (
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.logic import berkeley_abc, simplification
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
@@ -55,7 +61,7 @@ class Simplified:
         """Return the automaton. Raises ProofError unless it is proved equal."""
         if not self.proved:
             raise ProofError(
-                f"{self.source.name}: the simplified circuit is not proved equal", self.proof
+                f"{self.source.name}: the simplified circuit could not be proved equal", self.proof
             )
         return self.automaton
 
@@ -91,8 +97,8 @@ def simplify(
     effort: str = "normal",
     *,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Simplified:
     """Make the circuit of a run, a model or a file small, and prove the result equal.
 
@@ -104,8 +110,8 @@ def simplify(
     """
     if effort not in simplification.EFFORTS:
         raise ConfigError(f'no effort "{effort}": {did_you_mean(effort, simplification.EFFORTS)}')
-    loaded, watched = load(source), Watched(progress, should_stop)
-    count = watched.counting(SIMPLIFYING)
+    loaded, reporter = load(source), ProgressReporter(progress, should_stop)
+    count = reporter.counter(SIMPLIFYING)
     steps, began = 0, time.perf_counter()
 
     def step() -> None:
@@ -118,7 +124,7 @@ def simplify(
     found = simplification.simplify(loaded.automaton, chosen, step, deadline)
     seconds = time.perf_counter() - began
     left = None if time_limit is None else max(time_limit - seconds, 0.0)
-    proof = proved(loaded.automaton, found.circuit, left, watched)
+    proof = proved(loaded.automaton, found.circuit, left, reporter)
     return Simplified(loaded, found, proof, seconds)
 
 
@@ -135,8 +141,8 @@ def compare_with_abc(
     found: Simplified,
     *,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Rival:
     """Let Berkeley's ABC simplify the circuit, without the channels that nobody reads, as ours was.
 
@@ -145,8 +151,8 @@ def compare_with_abc(
     began = time.perf_counter()
     circuit = berkeley_abc.simplify_with_abc(found.simplification.pruned)
     seconds = time.perf_counter() - began
-    watched = Watched(progress, should_stop)
-    return Rival(circuit, proved(found.source.automaton, circuit, time_limit, watched), seconds)
+    reporter = ProgressReporter(progress, should_stop)
+    return Rival(circuit, proved(found.source.automaton, circuit, time_limit, reporter), seconds)
 
 
 def prove(
@@ -154,8 +160,8 @@ def prove(
     against: Source | None = None,
     *,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Compared:
     """Prove two automata equal, or one and its simplified form, or find where they differ.
 
@@ -168,8 +174,8 @@ def prove(
         found = simplify(one, time_limit=time_limit, progress=progress, should_stop=should_stop)
         return Compared(one, load(found.automaton), found.proof, ())
     other = load(against)
-    watched = Watched(progress, should_stop)
-    proof = proved(one.automaton, other.automaton.circuit, time_limit, watched)
+    reporter = ProgressReporter(progress, should_stop)
+    proof = proved(one.automaton, other.automaton.circuit, time_limit, reporter)
     return Compared(one, other, proof, tuple(differences(one.automaton, other.automaton)))
 
 
@@ -178,8 +184,8 @@ def small_form(
     effort: str = "normal",
     *,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Automaton:
     """Return what other functions go on with.
 
@@ -196,9 +202,9 @@ def small_form(
 
 
 def proved(
-    automaton: Automaton, circuit: LogicCircuit, seconds: float | None, watched: Watched
+    automaton: Automaton, circuit: LogicCircuit, seconds: float | None, reporter: ProgressReporter
 ) -> Proof:
     """Compare a circuit with an automaton's, within so many seconds, or PROOF_SECONDS."""
-    count = watched.counting(PROVING, circuit.channels)
+    count = reporter.counter(PROVING, circuit.channels)
     limits = Limits(seconds=PROOF_SECONDS if seconds is None else seconds)
     return compare(automaton.circuit, circuit, automaton.visible, limits, count)

@@ -11,7 +11,7 @@ from pathlib import Path
 from difflogic.config import Config
 from difflogic.config.applying import without_effect
 from difflogic.errors import ConfigError, DctError, RunDirectoryError, TrainingError
-from difflogic.library.watching import Say, ShouldStop, never, unheard
+from difflogic.library.progress import MessageCallback, ShouldStop, ignore_message, never_stop
 from difflogic.sweeps.backends import Backend, LocalBackend
 from difflogic.sweeps.directory import SweepDirectory
 from difflogic.sweeps.execution import Execution, default_jobs
@@ -83,8 +83,8 @@ def sweep(
     scheduler: str | None = None,
     scheduler_timeout: float | None = None,
     progress: Callable[[SweepProgress], None] = lambda progress: None,
-    should_stop: ShouldStop = never,
-    say: Say = unheard,
+    should_stop: ShouldStop = never_stop,
+    say: MessageCallback = ignore_message,
     compile_for: Callable[[Config], None] = warm_up,
     allow_code: bool = False,
 ) -> Swept:
@@ -124,7 +124,7 @@ def _ask(
     """Return what is asked for, with what was asked for in an earlier sweep of that directory."""
     wanted = parse_seeds(seeds) if isinstance(seeds, str) else tuple(sorted(set(seeds or ())))
     if not all(0 <= seed < 2**63 for seed in wanted):
-        raise ConfigError(f"seeds are from 0 to {2**63 - 1}")
+        raise ConfigError(f"seeds must be from 0 to {2**63 - 1}")
     if config is None:
         if place is None:
             raise ConfigError(
@@ -132,13 +132,13 @@ def _ask(
                 "sweep's --dir"
             )
         if asked.overrides or asked.grid or asked.recipe:
-            raise ConfigError("settings need a CONFIG: an earlier sweep goes on with its own")
+            raise ConfigError("settings need a CONFIG: an earlier sweep keeps its own")
         question = place.read_question()
         place.load_code(question, allow_code)
         return question.with_seeds(wanted)
     is_earlier = place is not None and place.exists
     if not wanted and not is_earlier:
-        raise ConfigError("say which --seeds to train, such as --seeds 0-15")
+        raise ConfigError("give the seeds to train, such as --seeds 0-15")
     asked = replace(asked, config=config)
     question = ask(asked, wanted, allow_code=allow_code)
     if place is None:
@@ -159,7 +159,7 @@ def _backend(
     if name == "sequential" and jobs not in (None, 1):
         raise ConfigError(f"--backend sequential does one run at a time: not {jobs}")
     if jobs is not None and jobs < 1:
-        raise ConfigError(f"{jobs} runs at a time: give at least 1")
+        raise ConfigError(f"{jobs} runs at a time: must be at least 1")
     if name == "dask":
         from difflogic.sweeps.cluster import TIMEOUT, DaskBackend
 
@@ -177,7 +177,7 @@ class _Sweep:
     backend: Backend
     progress: Callable[[SweepProgress], None]
     should_stop: ShouldStop
-    say: Say
+    say: MessageCallback
 
     def run(self, compile_for: Callable[[Config], None]) -> Swept:
         """Do what is missing, and write the tables."""
@@ -227,7 +227,7 @@ class _Sweep:
             now = time.monotonic()
             if not stopping and self.should_stop():
                 stopping, give_up = True, now + GRACE_SECONDS
-                self.say("stopping: the runs save where they are …")
+                self.say("stopping: the runs are saving …")
                 execution.stop()
             if now > give_up:
                 execution.abandon()

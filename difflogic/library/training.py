@@ -13,7 +13,7 @@ from difflogic.config.applying import without_effect
 from difflogic.errors import ConfigError, RunDirectoryError
 from difflogic.files import for_shell
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.watching import Say, ShouldStop, never, unheard
+from difflogic.library.progress import MessageCallback, ShouldStop, ignore_message, never_stop
 from difflogic.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
 from difflogic.training.compatibility import differing, without_foreign_results
@@ -108,8 +108,8 @@ def train(
     source: Source | None = None,
     begin: Callable[[Session], None] = warm_up,
     progress: Callable[[StepResult], None] | None = None,
-    should_stop: ShouldStop = never,
-    say: Say = unheard,
+    should_stop: ShouldStop = never_stop,
+    say: MessageCallback = ignore_message,
     allow_code: bool = False,
     ranks: Ranks = ALONE,
 ) -> Trained:
@@ -136,7 +136,7 @@ def train(
     """
     settings = resolve(config, overrides, recipe, resume=resume, allow_code=allow_code)
     if source is not None and resume is not None:
-        raise ConfigError("a run that is resumed has the model that it started from: name no other")
+        raise ConfigError("a resumed run keeps the model that it started from: name no other")
     start = None if source is None else start_model(source)
     if start is not None:
         asked, settings = settings, start.named_in(settings)
@@ -154,7 +154,7 @@ def train(
         return Trained(run.path, session.summary)
 
 
-def _say_how_it_is_wired(name: str, asked: Config, settings: Config, say: Say) -> None:
+def _say_how_it_is_wired(name: str, asked: Config, settings: Config, say: MessageCallback) -> None:
     """Say so if the wires of the model that a run starts from are not drawn as was `asked` for."""
     changes = differing(asked.model_copy(update={"training": settings.training}), settings)
     if changes:
@@ -207,7 +207,7 @@ def open_run(
     """Return the directory of a run: one that is named, that of a run to resume, or a new one."""
     if resume is not None:
         if directory is not None:
-            raise ConfigError("a run that is resumed has its directory already: name no other")
+            raise ConfigError("a resumed run already has a directory: name no other")
         return RunDirectory(find_run(str(resume)))
     if directory is not None and not new:
         return RunDirectory.at(Path(directory))

@@ -189,7 +189,7 @@ class Task(ABC):
 
     @property
     def title(self) -> str:
-        """What `dct list` calls it: the name, and what matters most."""
+        """What `dct config list` calls it: the name, and what matters most."""
         return self.name
 
     @property

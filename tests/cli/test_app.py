@@ -153,31 +153,6 @@ def test_help_of_everything(dct: Callable[..., Any], flag: str) -> None:
     assert "Usage: dct verify circuit" in dct("verify", "circuit", flag).stdout
 
 
-def test_options_are_taken_by_their_earlier_names(
-    dct: Callable[..., Any], tiny: list[str], tmp_path: Path
-) -> None:
-    changes = [f"--set={change}" for change in tiny]
-    short = ["--epochs=1", "--quiet"]
-    for number, words in enumerate((["--run-dir=x0"], ["--run-dir", "x1"], ["--dir", "x2"])):
-        done = dct("train-checkerboard", "--config", "checkerboard-small", *changes, *short, *words)
-        assert done.exit_code == 0, done.stderr
-        assert (tmp_path / f"x{number}" / "model.npz").exists()
-    assert dct("train", "--config=checkerboard-small", *changes, *short).exit_code == 0
-    done = dct("sweep", "checkerboard-small", *changes, *short, "--seeds=0", "--jobs=1")
-    assert done.exit_code == 0, done.stderr
-    for command in ("train", "train-checkerboard", "sweep"):
-        shown = dct(command, "--help").stdout
-        assert "--dir" in shown
-        assert not any(old in shown for old in ("--run-dir", "--jobs", "--config"))
-
-
-def test_what_is_no_option_keeps_its_error(dct: Callable[..., Any]) -> None:
-    done = dct("list", "--jobs=1")
-    assert done.exit_code == 2
-    assert "--jobs" in done.stderr
-    assert dct("train", "--", "--config").exit_code == 2
-
-
 @pytest.mark.parametrize(
     ("typed", "found"),
     [
@@ -195,7 +170,7 @@ def test_the_shell_completes(typed: str, found: str) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["train", "--help"], ["config", "show"], ["list"]]
+    "arguments", [["--help"], ["train", "--help"], ["config", "show"], ["config", "list"]]
 )
 def test_results_that_cannot_be_printed_are_a_failure(arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:
@@ -215,5 +190,5 @@ def test_a_working_directory_that_is_gone_is_told(tmp_path: Path) -> None:
     gone = "import os, sys; os.rmdir(os.getcwd()); from cli.entry import main; main()"
     result = run_python("-c", gone, cwd=tmp_path)
     assert result.returncode == 2
-    told = "error: the working directory: no such file or directory: go to one that is there\n"
+    told = "error: the working directory: no such file or directory: change to one that exists\n"
     assert result.stderr == told

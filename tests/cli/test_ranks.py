@@ -335,7 +335,7 @@ def test_verify_compares_ranks_and_says_how_without_mpi(
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["verify", "equivalence", "--ranks", "1,x"], '"x" is no whole number from 1 to 64'),
+        (["verify", "equivalence", "--ranks", "1,x"], '"x" is not a whole number from 1 to 64'),
         (["verify", "equivalence", "--ranks", "3,3"], "has a number twice"),
         (["bench", "--ranks", "2", "--workers", "1,2"], "--workers and --ranks both list"),
         (["bench", "--ranks", "2", "--profile"], "leave out what compares several"),

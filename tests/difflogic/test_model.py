@@ -231,7 +231,7 @@ def test_missing_file(tmp_path):
 
 
 def test_directory(tmp_path):
-    assert "is a directory: name the model.npz in it" in error(tmp_path)
+    assert "is a directory: name its model.npz" in error(tmp_path)
 
 
 def test_path_that_no_file_can_have(tmp_path):
@@ -253,7 +253,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     reader = threading.Thread(target=lambda: caught.append(error(tmp_path / "pipe")), daemon=True)
     reader.start()
     reader.join(20)
-    assert "no plain file: copy what it gives to a file first" in caught[0]
+    assert "not a regular file: copy its output to a file first" in caught[0]
 
 
 def test_larger_than_any_model(tmp_path):
@@ -272,10 +272,10 @@ def test_other_files(tmp_path, content):
 def test_other_archives(tmp_path):
     path = tmp_path / "model.npz"
     np.savez(path, weights=np.zeros(3))
-    assert "is an npz archive, but no model that dct saved" in error(path)
+    assert "is an npz archive, but not a model saved by dct" in error(path)
     for header in (b"{}", b"[]", b"not json", b"[" * 100_000, b'{"format": "other"}', b"{"):
         np.savez(path, header=np.frombuffer(header, np.uint8))
-        assert "is an npz archive, but no model that dct saved" in error(path)
+        assert "is an npz archive, but not a model saved by dct" in error(path)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_headers_that_are_no_text(saved, header, says):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"version": 3}, "is of format version 3, and this program reads up to 2: install a newer"),
+        ({"version": 3}, "has format version 3, but this program reads up to 2: install a newer"),
         ({"version": 0}, "format version 0 is none that ever was"),
         ({"version": "1"}, "format version '1' is none that ever was"),
         ({"version": True}, "format version True is none that ever was"),
@@ -443,7 +443,7 @@ def test_an_entry_twice(saved):
     path, _ = saved
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("logits", b"")
-    assert 'entry "logits" is missing or there more than once' in error(path)
+    assert 'entry "logits" is missing or not unique' in error(path)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

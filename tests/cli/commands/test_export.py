@@ -113,8 +113,8 @@ def test_comparable_files_have_the_same_inputs(dct: Any, source: str) -> None:
     (["-f", "verlog"], 'no format "verlog": did you mean "verilog"?'),
     (["-o", "x.txt"], '"x.txt": no format has files that end so'),
     ([], "choose a format with --format: json, verilog"),
-    (["-f", "c", "--array", "3x3"], "--array means nothing to the format c, only to verilog"),
-    (["-f", "c", "--comparable"], "--comparable means nothing to the format c"),
+    (["-f", "c", "--array", "3x3"], "--array does not apply to the format c, only to verilog"),
+    (["-f", "c", "--comparable"], "--comparable does not apply to the format c"),
     (["-f", "verilog", "--array", "3"], '--array "3": must be HxW'),
     (["-f", "verilog", "--array", "0x3"], "each from 1 to 65536"),
     (["-f", "verilog", "--array", "3x65537"], "each from 1 to 65536"),
@@ -194,7 +194,7 @@ def test_a_simplified_circuit_that_is_not_equal_is_never_written(
     result = dct("export", source, "-o", "x.v")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "NOT EQUAL" in result.stderr
-    assert "the simplified circuit is not proved equal; --unsimplified" in result.stderr
+    assert "the simplified circuit could not be proved equal; --unsimplified" in result.stderr
     assert not Path("x.v").exists()
     assert dct("export", source, "-o", "x.v", "--unsimplified").exit_code == 0
 

@@ -117,8 +117,8 @@ BAD = {
     "text": ("hello\n", "is neither a model nor a circuit in JSON"),
     "truncated": (OWN[:-20], "ends too early, it is only the beginning of a file: take another"),
     "truncated logicars": (FOREIGN[:500], "ends too early"),
-    "foreign": ('{"a": 1}', "is JSON, but no circuit that dct saved"),
-    "newer": (own(version=9), "is of format version 9, and this program reads up to 1: install"),
+    "foreign": ('{"a": 1}', "is JSON, but not a circuit saved by dct"),
+    "newer": (own(version=9), "has format version 9, but this program reads up to 1: install"),
     "own row": (gate(a=21), "gate 3 reads row 21, its own, which is a cycle"),
     "later row": (gate(b=25), "gate 3 reads row 25, of the later gate 7, which is a cycle"),
     "dangling row": (gate(b=999), "gate 3 reads row 999, which does not exist"),
@@ -130,7 +130,7 @@ BAD = {
     "channels": (own(channels=[1, 1]), "channel 1 is there 2 times"),
     "grid of nothing": (own(height=0), '"height": input should be greater than or equal to 1'),
     "huge grid": (own(width=10**9), '"width": input should be less than or equal to 65536'),
-    "NaN": (own(fire_rate=float("nan")), "holds NaN, which is no number of JSON"),
+    "NaN": (own(fire_rate=float("nan")), "holds NaN, which is not a JSON number"),
     "digits": (OWN.replace('"steps": 4', '"steps": ' + "3" * 9999), "thousands of digits"),
     "deep": ("[" * 99999, "is nested too deeply"),
     "huge": ("[" + "[]," * 200000 + "[]]", "more than any circuit that this program accepts"),
@@ -163,7 +163,7 @@ class TestBadInput:
                 ["own.json", "--format", "logicras"],
                 'no format "logicras": did you mean "logicars"?',
             ),
-            (["own.json", "--format", "logicars"], "is no circuit of logicars, which has the keys"),
+            (["own.json", "--format", "logicars"], "is not a logicars circuit: that has the keys"),
             (["rust.json", "--format", "dct"], "it looks like one of logicars, which dct import"),
             (["own.json", "--boundary", "zeros"], 'cannot be "zeros": did you mean "zero"?'),
             (["own.json", "--height", "0"], '"height": input should be greater than or equal to 1'),
@@ -190,4 +190,4 @@ class TestBadInput:
         os.mkfifo("pipe")
         result = dct("import", "pipe")
         assert result.exit_code == 2
-        assert "no plain file: copy what it gives to a file first" in result.stderr
+        assert "not a regular file: copy its output to a file first" in result.stderr

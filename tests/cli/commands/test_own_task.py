@@ -31,7 +31,7 @@ def run(dct: Dct, tmp_path: Path, forget: Callable[[], None]) -> Path:
     """A finished run that lies where nobody named a configuration."""
     (tmp_path / "here").mkdir()
     path = write(tmp_path / "here")
-    result = dct("train", str(path), "--run-dir", "run", "--quiet")
+    result = dct("train", str(path), "--dir", "run", "--quiet")
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "run" / "shift.py").read_text() == SOURCE
     (tmp_path / "here" / "shift.py").unlink()

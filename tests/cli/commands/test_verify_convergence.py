@@ -60,7 +60,7 @@ def test_json_of_several_sizes(dct: Dct) -> None:
 def test_a_refutation_is_shown(dct: Dct) -> None:
     result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "--size", "9x9")
     assert result.exit_code == 1
-    assert "shown again for ever, x and X where it is wrong" in result.stdout
+    assert "repeats at every step, with x and X where it is wrong" in result.stdout
     assert "  X.x#X.x#X\n" in result.stdout
 
 
@@ -109,7 +109,7 @@ class TestCertificate:
         result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "--size", "9x9",
                      "-o", "c.json")  # fmt: skip
         assert result.exit_code == 1
-        assert "c.json was not written: nothing is proved" in result.stderr
+        assert "c.json was not written: there is no proof" in result.stderr
         assert not (tmp_path / "c.json").exists()
 
     def test_of_a_proof_without_sets(self, dct: Dct, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ class TestOtherTasks:
     def test_an_untrained_life(self, dct: Dct, life: str) -> None:
         result = dct("verify", "convergence", life)
         assert result.exit_code == 1
-        assert "refuted: wrong in" in result.stdout
+        assert "fails on" in result.stdout
         found = dct("verify", "convergence", life, "--json").json["assurance"]
         assert (found["verdict"], found["scope"]) == ("refuted", "every case")
 
@@ -150,7 +150,7 @@ class TestOtherTasks:
         assert "in one target" in result.stderr
         result = dct("verify", "convergence", life, "-o", "c.json")
         assert result.exit_code == 1
-        assert "c.json was not written: nothing is proved" in result.stderr
+        assert "c.json was not written: there is no proof" in result.stderr
 
     def test_a_proof_by_all_cases_is_saved(self, dct: Dct, tmp_path: Path) -> None:
         circuit = str(Path(__file__).parents[3] / "docs" / "gallery" / "game-of-life.json")
@@ -255,7 +255,7 @@ def test_damage_that_stays(dct: Dct, tmp_path: Path) -> None:
     circuit, experiment = dot_of(tmp_path, Op.A)
     result = dct("verify", "convergence", circuit, "--task", experiment)
     assert result.exit_code == 1
-    assert "refuted: wrong at step 2" in result.stdout
+    assert "fails at step 2" in result.stdout
     found = dct("verify", "convergence", circuit, "--task", experiment, "--json")
     assert found.json["assurance"]["healing"] == []
 

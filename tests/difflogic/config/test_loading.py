@@ -311,7 +311,7 @@ def test_an_override_gives_a_missing_section(write):
         ("task.channels=5", 'no key "channels" in [task]: it belongs in [automaton]'),
         ("nam=x", 'no key "nam" at the top level: did you mean "name"?'),
         ("training.a.b=5", 'no key "a.b" in [training]: known: seed, epochs'),
-        ("training=5", "[training] is a section: name a key, as training.seed"),
+        ("training=5", "[training] is a section: name a key, such as training.seed"),
         ("update.gates=[8, 4", "the value is no valid TOML"),
         ("training.epochs=5\n[update]\nx=1", "the value is no valid TOML"),
         ("training.epochs=1\nbatch=2", "the value is no valid TOML"),
@@ -484,7 +484,7 @@ def test_wrong_files(write, change, says):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("a = \n", "no valid TOML: Invalid value (at line 1, column 5)"),
+        ("a = \n", "not valid TOML: Invalid value (at line 1, column 5)"),
         ("[task]\nkind = 'x'\nkind = 'y'\n", "(at line 3, column"),
         ("a = " + "9" * 5000, "no valid TOML"),
         ("a = " + "[" * 100_000, "nested too deeply"),
@@ -518,7 +518,7 @@ def test_a_pipe_is_refused_at_once(tmp_path):
 
 def test_deeply_dotted_keys_are_refused_before_they_are_parsed(write):
     path = write(".".join("a" * 100_000) + " = 1")
-    assert error(path) == f"{path}: no valid TOML: a key of more than 8 parts (at line 1)"
+    assert error(path) == f"{path}: not valid TOML: a key of more than 8 parts (at line 1)"
     value = "{" + ".".join("a" * 20_000) + " = 1}"
     assert "the value is no valid TOML" in error(overrides=[f"update.gates={value}"])
 
@@ -539,7 +539,7 @@ def test_directory(tmp_path):
 def test_unknown_name():
     assert error("checkerbord") == (
         'no configuration "checkerbord": did you mean "checkerboard"? '
-        "(a file of your own is named by its path, such as my.toml)"
+        "(for your own file give a path, such as my.toml)"
     )
     assert f"known: {', '.join(shipped_configs())} " in error("zzz")
 
@@ -571,7 +571,7 @@ def test_unreadable_file_by_simulation(write, monkeypatch):
         raise PermissionError(13, "no")
 
     monkeypatch.setattr(loading, "open_plain", refuse)
-    assert error(path) == f"{path}: may not be read: check the file's permissions"
+    assert error(path) == f"{path}: cannot be read: check the file's permissions"
 
 
 def test_a_form_of_gates_asks_for_what_it_needs():

@@ -29,14 +29,14 @@ def test_a_machine_is_described_by_a_text():
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", r'"" is no KEY=VALUE, such as cores=64'),
-        ("cores", r'"cores" is no KEY=VALUE'),
-        ("cores=0", r'cores: "0" is no whole number from 1 to 1024'),
+        ("", r'"" is not KEY=VALUE, such as cores=64'),
+        ("cores", r'"cores" is not KEY=VALUE'),
+        ("cores=0", r'cores: "0" is not a whole number from 1 to 1024'),
         ("cores=1e3", "cores: "),
         ("cores=٣", "cores: "),
         ("cores=99999999999999999999", "cores: "),
         ("core=4", 'no "core": did you mean "cores"'),
-        ("l2=1", r'l2: "1" is no number of bytes: give one such as'),
+        ("l2=1", r'l2: "1" is not a number of bytes: write it as'),
         ("memory=0GB", "memory: .* less than a byte"),
         ("line=65", "line: .* none of 16, 32, 64, 128 and 256"),
         ("vector=avx2", 'vector: no "avx2": did you mean "avx"'),

@@ -135,5 +135,5 @@ def test_runs_and_models_are_no_circuits(tmp_path):
 
 def test_other_json(tmp_path):
     (tmp_path / "x").write_text(json.dumps({"devices": {}}))
-    with pytest.raises(CircuitError, match="is JSON, but no circuit that dct saved"):
+    with pytest.raises(CircuitError, match="is JSON, but not a circuit saved by dct"):
         importing.read(tmp_path / "x")

@@ -228,5 +228,5 @@ def test_too_many_gates(monkeypatch):
 
 @pytest.mark.parametrize("data", [None, [], {}, {"perception": {}}, {"update": 1}, "x", 7])
 def test_other_json(data):
-    with pytest.raises(CircuitError, match="is no circuit of logicars, which has the keys"):
+    with pytest.raises(CircuitError, match="is not a logicars circuit: that has the keys"):
         parse(data)

@@ -94,7 +94,7 @@ def test_a_circuit_of_logicars_is_to_be_imported(tmp_path):
 def test_a_file_of_another_kind(tmp_path):
     (tmp_path / "x").write_text('{"scripts": {}}')
     message = problem(tmp_path / "x")
-    assert message.endswith("is JSON, but no circuit that dct saved")
+    assert message.endswith("is JSON, but not a circuit saved by dct")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
@@ -140,7 +140,7 @@ def test_a_pipe_is_not_waited_for(tmp_path, name):
     thread.start()
     thread.join(20)
     assert not thread.is_alive()
-    assert "no plain file: copy what it gives to a file first" in caught[0]
+    assert "not a regular file: copy its output to a file first" in caught[0]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="devices of POSIX")

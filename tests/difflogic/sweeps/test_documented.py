@@ -129,7 +129,7 @@ def test_workers_import_nothing_from_the_working_directory(tmp_path, backend):
     script.parent.mkdir()
     script.write_text("from cli.entry import main\nif __name__ == '__main__':\n    main()\n")
     arguments = [
-        "sweep", "checkerboard-small", "--seeds=0-2", "--jobs=2", f"--backend={backend}",
+        "sweep", "checkerboard-small", "--seeds=0-2", "--workers=2", f"--backend={backend}",
         f"--dir={tmp_path / 'sweep'}", *(f"--set={override}" for override in TINY),
     ]  # fmt: skip
     done = subprocess.run(
