@@ -141,7 +141,7 @@ def by_file(name: str) -> Format:
     if not fitting:
         suffixes = ", ".join(f"{format.suffix} ({format.name})" for format in FORMATS.values())
         raise ConfigError(
-            f'"{name}": no format has files that end so: choose one with --format, or end the '
-            f"name in one of {suffixes}"
+            f'"{name}": no format has this suffix: choose one with --format, or use one of '
+            f"{suffixes}"
         )
     return max(fitting, key=lambda format: len(format.suffix))

@@ -136,7 +136,7 @@ def test_sigterm_saves_and_says_how_to_go_on(
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=180)
     assert process.returncode == 143, err
-    assert "next       dct train --resume run " in out
+    assert "dct train --resume run\n" in out
     epochs = json.loads((tmp_path / "run" / "summary.json").read_text())["epochs"]
     assert (tmp_path / "run" / f"checkpoint-{epochs}.npz").exists()
 
@@ -164,7 +164,7 @@ def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
     stopped = dct(*command)
     assert stopped.exit_code == 1
     assert "no space left on device: free some space" in stopped.stderr
-    assert f"go on with: dct train --resume {run}" in stopped.stderr
+    assert f"continue with: dct train --resume {run}" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     assert not list(run.glob(".*"))
 

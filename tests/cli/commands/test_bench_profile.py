@@ -40,9 +40,9 @@ def test_a_profile(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--trace", "x.json"], "--trace writes what --profile found"),
-        (["--profile", "--workers", "1,2"], "looks at one setting"),
-        (["--profile", "--compare", "oracle"], "looks at one setting"),
+        (["--trace", "x.json"], "--trace needs --profile"),
+        (["--profile", "--workers", "1,2"], "measures one setting"),
+        (["--profile", "--compare", "oracle"], "measures one setting"),
         (["--profile", "--trace", "/no/such/place.json"], "/no/such/place.json"),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_trace_stays_out_of_the_new_run(tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
     found = dct(*TRAIN, "--dir=run", "--trace=run/model.npz")
     assert found.exit_code == 2
-    assert "--trace run/model.npz: is in the run's own directory" in found.stderr
+    assert "--trace run/model.npz: is inside the run's directory" in found.stderr
     assert list((tmp_path / "run").iterdir()) == []
 
 

@@ -153,7 +153,7 @@ class TestOutput:
     def test_life(self, dct: Dct, tmp_path: Path) -> None:
         Model.create(load_config("game-of-life-small")).save(tmp_path / "life.npz")
         result = dct("eval", "life.npz")
-        assert "of 512 neighbourhoods are wrong." in result.stdout
+        assert "of 512 neighbourhoods are wrong" in result.stdout
         assert "The soup first departs from the rule at step 1." in result.stdout
         assert "fault: does not apply: " in result.stdout
 

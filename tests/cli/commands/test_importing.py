@@ -49,7 +49,7 @@ class TestSuccess:
         assert (result.exit_code, result.stdout) == (0, "")
         assert "read from logicars: " in result.stderr
         assert (
-            "the file does not say, so this is assumed: --name rust --boundary zero --width 16 "
+            "assumed, as the file does not say: --name rust --boundary zero --width 16 "
             "--steps 20 --fire-rate 1 --start random --channels 0-1\n"
         ) in result.stderr
         found = read_circuit.read_circuit(Path("out.json"))
@@ -173,7 +173,7 @@ class TestBadInput:
                 "visible channel 0 is none of the circuit's 2 channels",
             ),
             (["own.json", "--name", "a b"], '"name": string should match pattern'),
-            (["own.json", "--json"], "name that one with --output"),
+            (["own.json", "--json"], "name one with --output"),
             (["own.json", "-o", "no/where.json"], "create the directory first, or write elsewhere"),
             (["own.json", "-o", "."], "is a directory: name a file"),
         ],

@@ -32,5 +32,5 @@ def test_none(dct: Dct) -> None:
     assert done.exit_code == 2
     assert "runs: no such directory" in done.stderr
     Path("runs").mkdir()
-    assert "holds no run yet" in dct("runs").stderr
+    assert "no runs yet" in dct("runs").stderr
     assert dct("runs", "--json").json == []

@@ -221,7 +221,7 @@ def test_a_sweep_that_is_cut_short_ends_in_the_same_table(
     _, err = process.communicate(timeout=180)
     if number == "SIGINT":
         assert process.returncode == 130, err
-        assert "go on with: dct sweep --dir cut" in err
+        assert "continue with: dct sweep --dir cut" in err
         assert "Traceback" not in err
         # All at work have saved.
         for path in (tmp_path / "cut").glob("*/seed*"):

@@ -169,7 +169,7 @@ class TestOtherTasks:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--size", "0x3"), "must be HxW"),
+        (("--size", "0x3"), "must be rows x columns"),
         (("--size", "4096x4096"), "from 1 to 256"),
         (("--task", "chess"), "chess"),
         (("--task", "letter-g"), "compares 0, 1, 2"),

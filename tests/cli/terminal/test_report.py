@@ -56,25 +56,27 @@ def test_scores() -> None:
     text = report.render(summary(), "runs/x")
 
     assert "soft loss 1.2500, hard loss 4, accuracy 99.20 %, best hard loss 0 at epoch 411" in text
-    assert "99.00 % of the cells right at step 20: 164 wrong of 16384 in 64 held-out starts" in text
-    assert "100 % of the cells right at step 40: 0 wrong" in text
-    assert "exact" not in text
-    assert "exact" in report.render(summary(held_out={"exact": True}), "runs/x")
+    assert "99.00 % of cells right at step 20: 164 of 16384 wrong, on 64 held-out starts" in text
+    assert "100 % of cells right at step 40: 0 of 16384 wrong" in text
+    assert "exact:" not in text
+    assert "exact: every cell is right" in report.render(
+        summary(held_out={"exact": True}), "runs/x"
+    )
 
 
 @pytest.mark.parametrize(
     ("verdict", "exact", "said"),
     [
-        ("proved", True, "for ever   proved for every start from step 18 on\n"),
-        ("open", True, "for ever   right on samples; proved for every"),
-        ("open", False, "for ever   proved for every"),
+        ("proved", True, "stability  proved for every start from step 18 on\n"),
+        ("open", True, "stability  right on samples; proved for every"),
+        ("open", False, "stability  proved for every"),
     ],
 )
 def test_what_is_proved(verdict: str, exact: bool, said: str) -> None:
     scores = summary(held_out={"exact": exact})["scores"]
     scores["assurance"] = {"verdict": verdict, "text": "proved for every start from step 18 on"}
     assert said in report.render(summary(scores=scores), "runs/x")
-    assert "for ever" not in report.render(summary(), "runs/x")  # of an earlier version
+    assert "stability" not in report.render(summary(), "runs/x")  # of an earlier version
 
 
 def test_what_polishing_gained() -> None:
@@ -89,17 +91,17 @@ def test_what_polishing_gained() -> None:
 def test_how_often_learning_began() -> None:
     found = {"begun": 3, "given_up": 0, "result": 3}
     text = report.render(summary(attempts=found), "runs/x")
-    assert "\nattempts   3; the circuit is of attempt 3\n" in text
+    assert "\nattempts   3; the circuit comes from attempt 3\n" in text
     text = report.render(summary(attempts=found | {"given_up": 2, "result": 1}), "runs/x")
-    assert "\nattempts   3, 2 given up; the circuit is of attempt 1\n" in text
+    assert "\nattempts   3, 2 abandoned; the circuit comes from attempt 1\n" in text
     text = report.render(summary(attempts=found | {"given_up": None}), "runs/x")
-    assert "\nattempts   3, how many were given up is not recorded; the circuit" in text
+    assert "\nattempts   3, abandoned ones not recorded; the circuit" in text
     assert "attempts" not in report.render(summary(), "runs/x")
 
 
 def test_since_when_a_picture_is_grown() -> None:
     grown = report.render(summary(pool_from=1500), "runs/x")
-    assert "\ngrown      right at step 20 after epoch 1500, where the pool began\n" in grown
+    assert "\ngrown      right at step 20 after epoch 1500, when the pool started\n" in grown
     growing = report.render(summary(pool_from=None), "runs/x")
     assert "\ngrown      not yet: no circuit was right at step 20\n" in growing
     assert "grown" not in report.render(summary(), "runs/x")
@@ -109,28 +111,69 @@ def test_where_the_run_is() -> None:
     assert "run        runs/x\n" in report.render(summary(), "runs/x")
 
 
+def next_step(text: str) -> list[str]:
+    """Return what a summary says to do next: a sentence, then commands."""
+    return [line.strip() for line in text.partition("next ")[2].splitlines()]
+
+
+RESUME = "dct train --resume runs/x"
+
+
 @pytest.mark.parametrize(
-    ("changes", "command"),
+    ("changes", "said", "commands"),
     [
-        ({"epochs_requested": 9999}, "dct train runs/x/config.toml --seed 24 "),
-        ({"experiment": "checkerboard-small"}, "dct train checkerboard --seed 23 "),
-        ({"epochs_requested": 50}, "dct train checkerboard "),
-        ({"experiment": "of-my-own", "epochs_requested": 5}, "dct train runs/x/config.toml "),
-        ({"held_out": {"exact": True}}, "dct eval runs/x "),
-        ({"interrupted": True}, "dct train --resume runs/x "),
-        ({"epochs_requested": 50, "start": {}}, "dct train checkerboard "),
+        (
+            {"epochs_requested": 9999},
+            "Not exact yet: resume this run, or try another seed",
+            [f"{RESUME} --epochs 19998", "dct train runs/x/config.toml --seed 24"],
+        ),
+        (
+            {"experiment": "checkerboard-small"},
+            "Not exact yet: resume this run, or train the full experiment",
+            [f"{RESUME} --epochs 1000", "dct train checkerboard --seed 23"],
+        ),
+        (
+            {"epochs_requested": 50},
+            "Not exact yet: resume this run, or train the full experiment",
+            [f"{RESUME} --epochs 100", "dct train checkerboard --seed 23"],
+        ),
+        (
+            {"experiment": "of-my-own", "epochs_requested": 5},
+            "Not exact yet: resume this run, or try another seed",
+            [f"{RESUME} --epochs 10", "dct train runs/x/config.toml --seed 24"],
+        ),
         (
             {"epochs_requested": 50, "start": {"seed": 1}},
-            "dct train checkerboard --seed 23 --from runs/x/start.npz ",
+            "Not exact yet: resume this run, or train the full experiment",
+            [
+                f"{RESUME} --epochs 100",
+                "dct train checkerboard --seed 23 --from runs/x/start.npz",
+            ],
         ),
         (
             {"experiment": "checkerboard-small", "start": {"seed": 1}},
-            "dct train runs/x/config.toml --seed 24 --from runs/x/start.npz ",
+            "Not exact yet: resume this run, or try another seed",
+            [
+                f"{RESUME} --epochs 1000",
+                "dct train runs/x/config.toml --seed 24 --from runs/x/start.npz",
+            ],
         ),
+        (
+            {"held_out": {"exact": True}},
+            "Exact: run all tests, or look at the circuit",
+            ["dct eval runs/x", "dct inspect runs/x"],
+        ),
+        ({"interrupted": True}, "Interrupted: resume this run", [RESUME]),
     ],
 )
-def test_the_next_command(changes: dict[str, Any], command: str) -> None:
-    assert f"next       {command}" in report.render(summary(**changes), "runs/x")
+def test_the_next_step(changes: dict[str, Any], said: str, commands: list[str]) -> None:
+    assert next_step(report.render(summary(**changes), "runs/x")) == [said, *commands]
+
+
+def test_quiet_leaves_out_the_times() -> None:
+    text = report.render(summary(), "runs/x", quiet=True)
+    assert "phase" not in text
+    assert "Not exact yet" in text
 
 
 def test_a_run_that_took_no_time_has_a_table() -> None:
@@ -164,25 +207,25 @@ def test_the_check_of_a_life_like_rule() -> None:
     run = summary()
     run["scores"]["exactness"] = {"counts": counts, "first_wrong_step": 12}
     text = report.render(run, "runs/x")
-    assert "           all 512 boards of 3×3 cells, step 1: 0 wrong of 4608\n" in text
+    assert "           all 512 boards of 3×3 cells, step 1: 0 of 4608 wrong\n" in text
     assert (
-        "random soup of 128×128 cells, step 300: 7 wrong of 4915200, the first at step 12\n" in text
+        "random soup of 128×128 cells, step 300: 7 of 4915200 wrong, the first at step 12\n" in text
     )
 
 
-def test_the_next_command_can_be_copied() -> None:
+def test_the_next_commands_can_be_copied() -> None:
     for directory in ("a run", "it's", "$(x)", "-x;y"):
         for changes in (
             {"epochs_requested": 9999},
             {"held_out": {"exact": True}},
             {"interrupted": True},
         ):
-            text = report.render(summary(**changes), directory)
-            command = text.partition("next       ")[2].partition("   (")[0]
-            assert directory in " ".join(shlex.split(command))
+            for command in next_step(report.render(summary(**changes), directory))[1:]:
+                assert directory in " ".join(shlex.split(command))
 
 
 def test_leave_to_run_code_is_part_of_what_to_try_next() -> None:
     for changes in ({"interrupted": True}, {"held_out": {"exact": True}}):
-        assert " runs/x --allow-code " in report.render(summary(**changes), "runs/x", True)
+        own = next_step(report.render(summary(**changes), "runs/x", True))
+        assert own[1].endswith(" runs/x --allow-code")
         assert "--allow-code" not in report.render(summary(**changes), "runs/x")
