@@ -24,7 +24,7 @@ from cli.errors import (
 )
 from cli.pausing import report_long_work
 
-PLAIN: dict[str, Any] = {
+WITHOUT_RICH: dict[str, Any] = {
     # Rich help would import rich, which takes longer than everything else here.
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
@@ -100,7 +100,7 @@ class LazyGroup(TyperGroup):
             return None
         target = getattr(importlib.import_module(entry.module), entry.target)
         if not isinstance(target, typer.Typer):
-            function, target = target, typer.Typer(**PLAIN)
+            function, target = target, typer.Typer(**WITHOUT_RICH)
             target.command(cmd_name, cls=Command)(function)
         return typer.main.get_command(target)
 
@@ -227,7 +227,7 @@ class Config(LazyGroup):
 def _group(cls: type[LazyGroup], help_text: str) -> typer.Typer:
     # Without a callback, Typer would take a group of one command for that command.
     return typer.Typer(
-        cls=cls, callback=lambda: None, help=help_text, no_args_is_help=True, **PLAIN
+        cls=cls, callback=lambda: None, help=help_text, no_args_is_help=True, **WITHOUT_RICH
     )
 
 
@@ -237,7 +237,7 @@ app = typer.Typer(
     name="dct", cls=Root, no_args_is_help=True,
     # Sub-commands inherit these.
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    **{**PLAIN, "add_completion": True},
+    **{**WITHOUT_RICH, "add_completion": True},
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from cli.app import PLAIN, Entry, LazyGroup
+from cli.app import WITHOUT_RICH, Entry, LazyGroup
 from cli.commands.bench_profile import refuse_beside_profile, show_profile
 from cli.commands.bench_several import Asked, show_ranks, show_several
 from cli.errors import FAILURE, note
@@ -58,7 +58,7 @@ class Bench(LazyGroup):
     }
 
 
-app = typer.Typer(cls=Bench, **PLAIN)
+app = typer.Typer(cls=Bench, **WITHOUT_RICH)
 
 
 @app.callback(invoke_without_command=True)

@@ -160,7 +160,7 @@ class Group:
 
     @property
     def worst(self) -> float:
-        """Largest difference; what is no number counts as infinite."""
+        """Largest difference; NaN counts as infinite."""
         return max(_or_infinite(finding.difference) for finding in self.findings)
 
     @property

@@ -34,7 +34,7 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def numbers(option: str, text: str | None, most: int) -> tuple[int, ...]:
-    """Return the numbers of a list such as 1,2,4, each from 1 to `most`; none if there is none."""
+    """Return the numbers of a list such as 1,2,4, each from 1 to `most`; none for None."""
     import typer
 
     if text is None:

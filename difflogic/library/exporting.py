@@ -56,19 +56,21 @@ def export(
 ) -> Exported:
     """Write a circuit for other tools, to `file` or, without one, to the result's `data`.
 
-    That of a run or a model is simplified and proved equal first, unless `unsimplified`. Without a
-    `format` the file's name decides. `comparable` gives the simplified and the unsimplified circuit
-    the same inputs and outputs, in formats that have such an option, and `array` is the default
-    height and width of a Verilog grid. An earlier file is only replaced with `force`.
+    The circuit of a run or a model is simplified and proved equal first, unless `unsimplified`.
+    Without a `format` the file's name decides. `comparable` gives the simplified and the
+    unsimplified circuit the same inputs and outputs, in formats with that option; `array` is the
+    default height and width of a Verilog grid. `force` overwrites an earlier file.
 
-    Raises what `load` raises; ConfigError for a format or an option that there is not; ProofError
-    if the simplified circuit is not proved equal; RunDirectoryError if it cannot be written.
+    Raises what `load` raises; ConfigError for an unknown format or option; ProofError if the
+    simplified circuit cannot be proved equal; RunDirectoryError if it cannot be written.
     """
     path = None if file is None else Path(file)
     chosen = choose_format(format, path)
     chosen.require(*(["interface"] if comparable else []), *(["array"] if array else []))
     if array is not None and not all(1 <= side <= MOST_SIDE for side in array):
-        raise ConfigError(f"a grid of {array[0]}×{array[1]} cells: each from 1 to {MOST_SIDE}")
+        raise ConfigError(
+            f"a grid of {array[0]}×{array[1]} cells: each side must be from 1 to {MOST_SIDE}"
+        )
     if path is not None:
         check_output(path, force)
     loaded = load(source)

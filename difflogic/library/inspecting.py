@@ -28,7 +28,7 @@ PARTS = 3
 
 @dataclass(frozen=True)
 class Inspected:
-    """What was found out, of the circuit as it was looked at."""
+    """The properties of a circuit."""
 
     source: Loaded
     inspection: Inspection
@@ -43,10 +43,10 @@ def inspect(
     progress: ProgressCallback = ignore_progress,
     should_stop: ShouldStop = never_stop,
 ) -> Inspected:
-    """Find out equations, symmetries, fixed points, and where the automaton settles.
+    """Find equations, symmetries, fixed points, and the states in which the automaton settles.
 
-    The circuit of a run or a model is simplified first, unless it shall stay `unsimplified`. Raises
-    what `load` raises, and ProofError if the simplified circuit is not proved equal.
+    The circuit of a run or a model is simplified first, unless `unsimplified`. Raises what `load`
+    raises, and ProofError if the simplified circuit cannot be proved equal.
     """
     loaded = load(source)
     automaton = loaded.automaton
@@ -103,10 +103,10 @@ def channel_equation(
     progress: ProgressCallback = ignore_progress,
     should_stop: ShouldStop = never_stop,
 ) -> Equations:
-    """Return the equations of one channel's next state, by its number, and nothing else.
+    """Return only the equations of one channel's next state, by its number.
 
-    Simplified as in `inspect`. Raises CircuitError, too, if there is no such channel, or none any
-    more.
+    Simplified as in `inspect`. Also raises CircuitError if there is no such channel, or if it was
+    dropped.
     """
     loaded = load(source)
     channel_number(loaded.automaton.circuit, channel)  # an error before the wait
@@ -117,7 +117,7 @@ def channel_equation(
         ).circuit
     if channel not in circuit.labels:
         raise CircuitError(
-            f"channel {channel} is dropped, as no visible one depends on it: see it with "
-            "--unsimplified"
+            f"channel {channel} was dropped, since no visible one depends on it: use "
+            "--unsimplified to see it"
         )
     return equations(circuit, [channel_number(circuit, channel)])

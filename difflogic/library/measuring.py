@@ -27,7 +27,7 @@ LARGE = Conditions(size=(4096, 4096))
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What the tests of a trained circuit counted."""
+    """The test results of a trained circuit."""
 
     source: Loaded
     results: Mapping[str, Any]
@@ -51,10 +51,9 @@ def evaluate(
 ) -> Evaluated:
     """Measure the hard circuit of a run or a model on starts that training never draws.
 
-    `tests` are those of `dct eval`, by default all that apply. `starts` replaces the number of
-    starts of each test, `seed` the training's for what is drawn. `allow_code` is that of `load`.
-    Raises what `load` raises, and ConfigError for a circuit without a model and for tests that do
-    not exist or apply.
+    `tests` are names as in `dct eval`, by default all that apply. `starts` is the number of starts
+    per test; `seed` is that of training by default. `allow_code` is that of `load`. Raises what
+    `load` raises, and ConfigError for a circuit file and for tests that do not exist or apply.
     """
     loaded, reporter = load(source, allow_code=allow_code), ProgressReporter(progress, should_stop)
     if starts is not None and not 1 <= starts <= 65536:
@@ -79,12 +78,11 @@ def bench(
     progress: ProgressCallback = ignore_progress,
     should_stop: ShouldStop = never_stop,
 ) -> benchmark.Report:
-    """Measure training steps of a configuration, after a warm-up that compiles what it takes.
+    """Measure training steps of a configuration, after a warm-up that compiles the kernels.
 
-    Of a configuration by its name or file steps have the published number of samples, where there
-    is one that the overrides do not change.
-    `compare` measures in turn with the sequential path or the NumPy oracle, and checks that the
-    results are equal. `repeat` steps are measured, by default as many as are usual.
+    A configuration given by name or file uses the published batch size, unless overrides change it.
+    `compare` alternates with the sequential path or the NumPy oracle, and checks that results are
+    equal. `repeat` is the number of steps to measure.
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides, BENCHMARK)
     usual = benchmark.REPEAT_WITH_ORACLE if compare == "oracle" else benchmark.REPEAT

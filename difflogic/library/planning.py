@@ -83,11 +83,11 @@ def plan(
 ) -> Planned:
     """Decide how a configuration is trained, on this machine or a described one, and say why.
 
-    `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. Unless `measure` is off some
-    training steps are measured here, on one worker, from which the time of a step follows.
-    `simulate` replays a step on numbers of workers between two, for each strategy, and measures it
-    on one and two to compare. `ranks` tells from which latency of the network on so many machines
-    pay. Raises ConfigError for what cannot be planned.
+    `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. Unless `measure` is false, some
+    training steps are measured here, on one worker, to predict the time of a step. `simulate`
+    replays a step on a range of worker counts, for each strategy, and compares it with measurements
+    on one and two. `ranks` estimates up to which network latency that many machines pay off. Raises
+    ConfigError for what cannot be planned.
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Machine.parse(machine) if isinstance(machine, str) else machine

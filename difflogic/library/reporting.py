@@ -1,4 +1,4 @@
-"""A run as one page that opens in any browser: `report`."""
+"""Runs as self-contained web pages: `report`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SUFFIXES = (".html", ".htm")
 
 @dataclass(frozen=True)
 class Reported:
-    """A page, and where it was written, if it was."""
+    """A page for a run."""
 
     source: Loaded
     automaton: Automaton
-    """As it runs in the page: simplified, and proved equal."""
+    """The automaton in the page: simplified, and proved equal."""
     page: str
     tested: bool
-    """Whether the tests of `evaluate` are in it."""
+    """Whether it has the tests of `evaluate`."""
 
 
 def require_page(file: str | Path, force: bool = False) -> None:
@@ -50,15 +50,14 @@ def report(
     should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Reported:
-    """Make a page in which a run, a model or a circuit runs, and which says how it was learned.
+    """Make a web page in which a run, a model or a circuit runs, and which shows how it learned.
 
-    It needs no server and no network. That of a run or a model is simplified and proved equal
-    first, and measured unless `tests` is false; `time_limit` is as in `simplify`. An earlier file
-    is only replaced with `force`. `allow_code` is that of `load`; the tests need it where a model's
-    task is not the program's own.
+    It needs no server and no network. The circuit of a run or a model is simplified and proved
+    equal first, and tested unless `tests` is false; `time_limit` is as in `simplify`. `force`
+    overwrites an earlier file. `allow_code` is that of `load`; the tests of custom tasks need it.
 
-    Raises what `load` raises; ConfigError for a file that is no page; ProofError if the simplified
-    circuit is not proved equal; RunDirectoryError if it cannot be written, or if the run's metrics
+    Raises what `load` raises; ConfigError for a wrong suffix; ProofError if the simplified circuit
+    cannot be proved equal; RunDirectoryError if the page cannot be written, or the run's metrics
     are damaged.
     """
     if file is not None:

@@ -1,4 +1,4 @@
-"""Simplifying circuits and proving them equal: `simplify`, `prove`, and what others go on with."""
+"""Simplifying circuits and proving them equal: `simplify`, `prove`, `small_form`."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from difflogic.logic.proof import prove as compare
 EffortName = Literal["low", "normal", "high"]
 
 SIMPLIFYING, PROVING = "simplifying, steps done:", "outputs proved:"
-"""What progress calls these parts."""
+"""Names of these parts in progress."""
 
 PROOF_SECONDS = 60.0
-"""After which a proof is given up, unless there is a time limit."""
+"""Time limit of a proof, unless another is given."""
 
 SEARCH_SHARE = 0.5
-"""Of a time limit, the search may take so much; the proof gets the rest."""
+"""Share of a time limit for the search; the proof gets the rest."""
 
 
 @dataclass(frozen=True)
 class Simplified:
-    """A circuit made small, and the proof that it does what it did."""
+    """A simplified circuit, and the proof that it is equal to the original."""
 
     source: Loaded
     simplification: simplification.Simplification
     proof: Proof
     seconds: float
-    """That the search took, without the proof."""
+    """Time of the search, without the proof."""
 
     @property
     def automaton(self) -> Automaton:
@@ -54,7 +54,7 @@ class Simplified:
 
     @property
     def proved(self) -> bool:
-        """Whether every channel that stays is proved to have the same next state as before."""
+        """Whether every remaining channel is proved to have the same next state as before."""
         return self.proof.equal
 
     def require_proved(self) -> Automaton:
@@ -66,10 +66,10 @@ class Simplified:
         return self.automaton
 
     def save(self, path: str | Path, *, force: bool = False, unproved: bool = False) -> None:
-        """Write the circuit as JSON, in place of an earlier file only with `force`.
+        """Write the circuit as JSON; `force` overwrites an earlier file.
 
-        Raises ProofError for one that is not proved, unless `unproved` asks for it by name, and
-        RunDirectoryError if it cannot be written.
+        Raises ProofError if it is not proved equal, unless `unproved`, and RunDirectoryError if it
+        cannot be written.
         """
         automaton = self.automaton if unproved else self.require_proved()
         check_output(Path(path), force)
@@ -79,13 +79,13 @@ class Simplified:
 
 @dataclass(frozen=True)
 class Compared:
-    """Whether two automata do the same."""
+    """Whether two automata are equal."""
 
     one: Loaded
     other: Loaded
     proof: Proof
     surroundings: tuple[str, ...]
-    """In what they differ apart from their circuits: boundary, fire rate, visible channels."""
+    """Differences apart from the circuits: boundary, fire rate, visible channels."""
 
     @property
     def equal(self) -> bool:
@@ -100,13 +100,12 @@ def simplify(
     progress: ProgressCallback = ignore_progress,
     should_stop: ShouldStop = never_stop,
 ) -> Simplified:
-    """Make the circuit of a run, a model or a file small, and prove the result equal.
+    """Simplify the circuit of a run, a model or a file, and prove the result equal.
 
-    `effort` is low, normal or high: a second, seconds, or a minute and more. The same circuit and
-    effort give the same circuit. With a `time_limit`, in seconds, search and proof together take
-    no longer, and a search that it cuts short returns what it has, which depends on the machine;
-    without one, a proof is given up after PROOF_SECONDS. Raises what `load` raises, and ConfigError
-    for another effort.
+    `effort` is low, normal or high: a second, seconds, or minutes. The same circuit and effort give
+    the same result. A `time_limit`, in seconds, is for search and proof together; a search that it
+    cuts short returns its best result, which depends on the machine. Without one, a proof stops
+    after PROOF_SECONDS. Raises what `load` raises, and ConfigError for an unknown effort.
     """
     if effort not in simplification.EFFORTS:
         raise ConfigError(f'no effort "{effort}": {did_you_mean(effort, simplification.EFFORTS)}')
@@ -187,11 +186,11 @@ def small_form(
     progress: ProgressCallback = ignore_progress,
     should_stop: ShouldStop = never_stop,
 ) -> Automaton:
-    """Return what other functions go on with.
+    """Return the automaton that other functions work on.
 
-    The circuit of a run or a model is simplified, and proved to do the same. A circuit's own file
-    is taken as it is, since its user chose what stands in it. Raises ProofError if the proof fails
-    or takes too long; `time_limit` is as in `simplify`.
+    The circuit of a run or a model is simplified and proved equal. A circuit file is taken as it
+    is, since its user chose its contents. Raises ProofError if the proof fails or takes too long;
+    `time_limit` is as in `simplify`.
     """
     loaded = load(source)
     if not loaded.trained:
@@ -204,7 +203,7 @@ def small_form(
 def proved(
     automaton: Automaton, circuit: LogicCircuit, seconds: float | None, reporter: ProgressReporter
 ) -> Proof:
-    """Compare a circuit with an automaton's, within so many seconds, or PROOF_SECONDS."""
+    """Compare a circuit with an automaton's, within `seconds` or PROOF_SECONDS."""
     count = reporter.counter(PROVING, circuit.channels)
     limits = Limits(seconds=PROOF_SECONDS if seconds is None else seconds)
     return compare(automaton.circuit, circuit, automaton.visible, limits, count)

@@ -27,43 +27,43 @@ BACKENDS = ("loky", "dask", "sequential")
 
 TICK_SECONDS = 0.125
 TABLE_SECONDS = 2.0
-"""Time between two updates of the tables while the sweep goes on."""
+"""Seconds between two updates of the tables."""
 
 GRACE_SECONDS = 30.0
-"""After a request to stop: time that runs have to save. An older checkpoint remains in any case."""
+"""Seconds that runs have to save after a request to stop. Older checkpoints remain anyway."""
 
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """A sweep at work."""
+    """The state of a sweep."""
 
     path: Path
     question: Question
     execution: Execution
     row: Row | None
-    """The run that has just ended; None if none has since the last time."""
+    """The run that has just ended, if any."""
 
 
 @dataclass(frozen=True)
 class Swept:
-    """A sweep's directory, and one row per run."""
+    """The result of a sweep: its directory, and a row per run."""
 
     path: Path
     question: Question
     rows: tuple[Row, ...]
     stopped: bool
-    """Whether `should_stop` ended it: another sweep of the directory goes on."""
+    """Whether `should_stop` ended it; a further sweep of the directory continues."""
     problem: str | None
-    """Why it could not go on, if workers were lost for good."""
+    """Why it had to stop, if workers were lost."""
 
     @property
     def results(self) -> list[VariantResult]:
-        """What each combination of settings came to, over its seeds."""
+        """The result of each combination of settings, over its seeds."""
         return aggregate(self.question, self.rows)
 
 
 def warm_up(config: Config) -> None:
-    """Compile once, here, what every worker process would compile for itself."""
+    """Compile here, once, what each worker process would otherwise compile."""
     alone = config.parallel.model_copy(update={"workers": 1})
     with Trainer(config.model_copy(update={"parallel": alone})) as trainer:
         if trainer.cold:
@@ -91,16 +91,15 @@ def sweep(
     """Train a configuration with many seeds, and with all combinations of some settings.
 
     `seeds` are numbers, or a text such as "0-15". `grid` lists values to try, as
-    ``section.key=v1,v2``. Without a `config` the earlier sweep of `directory` goes on, with other
-    seeds, too. `jobs` runs go on at a time, on processes here (loky), on a Dask cluster or one
-    after the other (sequential); a Dask scheduler has `scheduler_timeout` seconds to answer.
-    `progress` is called several times a second; where `should_stop` says yes the runs save, and
-    nothing is raised. `compile_for` compiles what a configuration needs before the first run.
-    `allow_code` runs the code of a task that is not the program's own, of the configuration or of
-    the earlier sweep.
+    ``section.key=v1,v2``. Without a `config`, continues the earlier sweep of `directory`; other
+    seeds are added. `jobs` runs train at a time: in local processes (loky), on a Dask cluster, or
+    one at a time (sequential). A Dask scheduler has `scheduler_timeout` seconds to answer.
+    `progress` is called several times a second; if `should_stop` returns true the runs save, and
+    nothing is raised. `compile_for` compiles kernels before the first run. `allow_code` allows the
+    code of a custom task, of the configuration or the earlier sweep, to run.
 
-    Call it from the main thread, below ``if __name__ == "__main__":`` as for all that starts
-    processes. Raises ConfigError, RunDirectoryError, and ClusterError where no cluster answers.
+    Call it from the main thread, below ``if __name__ == "__main__":``, as it starts processes.
+    Raises ConfigError, RunDirectoryError, and ClusterError if no cluster answers.
     """
     place = None if directory is None else SweepDirectory(Path(directory))
     asked = Asked("", tuple(overrides), tuple(grid), recipe)
@@ -121,7 +120,7 @@ def _ask(
     place: SweepDirectory | None,
     allow_code: bool,
 ) -> Question:
-    """Return what is asked for, with what was asked for in an earlier sweep of that directory."""
+    """Return the sweep asked for, merged with an earlier one in that directory."""
     wanted = parse_seeds(seeds) if isinstance(seeds, str) else tuple(sorted(set(seeds or ())))
     if not all(0 <= seed < 2**63 for seed in wanted):
         raise ConfigError(f"seeds must be from 0 to {2**63 - 1}")
@@ -180,7 +179,7 @@ class _Sweep:
     say: MessageCallback
 
     def run(self, compile_for: Callable[[Config], None]) -> Swept:
-        """Do what is missing, and write the tables."""
+        """Train the missing runs, and write the tables."""
         is_new, stopped, problem = not self.place.exists, False, None
         try:
             with RunLock(self.place.path):

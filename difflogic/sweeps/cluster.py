@@ -168,8 +168,8 @@ class DaskBackend:
         if wrong:
             worker, version = next(iter(wrong.items()))
             raise ClusterError(
-                f"{len(wrong)} of {len(versions)} workers have another version of dct than "
-                f"{__version__}, which is here: {worker} has {version}. Install the same"
+                f"{len(wrong)} of {len(versions)} workers do not have dct {__version__}, as "
+                f"here: {worker} has {version}. Install the same version"
             )
 
     def _compile(self) -> None:

@@ -183,7 +183,7 @@ def class_of(section: OwnSection) -> type[Task]:
         place, name = _parts(section.kind)
         what = "the file" if place.endswith(".py") else "the module"
         raise CodeNotAllowedError(
-            f'the task "{section.kind}" is code of its own, the class {name} in {what} {place}, '
+            f'the task "{section.kind}" is custom code, the class {name} in {what} {place}, '
             "which would run with all your rights: read it, then give --allow-code (in Python: "
             "allow_code=True)"
         )

@@ -253,7 +253,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     reader = threading.Thread(target=lambda: caught.append(error(tmp_path / "pipe")), daemon=True)
     reader.start()
     reader.join(20)
-    assert "not a regular file: copy its output to a file first" in caught[0]
+    assert "not a regular file: copy its output to one first" in caught[0]
 
 
 def test_larger_than_any_model(tmp_path):

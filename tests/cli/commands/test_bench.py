@@ -204,11 +204,11 @@ class TestShown:
             ),
             "arithmetic units": "2.0 vectors of 16 per cycle of one core, 3.1 GHz",
             "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
-            "store limit": "1.000 ms per step, of 20.0 bytes loaded and stored per gate and cell",
+            "store limit": "1.000 ms per step, at 20.0 bytes loaded and stored per gate and cell",
             "buffers": "0.96 MB per worker, 1.58 MB shared",
             "process": "202 MB at most",
-            "work": ("8 pieces per automaton step, 6 by one worker alone; 0.2 taken over per step"),
-            "noise": "unknown from 3 repeats: --repeat 10 tells it",
+            "work": ("8 pieces per automaton step, 6 on one worker only; 0.2 stolen per step"),
+            "noise": "unknown from 3 repeats: use --repeat 10",
         }
 
     def test_no_line_is_wider_than_a_terminal(self, shown: Callable[..., Any]) -> None:
@@ -253,7 +253,7 @@ class TestShown:
         assert below(text)["arithmetic peak"].endswith("on one core")
 
     @pytest.mark.parametrize(
-        ("share", "words"), [(0.0, "quiet"), (0.05, "usual"), (0.11, "busy"), (3.0, "busy")]
+        ("share", "words"), [(0.0, "quiet"), (0.05, "normal"), (0.11, "busy"), (3.0, "busy")]
     )
     def test_noise(self, share: float, words: str) -> None:
         assert words in bench.noise(share, 10)
@@ -266,7 +266,7 @@ class TestShown:
     def test_what_bounds_the_workers(self) -> None:
         found = Processors(logical=64, affinity=8, quota=1.5, physical=32, usable=1)
         assert bench.processors(found) == (
-            "64, 32 cores; 8 by CPU affinity; a quota of 1.5: 1 worker unless you say otherwise"
+            "64, 32 cores; 8 by CPU affinity; a quota of 1.5: 1 worker by default"
         )
         plain = Processors(logical=2, affinity=2, quota=None, physical=2, usable=2)
         assert bench.processors(plain) == "2, all cores: 2 workers by default"

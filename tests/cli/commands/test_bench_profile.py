@@ -28,7 +28,7 @@ def test_a_profile(tmp_path):
     assert any(line.split()[:2] == ["backward", "task"] for line in lines)
     assert "tracing costs" in lines[-1]
     assert json.loads(file.read_text())["traceEvents"]
-    assert f"trace in {file}" in found.stderr
+    assert f"saved {file}" in found.stderr
     data = json.loads(dct(*arguments, "--json").stdout)
     assert data["workers"] == 2
 
@@ -103,5 +103,5 @@ def test_a_trace_follows_no_link(tmp_path, monkeypatch):
     (tmp_path / "trace.json").symlink_to(tmp_path / "nowhere")
     found = dct(*TRAIN, "--dir=run", "--trace=trace.json")
     assert found.exit_code == 2
-    assert "is no regular file" in found.stderr
+    assert "is not a regular file" in found.stderr
     assert not (tmp_path / "run").exists()

@@ -122,7 +122,7 @@ def test_comparable_files_have_the_same_inputs(dct: Any, source: str) -> None:
     (["-f", "c", "--json"], "name one with --output"),
     (["-o", "missing/x.v"], "missing/x.v: cannot be written: no such file or directory"),
     (["-o", ".", "-f", "c"], ".: is a directory: name a file"),
-    (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is no regular file"),
+    (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is not a regular file"),
 ])  # fmt: skip
 def test_what_cannot_be_meant_is_refused(
     dct: Any, source: str, arguments: list[str], message: str

@@ -114,9 +114,9 @@ class TestBadExports:
     @pytest.mark.parametrize(
         ("circuit", "file", "says"),
         [
-            (crossed(), "x.rule", "2 channels matter to what is visible, and a rule for Golly has"),
+            (crossed(), "x.rule", "2 channels affect the visible ones, but a Golly rule has only"),
             (born(), "x.rule", "Golly does not compute regions that are empty"),
-            (EDGES.circuit, "a b.rule", 'the name of no rule for Golly: name the file by letters'),
+            (EDGES.circuit, "a b.rule", 'is not a valid rule name for Golly: use only letters'),
         ],
     )  # fmt: skip
     def test_golly(self, dct: Dct, circuit: LogicCircuit, file: str, says: str) -> None:

@@ -58,7 +58,7 @@ class TestSuccess:
 
     def test_what_is_assumed_can_be_given(self, dct: Dct) -> None:
         first = dct("import", "rust.json")
-        options = first.stderr.splitlines()[1].split("assumed: ")[1].split()
+        options = first.stderr.splitlines()[1].partition(": ")[2].split()
         again = dct("import", "rust.json", *options)
         assert again.stdout == first.stdout
         assert "assumed" not in again.stderr
@@ -126,7 +126,7 @@ BAD = {
     "outputs": (own(outputs=[0]), "2 channels need 2 outputs, not 1"),
     "op": (gate(op="NADN"), 'gate 3: "op" cannot be "NADN": did you mean "NAND"?'),
     "key": (own(heigth=3), 'there is no key "heigth" here: did you mean "height"?'),
-    "twice": (OWN.replace('"steps"', '"height"'), 'key "height" is there twice in the object'),
+    "twice": (OWN.replace('"steps"', '"height"'), 'key "height" occurs twice in the object'),
     "channels": (own(channels=[1, 1]), "channel 1 is there 2 times"),
     "grid of nothing": (own(height=0), '"height": input should be greater than or equal to 1'),
     "huge grid": (own(width=10**9), '"width": input should be less than or equal to 65536'),
@@ -190,4 +190,4 @@ class TestBadInput:
         os.mkfifo("pipe")
         result = dct("import", "pipe")
         assert result.exit_code == 2
-        assert "not a regular file: copy its output to a file first" in result.stderr
+        assert "not a regular file: copy its output to one first" in result.stderr

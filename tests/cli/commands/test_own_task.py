@@ -12,7 +12,7 @@ from difflogic.tasks import own
 from tests.difflogic.tasks.own_task import SOURCE, has_run, write
 
 Dct = Callable[..., Any]
-QUESTION = 'the task "shift.py:Shift" is code of its own'
+QUESTION = 'the task "shift.py:Shift" is custom code'
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_task_that_is_named_beside_a_run_gives_no_leave_to_the_run(
 ) -> None:
     result = dct("verify", "convergence", source, "--task", "checkerboard")
     assert result.exit_code == 2
-    assert "says itself what it was trained to do" in result.stderr
+    assert "has a task of its own: leave it out" in result.stderr
     assert not has_run(run)
 
 

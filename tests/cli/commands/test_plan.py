@@ -49,7 +49,7 @@ def test_a_plan_tells_whether_machines_pay():
     lines = {line.split("  ")[0]: line for line in found.stdout.splitlines()}
     assert "saved" in lines["machines"]
     assert "3 in sequence per step, 2 with 704 B of sums" in lines["messages"]
-    assert lines["pays"]
+    assert lines["pays off"]
     found = run(*OVERRIDES, "--small", "--ranks", "2", "--json")
     assert json.loads(found.stdout)["network"]["messages"] == 3
 

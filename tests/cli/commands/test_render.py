@@ -34,7 +34,7 @@ def test_what_is_refused(dct: Any) -> None:
         (("-o", "a.mp4"), "must end in .gif"),
         (("-o", "there.gif"), "--force"),
         (("-o", "a.gif", "--at", "x"), '--at "x"'),
-        (("-o", "a.gif", "--damage", "x"), "is no damage"),
+        (("-o", "a.gif", "--damage", "x"), "must be STEPS:Y,X,HxW"),
         (("-o", "a.gif", "--boundary", "open"), 'no boundary "open"'),
         ((), "output"),
     ):

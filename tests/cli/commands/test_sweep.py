@@ -61,7 +61,7 @@ def test_a_sweep_from_beginning_to_end(
 
     again = dct("sweep", "--dir", str(place), "--seeds=5")
     assert again.exit_code == 0, again.stderr
-    assert "4 of them done before" in again.stderr
+    assert "4 already done" in again.stderr
     assert f"sweep      {place}" in again.stdout
     rows = rows_of(place)
     assert [row["seed"] for row in rows] == ["0", "1", "5"] * 2
@@ -92,8 +92,8 @@ def test_the_table_is_for_people(dct: Callable[..., Any], question: list[str]) -
         (["checkerboard", "--seeds=3", "--backend=spark"], "spark"),
         (["checkerboard", "--seeds=3", "--dir=file"], "file"),
         (["checkerboard", "--seeds=3", "--dir=full"], "full: holds thesis.tex"),
-        (["--dir=full"], "no sweep is there"),
-        (["--dir=absent", "--seeds=3"], "absent: no sweep is there"),
+        (["--dir=full"], "is not a sweep"),
+        (["--dir=absent", "--seeds=3"], "absent: is not a sweep"),
         (["--dir=absent", "--epochs=3"], "settings need a CONFIG"),
     ],
 )

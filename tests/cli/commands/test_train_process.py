@@ -106,7 +106,7 @@ def test_ctrl_c_saves_and_exits_130(tmp_path: Path, tiny: list[str]) -> None:
     assert process.returncode == 130, err
     assert "interrupted after epoch" in err
     assert "Traceback" not in err
-    assert "dct train --resume run " in out
+    assert "dct train --resume run\n" in out
     run = tmp_path / "run"
     epochs = json.loads((run / "summary.json").read_text())["epochs"]
     assert len(read_metrics(run)) == epochs

@@ -23,5 +23,5 @@ def test_what_is_no_number_here(text: str) -> None:
 
 def test_numbers_without_an_upper_end() -> None:
     assert whole_number(-3)("-3") == -3
-    with pytest.raises(typer.BadParameter, match="from 1 up"):
+    with pytest.raises(typer.BadParameter, match="of at least 1"):
         whole_number(1)("0")

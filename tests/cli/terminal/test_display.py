@@ -40,7 +40,7 @@ def test_progress_keeps_what_the_last_check_found() -> None:
     progress.add(result(2))
     assert "finishing 12 → 3" in display.line(progress)
     progress.add(result(2, finished=SimpleNamespace(exact=False, grown=True)))
-    assert "finishing grown: the pool begins" in display.line(progress)
+    assert "finishing grown: the pool starts" in display.line(progress)
     progress.add(result(3, finished=SimpleNamespace(exact=False, grown=False, late=True)))
     assert "finishing proved, but late" in display.line(progress)
     verified = SimpleNamespace(exact=True, grown=False, late=False, polished=None)
@@ -54,7 +54,7 @@ def test_progress_keeps_what_the_last_check_found() -> None:
 def test_the_attempt_is_shown_where_learning_starts_over() -> None:
     why = GivenUp(1000, 89, 400, 0.1)
     assert display.given_up(2, why) == (
-        "attempt 2 given up after 1000 epochs: 89 of 400 cells wrong, more than 10 %"
+        "attempt 2 abandoned after 1000 epochs: 89 of 400 cells wrong, above 10 %"
     )
     progress = Progress(10, starts_over=True)
     progress.recall([MetricsRow(1, 12.0, attempt=1, given_up=True)])
@@ -109,11 +109,14 @@ def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch) -> No
     assert progress.seconds_left == pytest.approx(10.0)
 
 
-@pytest.mark.parametrize(("colored", "caption"), [(True, "channels 0, 1, 2"), (False, "channel 0")])
+@pytest.mark.parametrize(
+    ("colored", "caption"),
+    [(True, "hard channels 0, 1, 2"), (False, "hard channel 0")],
+)
 def test_the_caption_says_which_channels_are_drawn(colored: bool, caption: str) -> None:
     progress = Progress(10, (0, 1, 2))
     progress.add(result(1, hard_state=np.ones((3, 2, 2), np.uint8)))
-    assert f"{caption}, hard" in display.compose("title", progress, 80, 24, colored).plain
+    assert f" {caption}\n" in display.compose("title", progress, 80, 24, colored).plain
 
 
 def test_a_resumed_run_has_its_best_and_the_rate_of_this_process(
@@ -250,7 +253,7 @@ def test_channels_side_by_side_are_what_they_are_and_fit(
 def test_channels_that_have_no_room_are_counted() -> None:
     progress = Progress(10, sheet=range(12))
     progress.add(result(5, hard_state=np.ones((12, 16, 16), np.uint8)))
-    assert "there is no room for 10 more" in "\n".join(frame_text(progress, 80, 14))
+    assert "no room for 10 more" in "\n".join(frame_text(progress, 80, 14))
 
 
 def test_a_search_is_shown_as_long_as_it_goes_on() -> None:

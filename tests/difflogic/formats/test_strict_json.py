@@ -73,7 +73,7 @@ def test_any_bytes_give_a_value_or_an_error(text):
         ("{'a': 1}", "is no JSON: line 1, column 2: expecting property name"),
         ('{"a": NaN}', "holds NaN, which is not a JSON number"),
         ('{"a": -Infinity}', "holds -Infinity, which is not a JSON number"),
-        ('{"a": 1, "b": {"c": 1, "d": 2, "c": 3}}', 'key "c" is there twice in the object that'),
+        ('{"a": 1, "b": {"c": 1, "d": 2, "c": 3}}', 'key "c" occurs twice in the object that'),
         ('{"a": ' + "1" * 5000 + "}", "holds a number of thousands of digits"),
         ("[" * 100_000, "is nested too deeply: this is not a circuit"),
         ('{"a":' * 100_000, "is nested too deeply: this is not a circuit"),
@@ -166,7 +166,7 @@ def test_a_pipe_without_a_writer_is_not_waited_for(tmp_path):
     thread.start()
     thread.join(10)
     assert not thread.is_alive()
-    assert "cannot be read: not a regular file: copy its output to a file first" in caught[0]
+    assert "cannot be read: not a regular file: copy its output to one first" in caught[0]
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "/dev/tty"])

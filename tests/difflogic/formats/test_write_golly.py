@@ -115,7 +115,7 @@ def test_a_rule_is_called_as_its_file_is():
 
 def test_what_golly_cannot_run():
     several = automaton(life(channels=3, channel=1), visible=(0, 1))
-    with pytest.raises(CircuitError, match=r"2 channels matter .* simplify the circuit"):
+    with pytest.raises(CircuitError, match=r"2 channels affect .* simplify the circuit"):
         write_golly(several)
     born = LogicCircuit([Op.NOR], [1], [3], [9], (0,))
     with pytest.raises(CircuitError, match="empty, so it would run this rule wrongly: export an"):

@@ -140,7 +140,7 @@ def test_a_pipe_is_not_waited_for(tmp_path, name):
     thread.start()
     thread.join(20)
     assert not thread.is_alive()
-    assert "not a regular file: copy its output to a file first" in caught[0]
+    assert "not a regular file: copy its output to one first" in caught[0]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="devices of POSIX")
