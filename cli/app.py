@@ -36,12 +36,17 @@ WITHOUT_RICH: dict[str, Any] = {
 class Entry:
     """Where a command is defined, and its summary in the list of commands.
 
-    `target` is a function that Typer turns into a command, or a Typer app with sub-commands.
+    `module` is one of cli.commands, or None for this one; `target` is a function, which Typer turns
+    into a command, or a Typer app with sub-commands.
     """
 
-    module: str
+    module: str | None
     target: str
     summary: str
+
+    def load(self) -> Any:
+        module = __name__ if self.module is None else f"cli.commands.{self.module}"
+        return getattr(importlib.import_module(module), self.target)
 
 
 ONCE = {"--from", "--resume", "--dir"}
@@ -98,7 +103,7 @@ class LazyGroup(TyperGroup):
         entry = self.entries.get(cmd_name)
         if entry is None:
             return None
-        target = getattr(importlib.import_module(entry.module), entry.target)
+        target = entry.load()
         if not isinstance(target, typer.Typer):
             function, target = target, typer.Typer(**WITHOUT_RICH)
             target.command(cmd_name, cls=Command)(function)
@@ -125,58 +130,28 @@ class Root(LazyGroup):
     """`dct` itself. Errors of all commands end here."""
 
     entries: ClassVar[dict[str, Entry]] = {
-        "train": Entry(
-            "cli.commands.train", "train", "Train an experiment by name, or from a TOML file"
-        ),
+        "train": Entry("train", "train", "Train an experiment by name, or from a TOML file"),
         "train-checkerboard": Entry(
-            "cli.commands.train",
-            "train_checkerboard",
-            "Train an automaton that grows a checkerboard",
+            "train", "train_checkerboard", "Train an automaton that grows a checkerboard"
         ),
-        "train-gol": Entry(
-            "cli.commands.train", "train_gol", "Train the Game of Life, or a similar rule"
-        ),
-        "train-pattern": Entry(
-            "cli.commands.train", "train_pattern", "Train an automaton that grows a picture"
-        ),
-        "sweep": Entry(
-            "cli.commands.sweep", "sweep", "Train with many seeds and settings in parallel"
-        ),
-        "runs": Entry("cli.commands.runs", "runs", "List saved runs"),
-        "eval": Entry(
-            "cli.commands.evaluate", "evaluate", "Test a trained circuit on held-out starts"
-        ),
-        "simplify": Entry(
-            "cli.commands.simplify", "simplify", "Shrink a circuit, and prove the result equal"
-        ),
-        "export": Entry(
-            "cli.commands.export", "export", "Write a circuit as Verilog, C, BLIF and more"
-        ),
-        "import": Entry(
-            "cli.commands.importing", "import_", "Convert a circuit file to dct's JSON"
-        ),
-        "inspect": Entry(
-            "cli.commands.inspect",
-            "inspect",
-            "Print a circuit's equations and properties",
-        ),
-        "simulate": Entry(
-            "cli.commands.simulate", "simulate", "Run a circuit on a grid of any size"
-        ),
-        "render": Entry(
-            "cli.commands.render", "render", "Draw a rollout as an animation or a strip"
-        ),
-        "plot": Entry("cli.commands.plot", "plot", "Plot the learning curves of a run or a sweep"),
-        "watch": Entry("cli.commands.watch", "watch", "Watch a run live in a browser"),
-        "report": Entry(
-            "cli.commands.report", "report", "Write a run as a web page with the live automaton"
-        ),
-        "plan": Entry("cli.commands.plan", "plan", "Show how training is parallelised, and why"),
-        "bench": Entry("cli.commands.bench", "app", "Measure the speed of training or simulation"),
-        "verify": Entry(
-            "cli.app", "verify", "Check the fast paths, and prove properties of circuits"
-        ),
-        "config": Entry("cli.app", "config", "List, print and document configurations"),
+        "train-gol": Entry("train", "train_gol", "Train the Game of Life, or a similar rule"),
+        "train-pattern": Entry("train", "train_pattern", "Train an automaton that grows a picture"),
+        "sweep": Entry("sweep", "sweep", "Train with many seeds and settings in parallel"),
+        "runs": Entry("runs", "runs", "List saved runs"),
+        "eval": Entry("evaluate", "evaluate", "Test a trained circuit on held-out starts"),
+        "simplify": Entry("simplify", "simplify", "Shrink a circuit, and prove the result equal"),
+        "export": Entry("export", "export", "Write a circuit as Verilog, C, BLIF and more"),
+        "import": Entry("importing", "import_", "Convert a circuit file to dct's JSON"),
+        "inspect": Entry("inspect", "inspect", "Print a circuit's equations and properties"),
+        "simulate": Entry("simulate", "simulate", "Run a circuit on a grid of any size"),
+        "render": Entry("render", "render", "Draw a rollout as an animation or a strip"),
+        "plot": Entry("plot", "plot", "Plot the learning curves of a run or a sweep"),
+        "watch": Entry("watch", "watch", "Watch a run live in a browser"),
+        "report": Entry("report", "report", "Write a run as a web page with the live automaton"),
+        "plan": Entry("plan", "plan", "Show how training is parallelised, and why"),
+        "bench": Entry("bench", "app", "Measure the speed of training or simulation"),
+        "verify": Entry(None, "verify", "Check the fast paths, and prove properties of circuits"),
+        "config": Entry(None, "config", "List, print and document configurations"),
     }
 
     def make_context(self, *given: Any, **more: Any) -> Any:
@@ -197,19 +172,11 @@ class Verify(LazyGroup):
 
     entries: ClassVar[dict[str, Entry]] = {
         "equivalence": Entry(
-            "cli.commands.verify",
-            "equivalence",
-            "Compare all ways to compute a training step",
+            "verify", "equivalence", "Compare all ways to compute a training step"
         ),
-        "circuit": Entry(
-            "cli.commands.verify_circuit",
-            "circuit",
-            "Prove two circuits equal",
-        ),
+        "circuit": Entry("verify_circuit", "circuit", "Prove two circuits equal"),
         "convergence": Entry(
-            "cli.commands.verify_convergence",
-            "convergence",
-            "Prove that every start ends in the target",
+            "verify_convergence", "convergence", "Prove that every start ends in the target"
         ),
     }
 
@@ -218,9 +185,9 @@ class Config(LazyGroup):
     """`dct config`."""
 
     entries: ClassVar[dict[str, Entry]] = {
-        "list": Entry("cli.commands.config", "list_", "List the shipped experiments"),
-        "show": Entry("cli.commands.config", "show", "Print a resolved configuration"),
-        "docs": Entry("cli.commands.config", "docs", "Print the list of all keys in Markdown"),
+        "list": Entry("config", "list_", "List the shipped experiments"),
+        "show": Entry("config", "show", "Print a resolved configuration"),
+        "docs": Entry("config", "docs", "Print the list of all keys in Markdown"),
     }
 
 

@@ -91,10 +91,7 @@ def explained() -> Iterator[None]:
         remedy = ": raise the limit with ulimit -n" if error.errno == errno.EMFILE else ""
         _fail(f"{place}{error.strerror or error}{remedy}", FAILURE)
     except MemoryError:
-        _fail(
-            "out of memory: use fewer workers, a smaller batch, or a smaller grid",
-            FAILURE,
-        )
+        _fail("out of memory: use fewer workers, a smaller batch, or a smaller grid", FAILURE)
     except COMMAND_LINE_ERROR as error:
         error.message = printable(error.message)
         raise

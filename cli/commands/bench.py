@@ -51,10 +51,8 @@ class Bench(LazyGroup):
 
     entries: ClassVar[dict[str, Entry]] = {
         "simulate": Entry(
-            "cli.commands.bench_simulate",
-            "bench_simulate",
-            "Measure how fast a circuit is simulated",
-        ),
+            "bench_simulate", "bench_simulate", "Measure how fast a circuit is simulated"
+        )
     }
 
 
@@ -92,8 +90,7 @@ def bench(
         ),
     ] = None,
     profile: Annotated[
-        bool,
-        typer.Option("--profile", help="Show a timeline per worker and the bottlenecks"),
+        bool, typer.Option("--profile", help="Show a timeline per worker and the bottlenecks")
     ] = False,
     repeat: Annotated[
         int | None,

@@ -43,11 +43,7 @@ class Asked:
 
     @classmethod
     def of(
-        cls,
-        workers: str | None,
-        compare: str | None,
-        grid: Sequence[str],
-        ranks: str | None,
+        cls, workers: str | None, compare: str | None, grid: Sequence[str], ranks: str | None
     ) -> Asked:
         """Read the options. Raises ConfigError where several of them list settings."""
         from difflogic.errors import ConfigError

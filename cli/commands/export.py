@@ -78,8 +78,7 @@ def export(
     ] = False,
     as_json: AsJson = False,
     list_: Annotated[
-        bool,
-        typer.Option("--list", help="List the formats", callback=_list_formats, is_eager=True),
+        bool, typer.Option("--list", help="List the formats", callback=_list_formats, is_eager=True)
     ] = False,
 ) -> None:
     """Write a circuit for other tools.

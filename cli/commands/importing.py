@@ -21,11 +21,7 @@ def import_(
     to: Annotated[
         Path | None,
         typer.Option(
-            "--output",
-            "-o",
-            metavar="CIRCUIT.json",
-            help="File to write",
-            show_default="stdout",
+            "--output", "-o", metavar="CIRCUIT.json", help="File to write", show_default="stdout"
         ),
     ] = None,
     format_: Annotated[
@@ -47,8 +43,7 @@ def import_(
         int | None, typer.Option(metavar="N", help="Columns of the grid", show_default="16")
     ] = None,
     steps: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Steps to the target", show_default="20"),
+        int | None, typer.Option(metavar="N", help="Steps to the target", show_default="20")
     ] = None,
     fire_rate: Annotated[
         float | None,

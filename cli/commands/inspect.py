@@ -22,9 +22,7 @@ def inspect(
     channel: Annotated[
         int | None,
         typer.Option(
-            parser=whole_number(0),
-            metavar="N",
-            help="Print only the equations of this channel",
+            parser=whole_number(0), metavar="N", help="Print only the equations of this channel"
         ),
     ] = None,
     limit: Annotated[
@@ -47,8 +45,7 @@ def inspect(
         bool,
         typer.Option(
             "--shared",
-            help="Print instead the fewest operations found per cell where neighbouring cells "
-            "share what they compute alike.",
+            help="Print the fewest operations per cell if neighbouring cells share results",
         ),
     ] = False,
     seconds: Annotated[
@@ -62,12 +59,7 @@ def inspect(
         ),
     ] = None,
     seed: Annotated[
-        int,
-        typer.Option(
-            parser=whole_number(0, MOST_SEED),
-            metavar="N",
-            help="Random seed",
-        ),
+        int, typer.Option(parser=whole_number(0, MOST_SEED), metavar="N", help="Random seed")
     ] = 0,
     as_ascii: Annotated[
         bool,

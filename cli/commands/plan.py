@@ -42,8 +42,7 @@ def plan(
         ),
     ] = None,
     measure: Annotated[
-        bool,
-        typer.Option("--measure/--no-measure", help="Measure some steps to estimate times"),
+        bool, typer.Option("--measure/--no-measure", help="Measure some steps to estimate times")
     ] = True,
     simulate: Annotated[
         str | None,

@@ -8,15 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
-from cli.options.common import (
-    AllowCode,
-    AsJson,
-    Effort,
-    EffortName,
-    Force,
-    Source,
-    TimeLimit,
-)
+from cli.options.common import AllowCode, AsJson, Effort, EffortName, Force, Source, TimeLimit
 from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.warming import announce_hard

@@ -28,8 +28,7 @@ class Rival(StrEnum):
 def simplify(
     source: Source,
     to: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the circuit as JSON"),
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the circuit as JSON")
     ] = None,
     force: Force = False,
     effort: Effort = EffortName.normal,

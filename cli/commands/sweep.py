@@ -10,16 +10,7 @@ import typer
 
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options.common import (
-    ADVANCED,
-    CONFIG,
-    AllowCode,
-    AsJson,
-    Epochs,
-    Quiet,
-    Recipe,
-    Set,
-)
+from cli.options.common import ADVANCED, CONFIG, AllowCode, AsJson, Epochs, Quiet, Recipe, Set
 from cli.options.parsing import run_directory, whole_number
 from cli.terminal.sweep_display import choose
 from cli.terminal.sweep_report import report

@@ -43,8 +43,7 @@ def convergence(
         ),
     ] = None,
     to: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the certificate"),
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the certificate")
     ] = None,
     force: Force = False,
     time_limit: TimeLimit = None,

@@ -65,8 +65,7 @@ Recipe = Annotated[
     ),
 ]
 Epochs = Annotated[
-    int | None,
-    typer.Option("--epochs", parser=whole_number(1), metavar="N", help="Training steps"),
+    int | None, typer.Option("--epochs", parser=whole_number(1), metavar="N", help="Training steps")
 ]
 Workers = Annotated[
     str | None,

@@ -28,11 +28,7 @@ def size_option(default: str = "as trained") -> Any:
 def steps_option(default: str = "as trained") -> Any:
     """Declare --steps; `default` is what the help shows."""
     return typer.Option(
-        "--steps",
-        parser=whole_number(0),
-        metavar="N",
-        help="Automaton steps",
-        show_default=default,
+        "--steps", parser=whole_number(0), metavar="N", help="Automaton steps", show_default=default
     )
 
 
@@ -51,8 +47,7 @@ class ConditionOptions:
         ),
     ] = None
     density: Annotated[
-        float,
-        typer.Option(min=0, max=1, metavar="SHARE", help="Share of ones in a random start"),
+        float, typer.Option(min=0, max=1, metavar="SHARE", help="Share of ones in a random start")
     ] = 0.5
     seed: Annotated[
         int, typer.Option(parser=whole_number(0, MOST_SEED), metavar="N", help="Random seed")

@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+
+from cli.app import Config, LazyGroup, Root, Verify, app
+from cli.commands.bench import Bench
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HEAVY = ("numpy", "numba", "joblib", "rich.live", "rich.console", "scipy")
@@ -100,8 +104,7 @@ def test_version(dct: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "source",
-    ["", "import a_module_that_nobody_has_installed\n", "PROJECT = 'another'\n"],
+    "source", ["", "import a_module_that_nobody_has_installed\n", "PROJECT = 'another'\n"]
 )
 def test_the_other_difflogic_is_refused(tmp_path: Path, source: str) -> None:
     package = tmp_path / "difflogic"
@@ -145,12 +148,30 @@ def test_signs_that_stdout_cannot_show_are_replaced() -> None:
     assert done.stdout.isascii()
 
 
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_help_of_everything(dct: Callable[..., Any], flag: str) -> None:
-    assert "train-checkerboard" in dct(flag).stdout
-    for name in ("train", "sweep", "runs", "eval"):
-        assert f"Usage: dct {name}" in dct(name, flag).stdout
-    assert "Usage: dct verify circuit" in dct("verify", "circuit", flag).stdout
+def every_command() -> list[list[str]]:
+    """Return the words of every command, sub-commands included."""
+    groups: dict[str, type[LazyGroup]] = {"verify": Verify, "config": Config, "bench": Bench}
+    inner = [[group, name] for group, cls in groups.items() for name in cls.entries]
+    return [*([name] for name in Root.entries), *inner]
+
+
+@pytest.mark.parametrize("words", every_command(), ids=" ".join)
+def test_help_of_every_command(dct: Callable[..., Any], words: list[str]) -> None:
+    """An option's help is a phrase on a line or two; rare options come last."""
+    for flag in ("-h", "--help"):
+        shown = dct(*words, flag).stdout
+        assert shown.startswith(f"Usage: dct {' '.join(words)} ")
+    common, _, rare = shown.partition("\nAdvanced options:\n")
+    assert "-h, --help" in common
+    command: Any = typer.main.get_command(app)
+    for name in words:
+        command = command.get_command(None, name)
+    for option in command.params:
+        if option.param_type_name == "option" and option.help:
+            assert not option.help.endswith("."), option.name
+            assert len(option.help) <= 120, option.name
+            advanced = getattr(option, "rich_help_panel", None) is not None
+            assert (option.opts[0] in rare) or not advanced
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,11 @@ def test_runs(dct: Dct, tiny: list[str]) -> None:
     listed = dct("runs", "--json").json
     assert [run["seed"] for run in listed] == [7, 8]
     assert Path(listed[-1]["path"]) == max(Path("runs").iterdir())
+    copy = Path("runs/two\nlines\x1b")
+    shutil.copytree(listed[0]["path"], copy)
+    assert sum("two\\nlines\\x1b" in line for line in dct("runs").stdout.splitlines()) == 1
+    assert len(dct("runs").stdout.splitlines()) == 4
+    shutil.rmtree(copy)
     last = dct("eval", "last", "--json").json
     assert last["seed"] == 8 or str(listed[-1]["path"]) in str(last)
 

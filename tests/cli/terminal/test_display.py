@@ -110,8 +110,7 @@ def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("colored", "caption"),
-    [(True, "hard channels 0, 1, 2"), (False, "hard channel 0")],
+    ("colored", "caption"), [(True, "hard channels 0, 1, 2"), (False, "hard channel 0")]
 )
 def test_the_caption_says_which_channels_are_drawn(colored: bool, caption: str) -> None:
     progress = Progress(10, (0, 1, 2))

@@ -145,10 +145,7 @@ RESUME = "dct train --resume runs/x"
         (
             {"epochs_requested": 50, "start": {"seed": 1}},
             "Not exact yet: resume this run, or train the full experiment",
-            [
-                f"{RESUME} --epochs 100",
-                "dct train checkerboard --seed 23 --from runs/x/start.npz",
-            ],
+            [f"{RESUME} --epochs 100", "dct train checkerboard --seed 23 --from runs/x/start.npz"],
         ),
         (
             {"experiment": "checkerboard-small", "start": {"seed": 1}},
