@@ -38,7 +38,7 @@ def test_a_machine_is_described_by_a_text():
         ("core=4", 'no "core": did you mean "cores"'),
         ("l2=1", r'l2: "1" is not a number of bytes: write it as'),
         ("memory=0GB", "memory: .* less than a byte"),
-        ("line=65", "line: .* none of 16, 32, 64, 128 and 256"),
+        ("line=65", "line: .* must be 16, 32, 64, 128 or 256"),
         ("vector=avx2", 'vector: no "avx2": did you mean "avx"'),
         ("cores=2,cores=3", "cores is given twice"),
         ("cores=2,nodes=4", "4 nodes have more than the 2 cores"),

@@ -109,7 +109,7 @@ def test_a_rule_is_called_as_its_file_is():
     assert Rule(text).name == "x-Y_2"
     assert "called x-Y_2.rule" in text
     for name in ("", "a b", "a:T3", "ä", "a\n"):
-        with pytest.raises(CircuitError, match="can be the name of no rule for Golly: name the"):
+        with pytest.raises(CircuitError, match="is not a valid rule name for Golly"):
             write_golly(made, rule=name)
 
 

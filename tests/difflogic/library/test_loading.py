@@ -58,7 +58,7 @@ def test_what_was_trained_is_told_apart(model, tmp_path):
     assert loading.load(path).trained
     assert loading.load(path).require_model().config == made.config
     assert not loading.load(tmp_path / "circuit.json").trained
-    with pytest.raises(ConfigError, match=r"circuit.json: is a circuit, and no model"):
+    with pytest.raises(ConfigError, match=r"circuit.json: is a circuit, not a trained model"):
         loading.load(tmp_path / "circuit.json").require_model()
 
 
@@ -146,5 +146,5 @@ def test_a_pipe_is_not_waited_for(tmp_path, name):
 @pytest.mark.skipif(os.name != "posix", reason="devices of POSIX")
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "/dev/full"])
 def test_devices(name):
-    with pytest.raises(CircuitError, match="no plain file"):
+    with pytest.raises(CircuitError, match="not a regular file"):
         loading.load(Path(name))
