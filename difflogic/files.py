@@ -98,7 +98,7 @@ def open_inside(path: Path) -> BinaryIO:
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         file.close()
-        raise OSError(errno.EMLINK, "no plain file of its own", str(path))
+        raise OSError(errno.EMLINK, "not a regular file of its own", str(path))
     return file
 
 

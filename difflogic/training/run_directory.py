@@ -73,7 +73,7 @@ def find_run(name: str, root: str | Path = ROOT) -> Path:
         if not path.is_dir():
             raise RunDirectoryError(f"{path}: no such run directory{_known_runs(root)}")
         if not (path / CONFIG).is_file():
-            what = f"its {CONFIG} is no plain file" if there else f"it has no {CONFIG}"
+            what = f"its {CONFIG} is not a regular file" if there else f"it has no {CONFIG}"
             raise RunDirectoryError(f"{path}: holds no run, as {what}")
         return path
     found = _runs(root)
