@@ -120,7 +120,7 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if name not in self.entries and not name.startswith("-"):
-            from difflogic.errors import did_you_mean
+            from difflogic.system.errors import did_you_mean
 
             ctx.fail(f'no command "{name}": {did_you_mean(name, self.entries)}')
         return super().resolve_command(ctx, args)
@@ -201,11 +201,13 @@ def _group(cls: type[LazyGroup], help_text: str) -> typer.Typer:
 verify = _group(Verify, "Check the fast paths of training, and prove properties of circuits.")
 config = _group(Config, "List, print and document configurations.")
 app = typer.Typer(
-    name="dct", cls=Root, no_args_is_help=True,
+    name="dct",
+    cls=Root,
+    no_args_is_help=True,
     # Sub-commands inherit these.
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     **{**WITHOUT_RICH, "add_completion": True},
-)  # fmt: skip
+)
 
 
 def _print_version(wanted: bool) -> None:

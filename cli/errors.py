@@ -99,7 +99,7 @@ def explained() -> Iterator[None]:
         # An import or a compiler callback can turn Ctrl-C into another error.
         if interrupt.received():
             _interrupted(interrupt.received())
-        from difflogic.errors import DctError, StorageError, TrainingError
+        from difflogic.system.errors import DctError, StorageError, TrainingError
 
         if not isinstance(error, DctError):
             raise

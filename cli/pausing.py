@@ -10,7 +10,7 @@ from cli import interrupt
 from cli.errors import note
 
 if TYPE_CHECKING:
-    from difflogic.pauses import Pause
+    from difflogic.system.pauses import Pause
 
 SECONDS = 0.7
 """Computations that take longer are reported, if at least LEFT seconds remain."""
@@ -19,7 +19,7 @@ LEFT = 1.0
 
 def report_long_work() -> AbstractContextManager[None]:
     """Return a context in which long computations are reported, and can be stopped."""
-    from difflogic.pauses import listening
+    from difflogic.system.pauses import listening
 
     return listening(LongWork())
 

@@ -15,8 +15,8 @@ from cli.terminal.counter import Counter
 from cli.terminal.warming import announce_search
 
 if TYPE_CHECKING:
-    from difflogic.errors import ProofError
     from difflogic.library.progress import Progress, ProgressCallback
+    from difflogic.system.errors import ProofError
 
 
 @contextmanager
@@ -26,8 +26,8 @@ def show_progress(stop_at_once: bool = False) -> Iterator[ProgressCallback]:
     With `stop_at_once` Ctrl-C does not wait for the next call, for work that calls rarely. Exits 1,
     with the reason, if a simplified circuit cannot be proved equal.
     """
-    from difflogic.errors import ProofError
     from difflogic.library.simplifying import SIMPLIFYING
+    from difflogic.system.errors import ProofError
 
     part = ""
     counter: Counter | None = None

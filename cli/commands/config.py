@@ -10,7 +10,7 @@ from cli.options.common import AllowCode, AsJson, Recipe, Set, Small, choose_con
 from cli.terminal import output
 
 if TYPE_CHECKING:
-    from difflogic.catalog import Experiment
+    from difflogic.config.catalog import Experiment
 
 
 def list_(as_json: AsJson = False) -> None:
@@ -21,19 +21,31 @@ def list_(as_json: AsJson = False) -> None:
     bench measures it here. "published" gives the epoch of the first hard loss 0 in the article and
     its notebook, with one seed, and the gates that are not pass-throughs.
     """
-    from difflogic import catalog
+    from difflogic.config import catalog
 
     experiments, pictures = catalog.experiments(), catalog.pictures()
     if as_json:
-        output.show_json({
-            "experiments": [experiment.as_dict() for experiment in experiments],
-            "pictures": [picture.as_dict() for picture in pictures],
-        })  # fmt: skip
+        output.show_json(
+            {
+                "experiments": [experiment.as_dict() for experiment in experiments],
+                "pictures": [picture.as_dict() for picture in pictures],
+            }
+        )
         return
     table = output.new_table(
-        "experiment", "task", "published", "grid", "channels", "steps", "gates", "per cell",
-        "epochs", "batch", "time", texts=3,
-    )  # fmt: skip
+        "experiment",
+        "task",
+        "published",
+        "grid",
+        "channels",
+        "steps",
+        "gates",
+        "per cell",
+        "epochs",
+        "batch",
+        "time",
+        texts=3,
+    )
     for experiment in experiments:
         table.add_row(*_row(experiment))
     output.show_table(

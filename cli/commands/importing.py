@@ -79,18 +79,24 @@ def import_(
     Options override what a dct file says. A logicars file says nothing about the grid, so defaults
     are assumed, and reported. --json needs --output.
     """
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_output, write_whole
     from difflogic.formats import importing
     from difflogic.formats.write_circuit import write_circuit
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.files import check_output, write_whole
 
     if as_json and to is None:
         raise ConfigError("--json describes a written file: name one with --output")
     options: dict[str, Any] = {
-        "name": name, "boundary": boundary, "height": height, "width": width, "steps": steps,
-        "fire_rate": fire_rate, "start": start, "visible": tuple(visible) if visible else None,
+        "name": name,
+        "boundary": boundary,
+        "height": height,
+        "width": width,
+        "steps": steps,
+        "fire_rate": fire_rate,
+        "start": start,
+        "visible": tuple(visible) if visible else None,
         "channels": None if channels is None else parse_channels(channels),
-    }  # fmt: skip
+    }
     if to is not None:
         check_output(to, force)
     given = {key: value for key, value in options.items() if value is not None}

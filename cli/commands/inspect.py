@@ -79,10 +79,10 @@ def inspect(
     not depend on. A circuit file is taken as is.
     """
     from cli.terminal import inspection, inspection_data, output
+    from difflogic.inspection import Limits
     from difflogic.library.inspecting import channel_equation
     from difflogic.library.inspecting import inspect as examine
     from difflogic.library.loading import load
-    from difflogic.logic.inspection import Limits
 
     loaded = load(source)
     signs = inspection.Signs(as_ascii or not inspection.shows_signs())
@@ -115,16 +115,16 @@ def _show_shared(
 ) -> None:
     from cli.terminal import output
     from difflogic.library.inspecting import share
-    from difflogic.logic.sharing.text import lines
+    from difflogic.simplification.sharing.text import lines
 
     with show_progress(stop_at_once=True) as progress:
         found = share(loaded, unsimplified=unsimplified, time_limit=seconds, progress=progress)
     text = [signs(line) for line in lines(found.circuit)]
     alone, together = found.original.gates, found.circuit.operations
     if as_json:
-        output.show_json({
-            "operations": together, "gates": alone, "proved": found.proved, "planes": text,
-        })  # fmt: skip
+        output.show_json(
+            {"operations": together, "gates": alone, "proved": found.proved, "planes": text}
+        )
     else:
         typer.echo(f"operations per cell: {together} where neighbouring cells share, {alone} alone")
         for line in text:

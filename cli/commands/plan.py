@@ -17,8 +17,8 @@ from cli.terminal.warming import compile_for
 
 if TYPE_CHECKING:
     from difflogic.library.planning import Planned
-    from difflogic.scaling.curves import Curves
-    from difflogic.scaling.network import Network
+    from difflogic.scale.speed.curves import Curves
+    from difflogic.scale.speed.network import Network
 
 
 def plan(
@@ -81,9 +81,9 @@ def plan(
     from difflogic.engine.hardware import Machine
     from difflogic.library.planning import plan as make_plan
 
-    given = [] if workers is None else [
-        Override(f"parallel.workers={workers}", f"--workers {workers}")
-    ]  # fmt: skip
+    given = (
+        [] if workers is None else [Override(f"parallel.workers={workers}", f"--workers {workers}")]
+    )
     source = choose_config(config, small, "CONFIG")
     settings = load_config(source, [*(overrides or []), *given], allow_code=allow_code)
     workers_between = None if simulate is None else _between(simulate)
@@ -93,16 +93,20 @@ def plan(
         compile_for(settings)
     with show_progress() as progress:
         found = make_plan(
-            settings, machine=where, measure=measure, simulate=workers_between, ranks=ranks,
+            settings,
+            machine=where,
+            measure=measure,
+            simulate=workers_between,
+            ranks=ranks,
             progress=progress,
-        )  # fmt: skip
+        )
     if as_json:
         output.show_json(found.as_dict())
     else:
         _show(found)
     if svg is not None and found.curves is not None:
-        from difflogic.files import write_new
-        from difflogic.scaling.curves import svg_curves
+        from difflogic.scale.speed.curves import svg_curves
+        from difflogic.system.files import write_new
 
         text = svg_curves(found.curves)
         write_new(svg, lambda file: file.write(text.encode()))
@@ -112,7 +116,7 @@ def plan(
 
 
 def _between(text: str) -> tuple[int, int]:
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_WORKERS:
@@ -124,8 +128,8 @@ def _between(text: str) -> tuple[int, int]:
 
 
 def _check_svg(svg: Path | None, simulate: str | None) -> None:
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_new_output
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.files import check_new_output
 
     if svg is not None:
         if simulate is None:
@@ -143,7 +147,7 @@ def _show(found: Planned) -> None:
     for label, text in lines(found):
         typer.echo(f"{label:<18}{text}")
     if found.curves is not None:
-        from difflogic.scaling.curves import text_curves
+        from difflogic.scale.speed.curves import text_curves
 
         typer.echo("\nsimulated speed-up by workers; the bar shows the best strategy\n")
         typer.echo("\n".join(text_curves(found.curves)))
@@ -154,7 +158,7 @@ def _show(found: Planned) -> None:
 
 def comparison(curves: Curves) -> list[str]:
     """Compare simulated times with measured ones."""
-    from difflogic.scaling.curves import WITHIN
+    from difflogic.scale.speed.curves import WITHIN
 
     said = []
     for count, error in curves.errors.items():
@@ -210,8 +214,8 @@ def lines(found: Planned) -> list[tuple[str, str]]:
 
 def network_lines(found: Network) -> list[tuple[str, str]]:
     """Say whether more machines pay off."""
-    from difflogic.quantities import show_bytes
-    from difflogic.scaling.network import BANDWIDTH
+    from difflogic.scale.speed.network import BANDWIDTH
+    from difflogic.system.quantities import show_bytes
 
     def ms(seconds: float) -> str:
         return f"{1000 * seconds:.3g} ms"

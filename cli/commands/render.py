@@ -90,10 +90,15 @@ def render(
             progress=progress,
         )
     if as_json:
-        output.show_json({
-            "file": str(found.file), "steps": list(found.steps), "height": found.height,
-            "width": found.width, "bytes": found.bytes,
-        })  # fmt: skip
+        output.show_json(
+            {
+                "file": str(found.file),
+                "steps": list(found.steps),
+                "height": found.height,
+                "width": found.width,
+                "bytes": found.bytes,
+            }
+        )
     note(
         f"saved {found.file}: {len(found.steps)} frames of {found.height}×{found.width} pixels, "
         f"{found.bytes / 1000:.1f} kB"

@@ -36,9 +36,17 @@ def runs(
         note(f"{directory}: no runs yet: dct train NAME makes one")
         return
     table = output.new_table(
-        "run", "begun", "experiment", "state", "seed", "epochs", "exact", "active gates",
-        "seconds", texts=4,
-    )  # fmt: skip
+        "run",
+        "begun",
+        "experiment",
+        "state",
+        "seed",
+        "epochs",
+        "exact",
+        "active gates",
+        "seconds",
+        texts=4,
+    )
     for listed in found:
         table.add_row(*(_one_line(text) for text in _row(listed)))
     # A default name already tells the experiment, the seed and the time.

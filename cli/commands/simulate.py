@@ -75,15 +75,25 @@ def simulate(
 def _result(source: Path, found: Simulated, seed: int) -> dict[str, Any]:
     automaton, geometry = found.automaton, found.geometry
     return {
-        "source": str(source), "name": automaton.name, "channels": geometry.channels,
-        "gates": automaton.circuit.gates, "height": geometry.height, "width": geometry.width,
-        "boundary": automaton.boundary, "fire_rate": automaton.fire_rate, "start": found.start,
-        "seed": seed, "step": found.step, "steps": found.steps, "engine": found.engine,
-        "workers": found.workers, "seconds": found.seconds,
+        "source": str(source),
+        "name": automaton.name,
+        "channels": geometry.channels,
+        "gates": automaton.circuit.gates,
+        "height": geometry.height,
+        "width": geometry.width,
+        "boundary": automaton.boundary,
+        "fire_rate": automaton.fire_rate,
+        "start": found.start,
+        "seed": seed,
+        "step": found.step,
+        "steps": found.steps,
+        "engine": found.engine,
+        "workers": found.workers,
+        "seconds": found.seconds,
         "updates_per_second": found.updates_per_second,
         "populations": {str(label): ones for label, ones in found.populations().items()},
         "sha256": found.digest(),
-    }  # fmt: skip
+    }
 
 
 def _show(result: dict[str, Any]) -> None:

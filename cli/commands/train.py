@@ -129,7 +129,7 @@ def _chosen(config: str | None, other: bool, shipped: str) -> str | None:
 
 
 def _refuse_both(flag: str, config: str | None) -> None:
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     if config is not None:
         raise ConfigError(

@@ -113,7 +113,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress and no ti
 
 def choose_config(config: str | None, small: bool, name: str) -> str:
     """Return the configuration to use; `name` is what the user calls `config`."""
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     if config is not None and small:
         raise ConfigError(

@@ -82,7 +82,7 @@ def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]
 
     Raises ConfigError, which names the option, for another text.
     """
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     found = re.fullmatch(r"([0-9]{1,9})[x×]([0-9]{1,9})", text)
     sides = tuple(map(int, found.groups())) if found else ()
@@ -106,7 +106,7 @@ def parse_workers(text: str) -> str:
 
 def parse_worker_count(workers: str | None) -> int | Literal["auto"]:
     """Return the number of threads asked for, "auto" by default."""
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     if workers is None or workers == "auto":
         return "auto"
@@ -122,7 +122,7 @@ def parse_channels(text: str, option: str = "--channels") -> tuple[int, ...]:
 
     Raises ConfigError for another text, and for more than MOST_CHANNELS numbers.
     """
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     numbers: list[int] = []
     for part in text.split(","):
@@ -150,8 +150,8 @@ def format_channels(numbers: Sequence[int]) -> str:
 
 def parse_damage(text: str) -> Rectangle:
     """Parse damage such as 10,20:0,0,8x8. Raises ConfigError."""
-    from difflogic.errors import ConfigError
     from difflogic.library.conditions import Rectangle
+    from difflogic.system.errors import ConfigError
 
     number = r"([0-9]{1,9})"
     found = re.fullmatch(

@@ -138,19 +138,28 @@ def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[s
     if summary["interrupted"]:
         return ["Interrupted: resume this run", f"dct train --resume {path}{allow}"]
     if summary["scores"]["held_out"]["exact"]:
-        return ["Exact: run all tests, or look at the circuit",
-                f"dct eval {path}{allow}", f"dct inspect {path}"]  # fmt: skip
+        return [
+            "Exact: run all tests, or look at the circuit",
+            f"dct eval {path}{allow}",
+            f"dct inspect {path}",
+        ]
     epochs, seed = summary["epochs_requested"], summary["seed"]
     resume = f"dct train --resume {path}{allow} --epochs {2 * epochs}"
     # The run's own start file: from another start it would be another experiment.
     source = f" --from {shlex.quote(f'{directory}/start.npz')}" if summary.get("start") else ""
     full = _full_experiment(summary)
     if full is not None:
-        return ["Not exact yet: resume this run, or train the full experiment",
-                resume, f"dct train {full} --seed {seed}{source}"]  # fmt: skip
+        return [
+            "Not exact yet: resume this run, or train the full experiment",
+            resume,
+            f"dct train {full} --seed {seed}{source}",
+        ]
     config = shlex.quote(f"{directory}/config.toml")
-    return ["Not exact yet: resume this run, or try another seed",
-            resume, f"dct train {config} --seed {seed + 1}{source}"]  # fmt: skip
+    return [
+        "Not exact yet: resume this run, or try another seed",
+        resume,
+        f"dct train {config} --seed {seed + 1}{source}",
+    ]
 
 
 def _full_experiment(summary: Mapping[str, Any]) -> str | None:

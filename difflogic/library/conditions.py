@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from difflogic.errors import ConfigError
-from difflogic.grid import Boundary
+from difflogic.circuit.grid import Boundary
 from difflogic.library.loading import Loaded
 from difflogic.library.progress import ProgressCallback, ShouldStop
 from difflogic.library.simplifying import small_form
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.damage import Damage, rectangle
 from difflogic.simulation.simulator import MOST_STEPS
+from difflogic.system.errors import ConfigError
 
 MOST_SIDE = 10**9 - 1
 MOST_SEED = 2**63 - 1

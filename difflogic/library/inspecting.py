@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from difflogic.errors import CircuitError, ConfigError, did_you_mean
+from difflogic import inspection
+from difflogic.inspection import Inspection, Limits, channel_number
+from difflogic.inspection.equations import Equations, equations
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import (
     ProgressCallback,
@@ -15,12 +17,11 @@ from difflogic.library.progress import (
     never_stop,
 )
 from difflogic.library.simplifying import PROOF_SECONDS, small_form
-from difflogic.logic import inspection, sharing
-from difflogic.logic.deadline import NEVER, Deadline
-from difflogic.logic.inspection import Inspection, Limits, channel_number
-from difflogic.logic.inspection.equations import Equations, equations
-from difflogic.logic.proof import Limits as ProofLimits
-from difflogic.logic.sharing import Shared
+from difflogic.proof import Limits as ProofLimits
+from difflogic.simplification import sharing
+from difflogic.simplification.sharing import Shared
+from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
 
 PARTS = 3
 """That take a while: symmetries, fixed points, and the run from the start."""

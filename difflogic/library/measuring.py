@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from difflogic import benchmark, evaluation, machine
+from difflogic import evaluation
 from difflogic.config import BENCHMARK, Config, load_config
-from difflogic.errors import ConfigError
 from difflogic.library.conditions import Conditions
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import (
@@ -18,8 +17,11 @@ from difflogic.library.progress import (
     ignore_progress,
     never_stop,
 )
+from difflogic.scale.speed import benchmark
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError
 
 LARGE = Conditions(size=(4096, 4096))
 """Conditions that a simulation is usually measured under."""

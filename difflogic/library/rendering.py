@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from difflogic.errors import ConfigError
-from difflogic.files import check_output
 from difflogic.library.conditions import AS_TRAINED, MOST_SIDE, Conditions, place_damage
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import (
@@ -19,14 +17,16 @@ from difflogic.library.progress import (
     ignore_progress,
     never_stop,
 )
-from difflogic.logic.automaton import Automaton, places
-from difflogic.rendering import MOST_COLORED, SUFFIXES, Animation, View, write
-from difflogic.rendering.panels import BACKGROUND, arrange
-from difflogic.rendering.writing import require_pixels
+from difflogic.model.automaton import Automaton, places
 from difflogic.simulation import simulator, starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.memory import require_memory
 from difflogic.simulation.simulator import Simulator, choose_engine
+from difflogic.system.errors import ConfigError
+from difflogic.system.files import check_output
+from difflogic.view.rendering import MOST_COLORED, SUFFIXES, Animation, View, write
+from difflogic.view.rendering.panels import BACKGROUND, arrange
+from difflogic.view.rendering.writing import require_pixels
 
 SIDE = 256
 """Pixels of a picture's longer side, about, unless a scale is asked for."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from difflogic import benchmark
 from difflogic.config import BENCHMARK, Config, Override, load_config
-from difflogic.errors import ConfigError, did_you_mean
 from difflogic.library.progress import (
     ProgressCallback,
     ProgressReporter,
@@ -15,10 +13,10 @@ from difflogic.library.progress import (
     ignore_progress,
     never_stop,
 )
-from difflogic.ranks import ALONE, Ranks
-from difflogic.scaling.profile import Profile
-from difflogic.scaling.profile import profile as trace_steps
-from difflogic.scaling.rows import (
+from difflogic.scale.speed import benchmark
+from difflogic.scale.speed.profile import Profile
+from difflogic.scale.speed.profile import profile as trace_steps
+from difflogic.scale.speed.rows import (
     ORACLE,
     WAYS,
     Comparison,
@@ -29,7 +27,9 @@ from difflogic.scaling.rows import (
     of_workers,
     with_laws,
 )
-from difflogic.sweeps.grid import combinations, parse_axes
+from difflogic.scale.sweeps.grid import combinations, parse_axes
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.ranks import ALONE, Ranks
 
 MOST_WORKERS = 1024
 MOST_ROWS = 64

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from difflogic import machine
-from difflogic.errors import ConfigError, did_you_mean
-from difflogic.files import check_output
 from difflogic.library.conditions import AS_TRAINED, Conditions, place_damage
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import (
@@ -21,12 +18,15 @@ from difflogic.library.progress import (
     ignore_progress,
     never_stop,
 )
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 from difflogic.simulation import picture, simulator, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.memory import require_memory
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import Engine, Simulator, choose_engine, useful_workers
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.files import check_output
 
 ENGINES = ("auto", "interpreter", "compiled")
 MOST_WORKERS = 1024

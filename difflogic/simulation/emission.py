@@ -20,7 +20,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from difflogic.gates import READS, Op, bitwise
+from difflogic.circuit.gates import READS, Op, bitwise
 from difflogic.simulation.bit_grid import LINE, WORD
 from difflogic.simulation.builder import I64 as _I64
 from difflogic.simulation.builder import Builder

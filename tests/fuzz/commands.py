@@ -164,12 +164,7 @@ COMMANDS = {
         "--json",
     ],
     "train-gol": ["--small", "--rule", "--epochs", "--seed", "--set", "--dir"],
-    "train-pattern": [
-        "--target",
-        "--channels",
-        "--epochs",
-        "--dir",
-    ],
+    "train-pattern": ["--target", "--channels", "--epochs", "--dir"],
     "sweep": [
         "--seeds",
         "--grid",

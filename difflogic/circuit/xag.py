@@ -1,0 +1,224 @@
+"""Circuits of ANDs and XORs with inverters on the edges, no two gates alike.
+
+The form that rewriting works on: a *literal* is twice a node's number, plus one if it is
+inverted. Node 0 is constant 0, then come the inputs, then the gates. All 16 ops are an AND or a
+XOR of such literals, inverted or not; De Morgan's laws, double inverters and equal gates vanish
+as a circuit is built.
+
+Source: structural hashing as in and-inverter graphs (Mishchenko, Chatterjee and Brayton 2006,
+"DAG-aware AIG rewriting"), with XOR as a second kind of node.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.inverters import melted
+from difflogic.system.deadline import GATES_AT_ONCE, NEVER, Deadline
+
+FALSE, TRUE = 0, 1
+"""The constant literals."""
+
+
+class Kind(IntEnum):
+    """What a gate of a Xag computes."""
+
+    AND = 0
+    XOR = 1
+
+
+_AND_OPS = {
+    # (x inverted, y inverted) → op, and the op of the inverted gate
+    (0, 0): (Op.AND, Op.NAND),
+    (0, 1): (Op.A_AND_NOT_B, Op.NOT_A_OR_B),
+    (1, 0): (Op.NOT_A_AND_B, Op.A_OR_NOT_B),
+    (1, 1): (Op.NOR, Op.OR),
+}
+_FLIPS = {
+    int(op): (*flips, inverted)
+    for flips, ops in _AND_OPS.items()
+    for inverted, op in enumerate(ops)
+}
+"""Of an op that is an AND: whether to invert its first input, its second one, and the gate."""
+_WIRES = {
+    int(Op.FALSE): (0, 0),
+    int(Op.TRUE): (0, 1),
+    int(Op.A): (1, 0),
+    int(Op.NOT_A): (1, 1),
+    int(Op.B): (2, 0),
+    int(Op.NOT_B): (2, 1),
+}
+"""Of an op that needs no gate: constant 0, the first or the second input, and if it is inverted."""
+
+
+class Literals(ABC):
+    """A circuit that grows by ANDs and XORs of literals; all 16 ops are made of these."""
+
+    @abstractmethod
+    def and_(self, x: int, y: int) -> int:
+        """Return the literal of x ∧ y."""
+
+    @abstractmethod
+    def xor_(self, x: int, y: int) -> int:
+        """Return the literal of x ⊕ y."""
+
+    def or_(self, x: int, y: int) -> int:
+        """Return the literal of x ∨ y."""
+        return self.and_(x ^ 1, y ^ 1) ^ 1
+
+    def apply(self, op: int, x: int, y: int) -> int:
+        """Return the literal of one of the 16 ops."""
+        flips = _FLIPS.get(op)
+        if flips is not None:
+            flip_x, flip_y, flip = flips
+            return self.and_(x ^ flip_x, y ^ flip_y) ^ flip
+        wire = _WIRES.get(op)
+        if wire is None:
+            return self.xor_(x, y) ^ (op == Op.XNOR)
+        place, flip = wire
+        return (FALSE, x, y)[place] ^ flip
+
+    def evaluate(
+        self, circuit: LogicCircuit, inputs: Sequence[int], deadline: Deadline = NEVER
+    ) -> list[int]:
+        """Add a circuit that reads the literals `inputs`; return the literals of its rows.
+
+        Raises TimeoutError if `deadline` passes before that.
+        """
+        rows = list(inputs)
+        ops, a, b = (array.tolist() for array in (circuit.op, circuit.a, circuit.b))
+        for gate, (op, x, y) in enumerate(zip(ops, a, b, strict=True)):
+            if not (gate + 1) % GATES_AT_ONCE:
+                deadline.check()
+            rows.append(self.apply(op, rows[x], rows[y]))
+        return rows
+
+    def next_state(
+        self, circuit: LogicCircuit, inputs: Sequence[int], deadline: Deadline = NEVER
+    ) -> list[int]:
+        """Add a circuit that reads the literals `inputs`; return the literals of its outputs."""
+        rows = self.evaluate(circuit, inputs, deadline)
+        return [rows[row] for row in circuit.outputs.tolist()]
+
+
+class Xag(Literals):
+    """A growing circuit over a fixed number of inputs.
+
+    Gate g is node 1 + inputs + g; its kind and its two literals stand in `kind`, `x` and `y`.
+    XORs read literals that are not inverted. With `hashing` off, equal gates stay apart.
+    """
+
+    def __init__(self, inputs: int, hashing: bool = True) -> None:
+        self.inputs = inputs
+        self.kind: list[Kind] = []
+        self.x: list[int] = []
+        self.y: list[int] = []
+        self._known: dict[tuple[Kind, int, int], int] | None = {} if hashing else None
+
+    @property
+    def first_gate(self) -> int:
+        """The node of gate 0."""
+        return 1 + self.inputs
+
+    @property
+    def nodes(self) -> int:
+        return self.first_gate + len(self.kind)
+
+    def input(self, row: int) -> int:
+        """Return the literal of an input row."""
+        return 2 * (1 + row)
+
+    def and_(self, x: int, y: int) -> int:
+        if x > y:
+            x, y = y, x
+        if x == FALSE or x ^ y == 1:
+            return FALSE
+        if x in (TRUE, y):
+            return y
+        return self._add(Kind.AND, x, y)
+
+    def xor_(self, x: int, y: int) -> int:
+        inverted = (x ^ y) & 1
+        x, y = x & ~1, y & ~1
+        if x > y:
+            x, y = y, x
+        if x == y:
+            return inverted
+        if x == FALSE:
+            return y ^ inverted
+        return self._add(Kind.XOR, x, y) ^ inverted
+
+    def gate(self, kind: Kind, x: int, y: int) -> int:
+        """Return the literal of an AND or a XOR."""
+        return self.and_(x, y) if kind is Kind.AND else self.xor_(x, y)
+
+    def cone(self, literals: Sequence[int]) -> list[int]:
+        """Return the nodes that literals depend on by their wires, ascending, but constant 0."""
+        seen = {literal >> 1 for literal in literals}
+        waiting = list(seen)
+        while waiting:
+            gate = waiting.pop() - self.first_gate
+            if gate < 0:
+                continue
+            for literal in (self.x[gate], self.y[gate]):
+                if literal >> 1 not in seen:
+                    seen.add(literal >> 1)
+                    waiting.append(literal >> 1)
+        return sorted(seen - {0})
+
+    def _add(self, kind: Kind, x: int, y: int) -> int:
+        if self._known is not None:
+            found = self._known.get((kind, x, y))
+            if found is not None:
+                return found
+            self._known[kind, x, y] = 2 * self.nodes
+        literal = 2 * self.nodes
+        self.kind.append(kind)
+        self.x.append(x)
+        self.y.append(y)
+        return literal
+
+
+def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> tuple[Xag, list[int]]:
+    """Return a circuit as a Xag, and the literals of its outputs."""
+    xag = Xag(circuit.inputs, hashing)
+    return xag, xag.next_state(circuit, [xag.input(row) for row in range(circuit.inputs)])
+
+
+def to_circuit(
+    xag: Xag, outputs: Sequence[int], labels: tuple[int, ...], channels: Sequence[int]
+) -> LogicCircuit:
+    """Return the gates that `outputs` need as a circuit of two-input ops.
+
+    `outputs` are the literals of the channels that stay, which are the numbers `channels` of the
+    Xag's; their labels are `labels`. Inverters melt into the ops of what they stand before or
+    behind; only an output that is an inverted input, or inverted and elsewhere not, keeps one.
+    Raises ValueError if an output depends on a channel that does not stay.
+    """
+    first, before = 1 + NEIGHBORHOOD * len(channels), xag.inputs // NEIGHBORHOOD
+    place = {0: 0} | {
+        1 + neighbor * before + channel: 1 + neighbor * len(channels) + number
+        for neighbor in range(NEIGHBORHOOD)
+        for number, channel in enumerate(channels)
+    }
+    ops, wires = [0] * first, [(0, 0)] * first
+    for node in xag.cone(outputs):
+        gate = node - xag.first_gate
+        if gate >= 0:
+            place[node] = len(ops)
+            x, y = xag.x[gate], xag.y[gate]
+            ops.append(_AND_OPS[x & 1, y & 1][0] if xag.kind[gate] is Kind.AND else Op.XOR)
+            wires.append((place[x >> 1], place[y >> 1]))
+        elif node not in place:
+            channel = (node - 1) % before
+            raise ValueError(f"an output reads channel {channel}, which does not stay")
+    a, b = np.array(wires, np.int32).T
+    literals = np.array([2 * place[each >> 1] | each & 1 for each in outputs], np.int32)
+    return melted(np.array(ops, np.uint8), a, b, first, literals, labels)

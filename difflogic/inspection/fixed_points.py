@@ -1,0 +1,155 @@
+"""The fixed points of a rule that repeat over the plane, up to a bound on their periods.
+
+A fixed point is a state of the infinite grid that a step takes to itself; it stays under any fire
+rate, and the boundary of training plays no part. One that repeats after p rows and q columns is a
+fixed point of the rule on a p×q torus, and the other way round, so a SAT solver finds them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from difflogic.circuit.grid import neighbors
+from difflogic.circuit.xag import FALSE, TRUE, Xag
+from difflogic.inspection.periods import Bits, Period, on_torus
+from difflogic.model.automaton import Automaton
+from difflogic.proof.decision import Clauses
+from difflogic.system.deadline import Deadline
+
+MOST = 100
+"""Pictures that are listed before the search ends."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What the visible channels of fixed points show, up to translation."""
+
+    bits: Bits
+    """The least rectangle that repeats, shape (visible channels, period.height, period.width)."""
+    period: Period
+
+
+@dataclass(frozen=True)
+class FixedPoints:
+    """Pictures of all fixed points whose states have periods of at most `bound` by `bound`."""
+
+    pictures: tuple[Picture, ...]
+    bound: int
+    stopped: str | None
+    """Why there may be more, or None if these are all."""
+
+
+def find(automaton: Automaton, bound: int, seconds: float, most: int = MOST) -> FixedPoints:
+    """Find the fixed points, those on the smallest tori first, in about so many seconds."""
+    deadline = Deadline.after(seconds)
+    found: dict[bytes, Picture] = {}
+    sizes = [(p, q) for p in range(1, bound + 1) for q in range(1, bound + 1)]
+    try:
+        for height, width in sorted(sizes, key=lambda size: (size[0] * size[1], size)):
+            with _Torus(automaton, height, width, deadline) as torus:
+                torus.exclude(found.values())
+                while (bits := torus.next(deadline)) is not None:
+                    picture = canonical(bits)
+                    found[_key(picture)] = picture
+                    torus.exclude([picture])
+                    if len(found) > most:
+                        return _sorted(list(found.values())[:most], bound, f"more than {most}")
+    except TimeoutError:
+        return _sorted(found.values(), bound, "time limit")
+    return _sorted(found.values(), bound, None)
+
+
+def _sorted(pictures: Iterable[Picture], bound: int, stopped: str | None) -> FixedPoints:
+    """Put the pictures in an order that does not depend on the solver."""
+
+    def place(picture: Picture) -> tuple[int, int, tuple[int, int], bytes]:
+        height, width = picture.period.height, picture.period.width
+        diagonal = picture.period.diagonal or (0, 0)
+        return height * width, height, diagonal, picture.bits.tobytes()
+
+    return FixedPoints(tuple(sorted(pictures, key=place)), bound, stopped)
+
+
+def canonical(bits: Bits) -> Picture:
+    """Return the picture of a torus's bits (channels, height, width), the same for all shifts."""
+    period = on_torus(bits)
+    tile = bits[:, : period.height, : period.width]
+    return Picture(max(_shifts(tile), key=lambda shifted: shifted.tobytes()), period)
+
+
+def _shifts(tile: Bits) -> Iterator[Bits]:
+    for dy in range(tile.shape[1]):
+        for dx in range(tile.shape[2]):
+            yield np.roll(tile, (dy, dx), axis=(1, 2))
+
+
+def _key(picture: Picture) -> bytes:
+    return bytes([picture.period.height, picture.period.width]) + picture.bits.tobytes()
+
+
+class _Torus:
+    """The states of a small torus that a step takes to themselves, as clauses.
+
+    Raises TimeoutError if `deadline` passes, here and in `next`.
+    """
+
+    def __init__(self, automaton: Automaton, height: int, width: int, deadline: Deadline) -> None:
+        self._height, self._width = height, width
+        circuit = automaton.circuit
+        cells = height * width
+        xag = Xag(circuit.channels * cells)
+        # Input c·cells + cell is the state of a channel in a cell.
+        states = np.arange(circuit.channels)[:, None] * cells
+        seen = neighbors(height, width, "periodic")[:, None, :] + states
+        differences = []
+        for cell in range(cells):
+            inputs = [xag.input(row) for row in seen[:, :, cell].ravel().tolist()]
+            outputs = xag.next_state(circuit, inputs, deadline)
+            for row, output in zip((states[:, 0] + cell).tolist(), outputs, strict=True):
+                differences.append(xag.xor_(output, xag.input(row)))
+        self._visible = np.array(
+            [[1 + row * cells + cell for cell in range(cells)] for row in automaton.visible_rows]
+        )
+        nodes = set(self._visible.ravel().tolist()).union(xag.cone(differences))
+        self._clauses = Clauses(xag, sorted(nodes), deadline)
+        self._impossible = TRUE in differences
+        for literal in sorted(set(differences) - {FALSE, TRUE}):
+            self._clauses.demand(literal ^ 1)
+
+    def __enter__(self) -> _Torus:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._clauses.__exit__(*raised)
+
+    def next(self, deadline: Deadline) -> Bits | None:
+        """Return the visible bits (channels, height, width) of a fixed point that is left."""
+        if self._impossible:
+            return None
+        found = self._clauses.solve(deadline)
+        if found is None:
+            raise TimeoutError
+        if not found:
+            return None
+        true = self._clauses.true_among(self._visible.ravel().tolist())
+        return (
+            np.isin(self._visible, list(true))
+            .astype(np.uint8)
+            .reshape(-1, self._height, self._width)
+        )
+
+    def exclude(self, pictures: Iterable[Picture]) -> None:
+        """Leave out the states that show these pictures, however shifted."""
+        for picture in pictures:
+            _, rows, columns = picture.bits.shape
+            if self._height % rows or self._width % columns:
+                continue
+            copies = (1, self._height // rows, self._width // columns)
+            for shown in {shifted.tobytes(): shifted for shifted in _shifts(picture.bits)}.values():
+                bits = np.tile(shown, copies).reshape(self._visible.shape)
+                # A literal is twice a node's number, and one more if it is inverted.
+                self._clauses.demand(*(2 * self._visible + bits).ravel().tolist())
