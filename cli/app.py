@@ -1,9 +1,10 @@
-"""The `dct` command: its sub-commands, loaded only when they run, and the way errors end it."""
+"""The `dct` command: sub-commands, imported only when they run, and help."""
 
 from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -21,10 +22,10 @@ from cli.errors import (
     printable,
     require_own_difflogic,
 )
-from cli.pausing import patient
+from cli.pausing import report_long_work
 
-PLAIN: dict[str, Any] = {
-    # Rich help would import rich, which costs more time than everything else here together.
+WITHOUT_RICH: dict[str, Any] = {
+    # Rich help would import rich, which takes longer than everything else here.
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
     "add_completion": False,
@@ -33,54 +34,61 @@ PLAIN: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a command lives, and what the list of commands says about it.
+    """Where a command is defined, and its summary in the list of commands.
 
-    `target` is a function that Typer turns into a command, or a Typer app with sub-commands.
+    `module` is one of cli.commands, or None for this one; `target` is a function, which Typer turns
+    into a command, or a Typer app with sub-commands.
     """
 
-    module: str
+    module: str | None
     target: str
     summary: str
 
-
-RENAMED = {"--run-dir": "--dir", "--jobs": "--workers"}
-"""Options by the names that they had: taken, and not shown."""
+    def load(self) -> Any:
+        module = __name__ if self.module is None else f"cli.commands.{self.module}"
+        return getattr(importlib.import_module(module), self.target)
 
 
 ONCE = {"--from", "--resume", "--dir"}
-"""Options that name a run, of which no second may go unheard."""
+"""Options that name a run, where the last of several would silently win."""
+
+COMMON = "Options"
+"""Heading of the options that belong to no panel."""
 
 
 class Command(TyperCommand):
-    """A command that takes its options' earlier names, and `--config FILE` for its CONFIG."""
+    """A command whose help shows its options in panels, without Rich, which is slow to import."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        own = {name for param in self.params for name in param.opts}
-        options = args[: args.index("--")] if "--" in args else args
-        present = [word for each in options for word in self._present(each, own)]
-        words = present + args[len(options) :]
-        rest = super().parse_args(ctx, list(words))
-        self._refuse_second(ctx, words)
-        return rest
-
-    def _refuse_second(self, ctx: Any, words: list[str]) -> None:
-        *_, given = self.make_parser(ctx).parse_args(words)
+        rest = super().parse_args(ctx, list(args))
+        *_, given = self.make_parser(ctx).parse_args(list(args))
         for option in given:
             if ONCE.intersection(option.opts) and given.count(option) > 1:
-                raise typer.BadParameter(
-                    f"given {given.count(option)} times, and takes one: leave the others out",
-                    ctx,
-                    param_hint=option.opts[0],
-                )
+                raise typer.BadParameter("may be given only once", ctx, param_hint=option.opts[0])
+        return rest
 
-    def _present(self, word: str, own: set[str]) -> list[str]:
-        """Return what stands for a word of the command line today."""
-        name, equals, value = word.partition("=")
-        if name in own:
-            return [word]
-        if name == "--config" and "config" in own:
-            return [value] if equals else []
-        return [RENAMED[name] + equals + value] if RENAMED.get(name) in own else [word]
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        show_options(self, ctx, formatter)
+
+
+def show_options(command: Any, ctx: Any, formatter: Any) -> None:
+    """Write arguments and options, each panel under a heading of its own, unnamed ones first."""
+    panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], COMMON: []}
+    for param in command.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record is not None:
+            argument = param.param_type_name == "argument"
+            panel = "Arguments" if argument else getattr(param, "rich_help_panel", None) or COMMON
+            # Typer puts a default in words into parentheses, and appends the range.
+            text = re.sub(r"\[default: \(([^)]*)\).*\]$", r"[default: \1]", record[1]).removesuffix(
+                "."
+            )
+            name = str(param.metavar or record[0]) if argument else record[0]
+            panels.setdefault(panel, []).append((name, text))
+    for heading, rows in panels.items():
+        if rows:
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
 
 class LazyGroup(TyperGroup):
@@ -95,11 +103,15 @@ class LazyGroup(TyperGroup):
         entry = self.entries.get(cmd_name)
         if entry is None:
             return None
-        target = getattr(importlib.import_module(entry.module), entry.target)
+        target = entry.load()
         if not isinstance(target, typer.Typer):
-            function, target = target, typer.Typer(**PLAIN)
+            function, target = target, typer.Typer(**WITHOUT_RICH)
             target.command(cmd_name, cls=Command)(function)
         return typer.main.get_command(target)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        show_options(self, ctx, formatter)
+        self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
@@ -118,61 +130,28 @@ class Root(LazyGroup):
     """`dct` itself. Errors of all commands end here."""
 
     entries: ClassVar[dict[str, Entry]] = {
-        "train": Entry(
-            "cli.commands.train", "train", "Train any experiment, by name or from a file."
-        ),
+        "train": Entry("train", "train", "Train an experiment by name, or from a TOML file"),
         "train-checkerboard": Entry(
-            "cli.commands.train",
-            "train_checkerboard",
-            "Train an automaton that grows a checkerboard.",
+            "train", "train_checkerboard", "Train an automaton that grows a checkerboard"
         ),
-        "train-gol": Entry(
-            "cli.commands.train", "train_gol", "Train the Game of Life, or a rule like it."
-        ),
-        "train-pattern": Entry(
-            "cli.commands.train", "train_pattern", "Train an automaton that grows a picture."
-        ),
-        "sweep": Entry(
-            "cli.commands.sweep", "sweep", "Train with many seeds and settings, side by side."
-        ),
-        "runs": Entry("cli.commands.runs", "runs", "List the runs that there are."),
-        "list": Entry(
-            "cli.commands.list", "list_", "List the experiments that come with the program."
-        ),
-        "eval": Entry(
-            "cli.commands.evaluate", "evaluate", "Measure a trained circuit on held-out starts."
-        ),
-        "simplify": Entry(
-            "cli.commands.simplify", "simplify", "Make a circuit small, and prove it equal."
-        ),
-        "export": Entry(
-            "cli.commands.export", "export", "Write a trained circuit as Verilog, C, BLIF and more."
-        ),
-        "import": Entry(
-            "cli.commands.importing", "import_", "Turn a circuit's file into one that dct reads."
-        ),
-        "inspect": Entry(
-            "cli.commands.inspect",
-            "inspect",
-            "Print a circuit as equations, and what holds of its rule.",
-        ),
-        "simulate": Entry(
-            "cli.commands.simulate", "simulate", "Run a trained circuit on any grid."
-        ),
-        "render": Entry(
-            "cli.commands.render", "render", "Draw a rollout as an animation or a strip."
-        ),
-        "plot": Entry("cli.commands.plot", "plot", "Draw how a run or a sweep learned."),
-        "watch": Entry("cli.commands.watch", "watch", "Watch a run in a browser, as it trains."),
-        "report": Entry(
-            "cli.commands.report", "report", "Write a run as one page, the automaton running in it."
-        ),
-        "plan": Entry(
-            "cli.commands.plan", "plan", "Show how training is cut, shared and held in memory."
-        ),
-        "bench": Entry("cli.commands.bench", "app", "Measure training steps, or simulation."),
-        "verify": Entry("cli.app", "verify", "Prove that the fast paths compute what they should."),
-        "config": Entry("cli.app", "config", "Look at configurations."),
+        "train-gol": Entry("train", "train_gol", "Train the Game of Life, or a similar rule"),
+        "train-pattern": Entry("train", "train_pattern", "Train an automaton that grows a picture"),
+        "sweep": Entry("sweep", "sweep", "Train with many seeds and settings in parallel"),
+        "runs": Entry("runs", "runs", "List saved runs"),
+        "eval": Entry("evaluate", "evaluate", "Test a trained circuit on held-out starts"),
+        "simplify": Entry("simplify", "simplify", "Shrink a circuit, and prove the result equal"),
+        "export": Entry("export", "export", "Write a circuit as Verilog, C, BLIF and more"),
+        "import": Entry("importing", "import_", "Convert a circuit file to dct's JSON"),
+        "inspect": Entry("inspect", "inspect", "Print a circuit's equations and properties"),
+        "simulate": Entry("simulate", "simulate", "Run a circuit on a grid of any size"),
+        "render": Entry("render", "render", "Draw a rollout as an animation or a strip"),
+        "plot": Entry("plot", "plot", "Plot the learning curves of a run or a sweep"),
+        "watch": Entry("watch", "watch", "Watch a run live in a browser"),
+        "report": Entry("report", "report", "Write a run as a web page with the live automaton"),
+        "plan": Entry("plan", "plan", "Show how training is parallelised, and why"),
+        "bench": Entry("bench", "app", "Measure the speed of training or simulation"),
+        "verify": Entry(None, "verify", "Check the fast paths, and prove properties of circuits"),
+        "config": Entry(None, "config", "List, print and document configurations"),
     }
 
     def make_context(self, *given: Any, **more: Any) -> Any:
@@ -184,7 +163,7 @@ class Root(LazyGroup):
 
     def invoke(self, ctx: Any) -> Any:
         require_own_difflogic()
-        with explained(), patient():
+        with explained(), report_long_work():
             return super().invoke(ctx)
 
 
@@ -193,19 +172,11 @@ class Verify(LazyGroup):
 
     entries: ClassVar[dict[str, Entry]] = {
         "equivalence": Entry(
-            "cli.commands.verify",
-            "equivalence",
-            "Compare all ways to compute a training step, and the NumPy oracle.",
+            "verify", "equivalence", "Compare all ways to compute a training step"
         ),
-        "circuit": Entry(
-            "cli.commands.verify_circuit",
-            "circuit",
-            "Prove a circuit equal to its simplified form, or two.",
-        ),
+        "circuit": Entry("verify_circuit", "circuit", "Prove two circuits equal"),
         "convergence": Entry(
-            "cli.commands.verify_convergence",
-            "convergence",
-            "Prove that every start ends in the target, and stays.",
+            "verify_convergence", "convergence", "Prove that every start ends in the target"
         ),
     }
 
@@ -214,31 +185,28 @@ class Config(LazyGroup):
     """`dct config`."""
 
     entries: ClassVar[dict[str, Entry]] = {
-        "show": Entry(
-            "cli.commands.config", "show", "Print a resolved configuration with comments."
-        ),
-        "docs": Entry(
-            "cli.commands.config", "docs", "Print the page that lists every key, in Markdown."
-        ),
+        "list": Entry("config", "list_", "List the shipped experiments"),
+        "show": Entry("config", "show", "Print a resolved configuration"),
+        "docs": Entry("config", "docs", "Print the list of all keys in Markdown"),
     }
 
 
 def _group(cls: type[LazyGroup], help_text: str) -> typer.Typer:
     # Without a callback, Typer would take a group of one command for that command.
     return typer.Typer(
-        cls=cls, callback=lambda: None, help=help_text, no_args_is_help=True, **PLAIN
+        cls=cls, callback=lambda: None, help=help_text, no_args_is_help=True, **WITHOUT_RICH
     )
 
 
-verify = _group(Verify, "Prove that the fast paths compute what they should.")
-config = _group(Config, "Look at configurations.")
+verify = _group(Verify, "Check the fast paths of training, and prove properties of circuits.")
+config = _group(Config, "List, print and document configurations.")
 app = typer.Typer(
     name="dct",
     cls=Root,
     no_args_is_help=True,
-    # What is below takes it over.
-    context_settings={"help_option_names": ["-h", "--help"]},
-    **{**PLAIN, "add_completion": True},
+    # Sub-commands inherit these.
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    **{**WITHOUT_RICH, "add_completion": True},
 )
 
 
@@ -255,12 +223,10 @@ def _print_version(wanted: bool) -> None:
 def dct(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", help="Print the version.", callback=_print_version, is_eager=True
-        ),
+        typer.Option("--version", help="Print the version", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Train differentiable logic cellular automata fast, on CPU cores.
+    """Train differentiable logic cellular automata, fast, on CPU cores.
 
     Try: dct train-checkerboard --small --epochs 50
     """
@@ -270,16 +236,16 @@ def main() -> None:
     """Run the command that the process was started with, and exit."""
     interrupt.install()
     for name in ("stdout", "stderr"):
-        # Closed by the caller, as in `dct … >&-`: what is printed goes nowhere.
+        # Closed by the caller, as in `dct … >&-`: discard output.
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a sign gets a question mark, not a traceback.
+        # A terminal that cannot show a character gets a question mark, not a traceback.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
         app(prog_name="dct")
-    except OSError as error:  # of printing the help, to a full disk
+    except OSError as error:  # the help did not fit on a full disk
         discard_what_cannot_be_printed()
         note(f"error: {error.strerror or error}")
         sys.exit(FAILURE)

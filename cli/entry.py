@@ -1,4 +1,4 @@
-"""Where the process begins: signals first, since what else is imported takes its time."""
+"""Entry point: handles signals first, since other imports take a while."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ import sys
 from cli import interrupt
 
 OBJECTS = 50_000
-"""New objects, less those that are gone, after which Python looks for cycles that nobody needs.
+"""Net number of new objects after which Python's garbage collector runs.
 
-Imports make a hundred thousand that stay: to look at them after every 700 takes a tenth of a
-command's start.
+Imports create a hundred thousand objects: collecting after every 700 takes a tenth of the start-up.
 """
 
 
 def _import_nothing_from_here() -> None:
-    """Take the working directory off the path, where `python -m cli` has put it for nothing.
+    """Remove the working directory from the import path, where `python -m cli` puts it.
 
-    Else a json.py that lies there would run, also in worker processes, which take the path over.
+    Otherwise a json.py there would run, also in worker processes, which inherit the path.
     """
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     here = sys.path[0] if sys.path else home
     try:
         working = os.getcwd()
-    except OSError as error:  # libraries ask for it, too, and say less when there is none
+    except OSError as error:  # libraries need it too, with worse messages
         reason = (error.strerror or str(error)).lower()
-        print(f"error: the working directory: {reason}: go to one that is there", file=sys.stderr)
+        print(f"error: the working directory: {reason}: change to one that exists", file=sys.stderr)
         sys.exit(2)
     if not sys.flags.safe_path and os.path.abspath(here) == working != home:
         del sys.path[0]

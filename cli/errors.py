@@ -20,7 +20,7 @@ import typer
 from cli import interrupt
 
 COMMAND_LINE_ERROR: Any = typer.BadParameter.__mro__[2]
-"""Base of what Typer says of a command line: click's, or that of the click within Typer."""
+"""Base class of command line errors: click's, or that of the click inside Typer."""
 
 FAILURE = 1
 USAGE = 2
@@ -28,10 +28,10 @@ INTERRUPTED = 130
 
 
 def printable(text: str) -> str:
-    """Return a text whose control characters, but for line ends and tabs, are spelled out.
+    """Return a text with control characters, except line ends and tabs, escaped.
 
-    Names and keys may come from a file of somebody else's: raw, they could move a terminal's
-    cursor, change its title, or turn the order of signs around.
+    Names and keys may come from an untrusted file: raw, they could move a terminal's cursor, change
+    its title, or reverse the order of characters.
     """
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
@@ -40,11 +40,11 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u20
 
 
 def note(message: str) -> None:
-    """Write a line to stderr, where everything but results goes; never fail over it."""
+    """Write a line to stderr, for everything but results; never fail."""
     try:
         print(printable(message), file=sys.stderr, flush=True)
     except OSError:
-        # Nobody reads stderr any more; that is no reason to lose a run.
+        # Nobody reads stderr any more, which is no reason to lose a run.
         return
 
 
@@ -63,20 +63,20 @@ def require_own_difflogic() -> None:
 def _refuse_difflogic(found: str) -> None:
     _show_traceback()
     note(
-        "error: the Python package `difflogic` here is not the one that belongs to dct "
-        f"({found}).\nAnother package of that name is on PyPI. Install dct into an environment "
-        "of its own, with `pipx install .` or `make demo` in dct's directory."
+        "error: the installed Python package `difflogic` does not belong to dct "
+        f"({found}).\nAnother package of that name is on PyPI. Install dct into its own "
+        "environment, with `pipx install .` or `make demo` in dct's directory."
     )
     raise typer.Exit(FAILURE)
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn every foreseeable exception into a message on stderr and an exit code."""
+    """Turn expected exceptions into a message on stderr and an exit code."""
     try:
         with interrupt.Command():
             yield
-            # Here, not at the interpreter's end, where a closed pipe cannot be handled any more.
+            # Here, since a closed pipe can no longer be handled when the interpreter exits.
             sys.stdout.flush()
     except KeyboardInterrupt as error:
         _interrupted(getattr(error, "exit_code", INTERRUPTED))
@@ -88,7 +88,7 @@ def explained() -> Iterator[None]:
             _interrupted(interrupt.received())
         discard_what_cannot_be_printed()
         place = f"{error.filename}: " if error.filename else ""
-        remedy = ": allow more of them, with ulimit -n" if error.errno == errno.EMFILE else ""
+        remedy = ": raise the limit with ulimit -n" if error.errno == errno.EMFILE else ""
         _fail(f"{place}{error.strerror or error}{remedy}", FAILURE)
     except MemoryError:
         _fail("out of memory: use fewer workers, a smaller batch, or a smaller grid", FAILURE)
@@ -96,7 +96,7 @@ def explained() -> Iterator[None]:
         error.message = printable(error.message)
         raise
     except Exception as error:
-        # An import, or a callback of the compiler's, can turn Ctrl-C into an error of its own.
+        # An import or a compiler callback can turn Ctrl-C into another error.
         if interrupt.received():
             _interrupted(interrupt.received())
         from difflogic.system.errors import DctError, StorageError, TrainingError
@@ -123,7 +123,7 @@ def _show_traceback() -> None:
 
 
 def discard_what_cannot_be_printed() -> None:
-    """Forget results that a full disk does not take: the interpreter would try once more."""
+    """Discard results that did not fit on a full disk: the interpreter would try again."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -131,7 +131,7 @@ def discard_what_cannot_be_printed() -> None:
 
 
 def _discard_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
+    """Redirect stdout to nowhere, so that the interpreter's last flush does not complain."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, sys.stdout.fileno())

@@ -1,11 +1,12 @@
 """Ctrl-C and SIGTERM: how they end a command, or ask it to end.
 
-Python runs a signal's handler between two of its own instructions, which may be a minute after
-the signal where a compiler or a kernel is at work, and an exception that a handler raises can get
-lost in a callback of such. So `install` also has a thread that hears of signals at once, says so,
-and ends the process itself where nothing has to be saved and the rest takes too long.
+Python runs a signal handler between two of its own instructions, which may be a minute after the
+signal while a compiler or a kernel runs, and an exception raised by a handler can get lost in their
+callbacks. So `install` also starts a thread that receives signals at once, says so, and ends the
+process itself if there is nothing to save and the main thread takes too long.
 
-A signal ends a command at once, unless it has entered an `Interruption`: then it is a request.
+A signal ends a command at once, unless it has entered an `Interruption`: then it is a request. A
+signal that was ignored when the process started, as in a script's background job, stays ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """Ctrl-C, and what schedulers and service managers send."""
 
 PATIENCE = 2.0
-"""Seconds that a command without results to save has to end by itself."""
+"""Seconds that a command with no results to save has to end by itself."""
 
 _SHOW_CURSOR = b"\x1b[?25h"
 
@@ -37,17 +38,17 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, signum: int) -> None:
         super().__init__()
         self.exit_code = 128 + signum
-        """As shells have it: 130 after Ctrl-C, 143 after SIGTERM."""
+        """As in shells: 130 after Ctrl-C, 143 after SIGTERM."""
 
 
 class Interruption:
     """While entered, Ctrl-C or SIGTERM sets `requested` and raises nothing.
 
-    `after` says what is still waited for, as in "this step", and is told on stderr at once; None
-    leaves that to the caller. If it takes longer than `patience` seconds the process ends all the
-    same; None is for what has results to save, which no second press may cut short.
+    `after` says what still has to finish, as in "this step", and is shown on stderr at once; None
+    leaves that to the caller. If it takes longer than `patience` seconds, the process ends anyway;
+    None waits for results to be saved, whatever further signals come.
 
-    Signals go to the main thread; elsewhere it does nothing.
+    Does nothing outside the main thread, and for signals that are ignored.
     """
 
     def __init__(self, after: str | None = "this step", patience: float | None = PATIENCE) -> None:
@@ -56,14 +57,18 @@ class Interruption:
         """128 plus the signal's number, once one came."""
         self.patience = patience
         self._message = None if after is None else f"stopping after {after} …"
-        self._untold = threading.Lock()
+        self._unsaid = threading.Lock()
         self._previous: dict[signal.Signals, Any] = {}
         self._outer: Interruption | None = None
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
             check()
-            self._previous = {number: signal.signal(number, self._request) for number in SIGNALS}
+            self._previous = {
+                number: signal.signal(number, self._request)
+                for number in SIGNALS
+                if signal.getsignal(number) is not signal.SIG_IGN
+            }
             self._outer, _state.deferring = _state.deferring, self
         return self
 
@@ -74,29 +79,29 @@ class Interruption:
             signal.signal(number, handler)
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if it was requested: here, where nothing is half done."""
+        """Raise KeyboardInterrupt if it was requested, at a point where nothing is half done."""
         if self.requested:
             raise Interrupted(self.exit_code - 128)
 
-    def hear(self, signum: int) -> None:
-        """Take the request, from whatever thread is first, and say once what is waited for."""
+    def request(self, signum: int) -> None:
+        """Record the request, from either thread, and say once what still has to finish."""
         self.exit_code = self.exit_code or 128 + signum
         self.requested = True
         # Not through a stream, which may be in the middle of a line.
-        if self._message is not None and self._untold.acquire(blocking=False):
+        if self._message is not None and self._unsaid.acquire(blocking=False):
             _write(f"\n{self._message}\n".encode())
 
     def _request(self, signum: int, frame: object) -> None:
-        self.hear(signum)
+        self.request(signum)
 
 
 class _State:
-    """What signals find in this process."""
+    """The signal handling of this process."""
 
     received = 0
-    """The first signal that was to end a command at once; 0 if none was."""
+    """The first signal that should end the command at once; 0 if none."""
     raising = False
-    """Whether there is a command to unwind; before and after it nothing is left behind."""
+    """Whether a command is running, which an exception unwinds."""
     deferring: Interruption | None = None
     installed = False
     undo: ClassVar[list[Callable[[], object]]] = []
@@ -106,9 +111,9 @@ _state = _State()
 
 
 class Undo:
-    """While entered, the process that is ended at once calls `undo` first.
+    """While entered, `undo` is called before the process is ended at once.
 
-    For what an exception would undo on its way, where a compiler or a kernel lets none through.
+    For what an exception would undo, if a compiler or a kernel let it through.
     """
 
     def __init__(self, undo: Callable[[], object]) -> None:
@@ -122,7 +127,7 @@ class Undo:
 
 
 class Command:
-    """While entered, a signal raises KeyboardInterrupt; before and after it ends the process."""
+    """While entered, a signal raises KeyboardInterrupt; otherwise it ends the process."""
 
     def __enter__(self) -> None:
         _state.raising = True
@@ -132,16 +137,15 @@ class Command:
 
 
 def install() -> None:
-    """Hear of signals from now on. Called first of all, in the main thread."""
+    """Handle signals from now on. Called first, in the main thread."""
     if _state.installed:
         return
     _state.installed = True
     for number in SIGNALS:
-        # What was ignored on purpose stays so, as in a script's `dct … &`.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end_at_once)
     sys.unraisablehook = _unraisable
-    import socket  # takes longer than all else here
+    import socket  # slow to import
 
     here, there = socket.socketpair()
     there.setblocking(False)
@@ -150,18 +154,18 @@ def install() -> None:
 
 
 def _unraisable(found: Any) -> None:
-    """Say nothing where a callback swallows what a signal raised: the thread sees to it."""
+    """Ignore a KeyboardInterrupt that a callback swallowed: the thread takes care of it."""
     if not isinstance(found.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(found)
 
 
 def received() -> int:
-    """Return the exit code of the signal that was to end this command; 0 if none was."""
+    """Return the exit code of the signal that should end this command; 0 if none."""
     return 128 + _state.received if _state.received else 0
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt if it was requested, or a callback of the compiler's swallowed it."""
+    """Raise KeyboardInterrupt if it was requested, or if a compiler callback swallowed it."""
     if _state.deferring is not None:
         _state.deferring.check()
     if _state.received:
@@ -173,12 +177,12 @@ def _end_at_once(signum: int, frame: object) -> None:
     _state.received = _state.received or signum
     if not _state.raising:
         _end(signum)
-    if first:  # a second one does not cut short the way out, which the thread does in time
+    if first:  # a second signal does not cut the exit short; the thread does, in time
         raise Interrupted(signum)
 
 
 def _watch(signals: socket.socket, kept_open: socket.socket) -> None:
-    """React to each signal as soon as it comes, whatever the main thread is doing."""
+    """React to each signal at once, whatever the main thread is doing."""
     deadline: float | None = None
     ending = 0
     while True:
@@ -193,7 +197,7 @@ def _watch(signals: socket.socket, kept_open: socket.socket) -> None:
             ending = ending or number
             request = _state.deferring
             if request is not None:
-                request.hear(number)
+                request.request(number)
             patience = PATIENCE if request is None else request.patience
             if patience is not None and deadline is None:
                 deadline = time.monotonic() + patience
@@ -217,5 +221,5 @@ def _end(signum: int) -> NoReturn:
 def _write(text: bytes) -> None:
     try:
         os.write(2, text)
-    except OSError:  # closed, or nobody reads it any more
+    except OSError:  # closed, or no longer read
         return

@@ -1,4 +1,4 @@
-"""What happens in the pauses of a long computation: it is said to be long, and can be stopped."""
+"""Reports long computations on stderr, and lets Ctrl-C stop them."""
 
 from __future__ import annotations
 
@@ -13,36 +13,37 @@ if TYPE_CHECKING:
     from difflogic.system.pauses import Pause
 
 SECONDS = 0.7
-"""After which a rollout that is not at its end is worth a word."""
+"""Computations that take longer are reported, if at least LEFT seconds remain."""
+LEFT = 1.0
 
 
-def patient() -> AbstractContextManager[None]:
-    """Return a context in which long computations are said to be long, and can be stopped."""
+def report_long_work() -> AbstractContextManager[None]:
+    """Return a context in which long computations are reported, and can be stopped."""
     from difflogic.system.pauses import listening
 
-    return listening(Patience())
+    return listening(LongWork())
 
 
-class Patience:
-    """Hears of pauses: stops where a signal asked to, and tells once how long each thing takes."""
+class LongWork:
+    """Is called at pauses: stops if a signal asked to, and reports each long computation once."""
 
     def __init__(self) -> None:
         self._began: dict[tuple[str, int], float] = {}
-        self._told: set[tuple[str, int]] = set()
+        self._reported: set[tuple[str, int]] = set()
 
     def __call__(self, pause: Pause) -> None:
-        """Raise KeyboardInterrupt if that was requested, and this is not the beginning."""
+        """Raise KeyboardInterrupt if that was requested, except at the beginning."""
         key, now = (pause.what, pause.total), time.monotonic()
         if not pause.done:
             self._began[key] = now
             return
         interrupt.check()
         start = self._began.setdefault(key, now)
-        if now - start < SECONDS or key in self._told:
+        left = (now - start) * (pause.total - pause.done) / pause.done
+        if now - start < SECONDS or left < LEFT or key in self._reported:
             return
-        self._told.add(key)
-        rest = (now - start) * (pause.total - pause.done) / pause.done
+        self._reported.add(key)
         note(
-            f"a {pause.what} of {pause.total} {pause.unit} takes a while: {pause.done} are "
-            f"done, the rest takes about {rest:.0f} s. Ctrl-C stops it"
+            f"{pause.what} {pause.done}/{pause.total} {pause.unit}, about {left:.0f} s left "
+            "(Ctrl-C stops it)"
         )

@@ -1,6 +1,6 @@
-"""`--ranks`: starts one run as several processes on this machine, and takes the part of one.
+"""`--ranks`: starts one run as several processes on this machine, and joins them.
 
-mpiexec.gforker, of MPICH's wheel, only forks: no port is opened, and no other machine reached.
+mpiexec.gforker, from MPICH's wheel, only forks: it opens no port and uses no other machine.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ if TYPE_CHECKING:
     from difflogic.system.ranks import Ranks
 
 DESCRIPTORS = "DCT_RANKS_DESCRIPTORS"
-"""Names those of the ranks: one that ends when the command that started them does; and of rank 0
-one on which it says that all have begun, and come to their end together, and the command's own
-stdout and stderr, as the launcher's copies are no terminal."""
+"""File descriptors of the ranks: one that closes when the command that started them ends; and for
+rank 0 one to report that all ranks have started, and ended together, and the command's own stdout
+and stderr, as the launcher's copies are not a terminal."""
 
 LAUNCHED = "DCT_LAUNCHED_RANK"
-"""Set in every process that `launch` starts: none of them launches again, whoever calls it."""
+"""Set in every process started by `launch`, none of which may launch again."""
 
 BEGIN, END = b"+", b"."
 
 STARTS = 3
-"""Times that ranks are started: on a busy machine MPICH now and then does not find together."""
+"""Attempts to start the ranks: on a busy machine MPICH sometimes fails to connect them."""
 
 NO_NETWORK = {"UCX_TLS": "posix,self", "FI_PROVIDER": "shm"}
-"""What keeps MPICH to the memory of this machine: else each rank listens on every address."""
+"""Restricts MPICH to shared memory: otherwise each rank listens on every address."""
 
 GRACE = 10.0
-"""Seconds that a rank has to save and end where what started it is gone."""
+"""Seconds that a rank has to save and end if its launcher is gone."""
 
 OTHERS = "all others"
-THE_RUN = "the run: what it had saved goes on with dct train --resume "
+THE_RUN = "the run: continue from what it saved with dct train --resume "
 
 _NOISE = re.compile(rb"\[\d+\]\d+:Return code = ")
-"""What mpiexec says of each rank that it ends."""
+"""What mpiexec prints for each rank that ends."""
 
 
 def launch(ranks: int, lost: str = OTHERS) -> None:
-    """Run this command line again as so many ranks, and exit as they do, or as a signal asks.
+    """Run this command line again as several ranks, and exit as they do, or as a signal asks.
 
-    `lost` is what ends with one of them that ends too early. Raises ConfigError, in a launched rank
-    too: a command that launches itself there would go on doing so until no process is left.
+    `lost` says what is lost if a rank ends early. Raises ConfigError, in a launched rank too, which
+    would otherwise launch ranks without end.
     """
     from difflogic.system.errors import ConfigError
 
@@ -68,28 +68,28 @@ def launch(ranks: int, lost: str = OTHERS) -> None:
         raise ValueError(f"{ranks} ranks need no launcher")
     if LAUNCHED in os.environ:
         raise ConfigError(
-            "this process is a rank that dct has started, and starts no others: the launcher did "
-            f"not connect it to them. Leave --ranks out, or unset {LAUNCHED}"
+            "this process is already a rank started by dct, but the launcher did not connect it "
+            f"to the others: leave --ranks out, or unset {LAUNCHED}"
         )
     mpiexec = launcher(ranks)
     for _ in range(STARTS):
         code, stopped, said = _run([str(mpiexec), "-n", str(ranks), *_command()])
         if said or stopped or code == USAGE:
             break
-        note("MPI has not started")
+        note("MPI did not start")
     if stopped and not said:
         note("interrupted")
     whole = said.endswith(END) and code >= 0
     if not whole and not stopped:
         who = "a rank" if code >= 0 else mpiexec.name
-        note(f"error: {who} ended before its time, and with it {lost}")
+        note(f"error: {who} ended early, and with it {lost}")
     raise typer.Exit(stopped or (code if whole else FAILURE))
 
 
 def of_run(directory: object) -> str:
-    """Return what is lost with a run, and how it goes on; the directory is None if not known."""
+    """Return what is lost with a run, and how to resume it; the directory is None if unknown."""
     if directory is None:
-        return f"{THE_RUN}RUN, the directory of the run (dct runs lists them)"
+        return f"{THE_RUN}RUN, with a run directory (see dct runs)"
     return THE_RUN + shlex.quote(str(directory))
 
 
@@ -125,15 +125,15 @@ def _run(command: list[str]) -> tuple[int, int, bytes]:
             _wait(process, interruption)
         os.close(living)
         # A launcher that was killed leaves ranks that are about to save.
-        said = _heard(reading, 2 * GRACE if process.returncode < 0 else 0)
+        said = _read_messages(reading, 2 * GRACE if process.returncode < 0 else 0)
     finally:
         os.close(reading)
     passing.join(1)  # a rank may be about to be killed
     return process.returncode, interruption.exit_code, said
 
 
-def _heard(reading: int, seconds: float) -> bytes:
-    """Return what rank 0 has said, and says until no rank is left or so many seconds are over."""
+def _read_messages(reading: int, seconds: float) -> bytes:
+    """Return what rank 0 writes until all ranks have ended, or for at most `seconds`."""
     said, until = b"", time.monotonic() + seconds
     while select.select([reading], [], [], max(0.0, until - time.monotonic()))[0]:
         more = os.read(reading, 2)
@@ -144,9 +144,9 @@ def _heard(reading: int, seconds: float) -> bytes:
 
 
 def _pass_on(errors: IO[bytes], interruption: Interruption) -> None:
-    """Write what comes from the ranks through their launcher, without what that says itself.
+    """Pass on what the ranks write to stderr, without the launcher's own lines.
 
-    Nor what they say once interrupted: rank 0 tells, and the others only that it is gone.
+    Nothing once interrupted: rank 0 reports that, and the others only that it is gone.
     """
     for line in errors:
         if not interruption.requested and not _NOISE.match(line):
@@ -155,7 +155,7 @@ def _pass_on(errors: IO[bytes], interruption: Interruption) -> None:
 
 
 def launcher(ranks: int) -> Path:
-    """Return what starts ranks on this machine. Raises ConfigError."""
+    """Return the program that starts ranks on this machine. Raises ConfigError."""
     from difflogic.system.errors import ConfigError
     from difflogic.system.ranks import MISSING, require
 
@@ -163,14 +163,14 @@ def launcher(ranks: int) -> Path:
     mpiexec = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
     if not mpiexec.is_file():
         raise ConfigError(
-            f"--ranks: no {mpiexec}, which comes with the wheel of MPICH: {MISSING}. With another "
-            f"MPI start them yourself: mpiexec -n {ranks} dct …"
+            f"--ranks: no {mpiexec}, which comes with MPICH's wheel: {MISSING}. With another MPI, "
+            f"start the ranks yourself: mpiexec -n {ranks} dct …"
         )
     return mpiexec
 
 
 def _environment() -> dict[str, str]:
-    """Return the variables of the ranks, who import what this process did from where it did."""
+    """Return the environment of the ranks, which import from the same places as this process."""
     home = str(Path(__file__).resolve().parents[1])
     installed = home in [*site.getsitepackages(), site.getusersitepackages()]
     before = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
@@ -180,7 +180,7 @@ def _environment() -> dict[str, str]:
 
 
 def _wait(process: subprocess.Popen[bytes], interruption: Interruption) -> None:
-    """Wait for the launcher, and hand on to it what signal comes."""
+    """Wait for the launcher, and pass signals on to it."""
     told = False
     while True:
         with suppress(subprocess.TimeoutExpired):
@@ -210,7 +210,7 @@ def joined() -> Iterator[Ranks]:
             try:
                 yield ranks
             except BaseException as error:
-                # Last words, where what comes next ends this process at once.
+                # Report it now, since what follows may end this process at once.
                 if not ranks.leads:
                     note(f"error: rank {ranks.rank}: {error or type(error).__name__}")
                 elif ranks.torn and not isinstance(error, KeyboardInterrupt):
@@ -238,7 +238,7 @@ def _descriptors() -> list[int]:
 
 
 def _end_after(alive: int, orphaned: threading.Event) -> None:
-    """End this rank as SIGTERM does once what started it is gone; if that takes long, at once."""
+    """End this rank as SIGTERM does once its launcher is gone; after GRACE seconds, kill it."""
     with suppress(OSError):
         while os.read(alive, 1):
             pass
@@ -249,7 +249,7 @@ def _end_after(alive: int, orphaned: threading.Event) -> None:
 
 
 def _silence() -> None:
-    """Let MPI say nothing of its own where ranks end that were interrupted."""
+    """Silence MPI's own messages while interrupted ranks end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)
@@ -257,12 +257,12 @@ def _silence() -> None:
 
 def _say(end: int | None, what: bytes) -> None:
     if end is not None:
-        with suppress(OSError):  # nobody is left to hear it
+        with suppress(OSError):  # nobody is left to read it
             os.write(end, what)
 
 
 def check(config: Config, ranks: int, oversubscribe: bool) -> None:
-    """Raise ConfigError for what so many ranks on this machine cannot do, or should not."""
+    """Raise ConfigError if this machine has too few cores for that many ranks."""
     from difflogic.engine.hardware import Machine
     from difflogic.system.errors import ConfigError
 
@@ -273,6 +273,6 @@ def check(config: Config, ranks: int, oversubscribe: bool) -> None:
     if threads > cores and not oversubscribe:
         each = "" if workers == "auto" else f" of {workers} workers each"
         raise ConfigError(
-            f"{ranks} ranks{each} on {cores} cores: they wait for each other at every step, and "
-            "whoever waits keeps another from working: start fewer, or give --oversubscribe"
+            f"{ranks} ranks{each} on {cores} cores: waiting ranks would slow the others down: "
+            "start fewer, or use --oversubscribe"
         )

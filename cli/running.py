@@ -1,4 +1,4 @@
-"""Runs an experiment: begins or resumes it, shows it, and prints what came out."""
+"""Runs an experiment: starts or resumes it, shows progress, and prints the results."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a command was asked to train, besides the options that all of them share."""
+    """What to train, apart from the options that all training commands share."""
 
     config: str | None
-    """The configuration that was named, if one was."""
+    """The configuration that the user named, if any."""
     default: str | None = None
-    """The one that is meant otherwise, unless a run is resumed."""
+    """The one to use otherwise, unless a run is resumed."""
     overrides: Sequence[Override] = ()
-    """What the command's own options say."""
+    """Changes by the command's own options."""
     name: str | None = None
-    """What a new run of it is called, if not as its configuration."""
+    """Name of a new run, if not that of its configuration."""
     kind: str | None = None
-    """The kind of task that the command is for; None is any."""
+    """The kind of task that the command is for; None for any."""
 
 
 def run_experiment(experiment: Experiment, options: RunOptions) -> None:
@@ -50,26 +50,26 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
 
     asked, size = options.ranks or 1, started()
     if asked > 1 and size == 1:
-        # Here, where it is said once.
+        # Here, so that it is reported once.
         ranks.check(resolved(experiment, options), asked, options.oversubscribe)
         ranks.launch(asked, ranks.of_run(options.resume or options.directory))
     with ranks.joined() as group:
         if group.leads:
             if options.ranks is not None and asked != size:
                 raise typer.BadParameter(
-                    f"{asked}, and the launcher has started {size}", param_hint="--ranks"
+                    f"asks for {asked} ranks, but the launcher started {size}", param_hint="--ranks"
                 )
             _train(experiment, options, group)
         else:
             from difflogic.training.following import follow
 
-            # What code may run a rank knows by its own command line, not from rank 0.
+            # A rank decides by its own command line whether code may run, not by rank 0.
             follow(group, lambda: resolved(experiment, options))
 
 
 def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     """Train as the first of the ranks, or the only one."""
-    from difflogic.library.training import train  # takes its time: before there is anything
+    from difflogic.library.training import train  # slow to import
     from difflogic.tasks import OwnSection
 
     settings = resolved(experiment, options)
@@ -90,7 +90,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             say=note,
             ranks=group,
         )
-    _print_results(found, options.as_json, own_code)
+    _print_results(found, options, own_code)
     written = trace.write()
     if shown.interruption.exit_code:
         raise typer.Exit(shown.interruption.exit_code)
@@ -99,7 +99,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
 
 
 def resolved(experiment: Experiment, options: RunOptions) -> Config:
-    """Return the configuration that a command is to train, checked before anything is made."""
+    """Return the configuration to train, checked before anything is written."""
     from difflogic.config import Override, shipped_configs
     from difflogic.library.training import resolve
     from difflogic.system.errors import ConfigError
@@ -110,18 +110,16 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
         source = source or experiment.default
         if source is None:
             raise ConfigError(
-                "name a configuration, one of "
-                f"{', '.join(shipped_configs())}, or a TOML file; or a run with --resume"
+                "name a configuration: "
+                f"{', '.join(shipped_configs())}, or a TOML file; or use --resume RUN"
             )
         if experiment.name is not None:
             overrides = [Override(f"name={experiment.name}"), *overrides]
     elif options.directory is not None:
-        raise ConfigError("--resume names the run's directory already: leave --dir out")
+        raise ConfigError("--resume already names the run's directory: leave --dir out")
     elif options.source is not None:
-        raise ConfigError(
-            "--resume names a run, which keeps what it started from: leave --from out"
-        )
-    # A run's directory may come from elsewhere: the code in it runs only if someone says so.
+        raise ConfigError("a resumed run keeps its own start: leave --from out")
+    # A run's directory may come from elsewhere: its code runs only if the user says so.
     trusted = source is not None or options.allow_code
     settings = resolve(source, overrides, options.recipe, resume=options.resume, allow_code=trusted)
     if experiment.kind is not None:
@@ -130,7 +128,7 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
 
 
 def _channels(text: str | None, config: Config) -> Sequence[int]:
-    """Return the channels that --show asks for; none if it is not given."""
+    """Return the channels of --show; none by default."""
     from cli.options.parsing import parse_channels
     from difflogic.system.errors import ConfigError
 
@@ -142,7 +140,7 @@ def _channels(text: str | None, config: Config) -> Sequence[int]:
     channels = parse_channels(text, "--show")
     if max(channels) > last:
         raise ConfigError(
-            f"--show {text}: there is no channel {max(channels)}: {config.name} has 0 to {last}"
+            f"--show {text}: no channel {max(channels)}: {config.name} has 0 to {last}"
         )
     return channels
 
@@ -157,10 +155,10 @@ def _preview(config: Config) -> None:
 
 
 class Trace:
-    """Writes what workers did when, if a file is named for it."""
+    """Writes a trace of the workers, if a file is named for it."""
 
     def __init__(self, path: Path | None, name: str, run: Path | None) -> None:
-        """`run` is the new run's directory, if one is named.
+        """`run` is the new run's directory, if named.
 
         Raises RunDirectoryError if no file can be written there, ConfigError if it is the run's.
         """
@@ -171,13 +169,13 @@ class Trace:
         from difflogic.system.errors import ConfigError
 
         if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
-            raise ConfigError(f"--trace {path}: is in the run's own directory: choose another path")
+            raise ConfigError(f"--trace {path}: is inside the run's directory: choose another path")
         from difflogic.system.files import check_new_output
 
         check_new_output(path)
 
     def begin(self, session: Session, begin: Callable[[Session], None]) -> None:
-        """Begin a run, and to record after that."""
+        """Begin a run, then start recording."""
         begin(session)
         if self._path is not None:
             from difflogic.engine.tracing import Tracer
@@ -186,11 +184,11 @@ class Trace:
             session.trainer.trace(self._tracer)
 
     def write(self) -> bool:
-        """Write the file, and return whether nothing went wrong."""
+        """Write the file; return False if that failed."""
         if self._path is None:
             return True
         if self._tracer is None:
-            note(f"{self._path}: not written, as nothing was trained")
+            note(f"{self._path}: not written: nothing was trained")
             return True
         from difflogic.engine.tracing import write_trace
         from difflogic.system.errors import RunDirectoryError
@@ -200,19 +198,19 @@ class Trace:
         except RunDirectoryError as error:
             note(f"error: no trace: {error}")
             return False
-        only = ", the first steps alone" if self._tracer.full else ""
-        note(f"trace in {self._path}{only}: open it in ui.perfetto.dev or chrome://tracing")
+        only = " (first steps only)" if self._tracer.full else ""
+        note(f"saved {self._path}{only}: open it in ui.perfetto.dev or chrome://tracing")
         return True
 
 
 class Shown:
-    """Shows a run on stderr, as it goes on. Use it in a `with`.
+    """Shows a run's progress on stderr. Use it in a `with`.
 
-    Once training begins Ctrl-C is a request, as there are results to save.
+    Once training has begun, Ctrl-C is a request, since there are results to save.
     """
 
     def __init__(self, quiet: bool, watch: bool, channels: Sequence[int] = ()) -> None:
-        """`channels` are drawn side by side; without any those of the loss are, as one picture."""
+        """`channels` are drawn side by side; by default the loss channels, as one picture."""
         self.interruption = Interruption(None)
         self._quiet, self._watch, self._channels = quiet, watch, channels
         self._offer: Callable[[StepResult], None] = lambda result: None
@@ -225,7 +223,7 @@ class Shown:
         self._stack.__exit__(*raised)
 
     def begin(self, session: Session) -> None:
-        """Show what is to be learned, compile, and go on from what the run has already."""
+        """Show the target, compile, and show progress from where the run is."""
         trainer = session.trainer
         config = trainer.config
         if not self._quiet:
@@ -236,8 +234,8 @@ class Shown:
             from difflogic.library.serving import offering
 
             server, self._offer = self._stack.enter_context(offering(session))
-            note(f"watch it at {server.link}")
-        after = "this step, or this search" if config.finishing.every else "this step"
+            note(f"watch the run at {server.link}")
+        after = "this step or search" if config.finishing.every else "this step"
         self.interruption = self._stack.enter_context(Interruption(after, patience=None))
         self._progress = display.Progress(
             config.training.epochs,
@@ -268,20 +266,20 @@ class Shown:
         self._display.update(self._progress)
 
     def add(self, result: StepResult) -> None:
-        """Show what a step found, if it is time to."""
+        """Show a step's results, if it is time to."""
         self._progress.add(result)
         self._display.update(self._progress)
         self._offer(result)
 
 
-def _print_results(found: Trained, as_json: bool, own_code: bool) -> None:
-    summary, run = dict(found.summary), found
+def _print_results(found: Trained, options: RunOptions, own_code: bool) -> None:
+    summary, path = dict(found.summary), str(found.path)
     if summary["interrupted"]:
         note(
             f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "
-            f"all is saved in {run.path}"
+            f"saved in {path}"
         )
-    if as_json:
-        typer.echo(json.dumps({**summary, "run_directory": str(run.path)}, indent=2))
+    if options.as_json:
+        typer.echo(json.dumps({**summary, "run_directory": path}, indent=2))
     else:
-        typer.echo(report.render(summary, str(run.path), own_code))
+        typer.echo(report.render(summary, path, own_code, options.quiet))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from difflogic.engine.work import WorkStats as WorkStats
     from difflogic.evaluation import held_out as held_out
     from difflogic.library.certifying import certify as certify
+    from difflogic.library.conditions import Conditions as Conditions
+    from difflogic.library.conditions import Rectangle as Rectangle
     from difflogic.library.differentiating import sample_gradients as sample_gradients
     from difflogic.library.differentiating import tile_gradients as tile_gradients
     from difflogic.library.exporting import export as export
@@ -74,6 +76,8 @@ _HOMES = {
     "tile_gradients": "difflogic.library.differentiating",
     "all_reduce": "difflogic.engine.gradients",
     "WorkStats": "difflogic.engine.work",
+    "Conditions": "difflogic.library.conditions",
+    "Rectangle": "difflogic.library.conditions",
     "Config": "difflogic.config",
     "Engine": "difflogic.engine.rollout",
     "Machine": "difflogic.engine.hardware",

@@ -10,16 +10,24 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from cli.app import PLAIN, Entry, LazyGroup
-from cli.commands import config as config_command
+from cli.app import WITHOUT_RICH, Entry, LazyGroup
 from cli.commands.bench_profile import refuse_beside_profile, show_profile
 from cli.commands.bench_several import Asked, show_ranks, show_several
 from cli.errors import FAILURE, note
+from cli.options.common import (
+    ADVANCED,
+    CONFIG_OPTION,
+    AsJson,
+    Oversubscribe,
+    Set,
+    Small,
+    choose_config,
+)
 from cli.options.parsing import named_path, whole_number
+from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.report import PHASE_NAMES
 from cli.terminal.warming import compile_for
-from cli.watching import watched
 from difflogic.system import machine
 
 if TYPE_CHECKING:
@@ -29,13 +37,13 @@ if TYPE_CHECKING:
 
 QUIET_NOISE = 0.03
 BUSY_NOISE = 0.10
-"""From here on the noise is as large as what one would like to measure."""
+"""Beyond this, the noise is as large as the differences worth measuring."""
 
 FEWEST_REPEATS = 5
-"""With fewer, the fastest and the median step say nothing of the machine."""
+"""With fewer, the fastest and the median step say nothing about the machine."""
 
 LEAST_GAIN = 0.8
-"""Of the arithmetic peak, per worker: with less, the workers do not have a core each."""
+"""Share of the arithmetic peak per worker; below it, workers share cores."""
 
 
 class Bench(LazyGroup):
@@ -43,29 +51,25 @@ class Bench(LazyGroup):
 
     entries: ClassVar[dict[str, Entry]] = {
         "simulate": Entry(
-            "cli.commands.bench_simulate",
-            "bench_simulate",
-            "Measure how fast a circuit is simulated.",
+            "bench_simulate", "bench_simulate", "Measure how fast a circuit is simulated"
         )
     }
 
 
-app = typer.Typer(cls=Bench, **PLAIN)
+app = typer.Typer(cls=Bench, **WITHOUT_RICH)
 
 
 @app.callback(invoke_without_command=True)
 def bench(
     context: typer.Context,
-    small: Annotated[bool, config_command.SMALL] = False,
-    config: Annotated[str | None, config_command.CONFIG] = None,
-    overrides: Annotated[list[str] | None, config_command.SET] = None,
+    small: Small = False,
+    config: Annotated[str | None, CONFIG_OPTION] = None,
+    overrides: Set = None,
     compare: Annotated[
         str | None,
         typer.Option(
             metavar="WAY,…",
-            help="Measure in turn with other ways to compute the same, and check that the results "
-            "are equal: sequential (one worker), batch (samples side by side), cells, steps (a "
-            "pipeline), gates (split layers), oracle (plain NumPy).",
+            help="Compare times and results with sequential, batch, cells, steps, gates or oracle",
             show_default=False,
         ),
     ] = None,
@@ -74,80 +78,74 @@ def bench(
         typer.Option(
             "--workers",
             metavar="N,…",
-            help='Worker threads: a number, or "auto"; several, such as 1,2,4, are measured in '
-            "turn.",
+            help="Worker threads; compares several, such as 1,2,4",
+            show_default="auto, one per core",
         ),
-    ] = None,
-    batch: Annotated[
-        str | None,
-        typer.Option(metavar="N,…", help="Measure several numbers of samples per step in turn."),
     ] = None,
     grid: Annotated[
         list[str] | None,
         typer.Option(
             metavar="SECTION.KEY=VALUE,VALUE",
-            help="Measure several values in turn, and print the best as TOML; may be given again.",
+            help="Compare values, and print the fastest as TOML; repeatable",
         ),
     ] = None,
     profile: Annotated[
-        bool,
-        typer.Option("--profile", help="Show what every worker does when, and what would pay."),
-    ] = False,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            parser=named_path,
-            metavar="FILE",
-            help="With --profile: write it as a trace-event file for Perfetto or Chrome, too.",
-        ),
-    ] = None,
-    ranks: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,…",
-            help="Measure several numbers of processes in turn, by MPI (an extra), and what they "
-            "hand over; one is always among them.",
-            show_default=False,
-        ),
-    ] = None,
-    oversubscribe: Annotated[
-        bool,
-        typer.Option("--oversubscribe", help="Allow more ranks, or their workers, than cores."),
+        bool, typer.Option("--profile", help="Show a timeline per worker and the bottlenecks")
     ] = False,
     repeat: Annotated[
         int | None,
         typer.Option(
             parser=whole_number(1),
             metavar="N",
-            help="Steps to measure.",
-            show_default="30, and 5 with the oracle",
+            help="Steps to measure",
+            show_default="30; 5 with the oracle",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the results as one JSON object, in seconds.")
-    ] = False,
+    as_json: AsJson = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            parser=named_path,
+            metavar="FILE",
+            help="With --profile: write a trace for Perfetto or chrome://tracing",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None,
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,…",
+            help="Compare numbers of MPI processes (needs the mpi extra)",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None,
+    oversubscribe: Oversubscribe = False,
 ) -> None:
-    """Measure training steps of a configuration, after a warm-up.
+    """Measure the training steps of a configuration, after a warm-up.
 
-    A step is all of an epoch: samples, rollout, gradients, hard evaluation and optimizer. It has
-    the published number of samples, where training takes another (--set training.batch=N changes
-    it). Exits 1 if the compared paths do not compute the same.
+    A step is a whole epoch: samples, rollout, gradients, hard evaluation and optimizer. It uses the
+    published batch size unless --set training.batch=N says otherwise. Exits 1 if compared paths
+    disagree.
+
+    --compare takes sequential (one worker), batch (parallel samples), cells, steps (a pipeline),
+    gates (split layers), oracle (plain NumPy), or several of them, such as batch,cells.
     """
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
     from difflogic.config import BENCHMARK, Override, load_config
 
-    asked = Asked.of(workers, batch, compare, grid or [], ranks)
+    asked = Asked.of(workers, compare, grid or [], ranks)
     if profile or trace is not None:
         refuse_beside_profile(profile, trace, bool(asked.several or compare))
     flag = f"--workers {workers}"
     one = asked.several != "workers" and workers is not None
     given = [Override(f"parallel.workers={workers}", flag)] if one else []
-    source = config_command.source(config, small, "--config")
+    source = choose_config(config, small, "--config")
     chosen = [*(Override(text, f"--set {text}") for text in overrides or []), *given]
     settings = load_config(source, chosen, BENCHMARK, allow_code=True)
-    listed = asked.batches or any(axis.startswith("training.batch=") for axis in asked.grid)
+    listed = any(axis.startswith("training.batch=") for axis in asked.grid)
     if settings.published.batch is not None and not listed:
         _tell_of_batch(settings, load_config(source, chosen))
     if asked.ranks:
@@ -177,31 +175,31 @@ def bench(
 
 
 def _tell_of_batch(measured: Config, trained: Config) -> None:
-    """Say so if steps of other samples are measured than training takes."""
+    """Say so if the batch size is not that of training."""
     samples, usual = measured.training.batch, trained.training.batch
     if samples != usual:
         note(
-            f"note: {samples} samples per step, as published; training takes {usual}: "
-            f"--set training.batch={usual}"
+            f"note: using the published batch size, {samples}; training uses {usual} "
+            f"(--set training.batch={usual})"
         )
 
 
 def _refuse_options(context: typer.Context) -> None:
-    """Fail if options stand before a sub-command, which would not know of them."""
+    """Fail if there are options before a sub-command, which would not see them."""
     for name in context.params:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             context.fail(
-                f"options of dct bench say nothing to dct bench {context.invoked_subcommand}: give "
-                "its own after it"
+                f"options of dct bench do not apply to dct bench {context.invoked_subcommand}: put "
+                "its own options after it"
             )
 
 
 def _measure(settings: Config, compare: str | None, asked: int | None) -> Report:
     from difflogic.library.measuring import bench as measure
 
-    # The workers of a step wait for each other: it is stopped between steps, never in one.
-    with watched() as progress:
+    # The workers of a step wait for each other, so it can only stop between steps.
+    with show_progress() as progress:
         way: Comparison | None = None
         if compare is not None:
             way = "oracle" if compare == "oracle" else "sequential"
@@ -211,9 +209,9 @@ def _measure(settings: Config, compare: str | None, asked: int | None) -> Report
 def _refuse(report: Report, agreement: Agreement) -> None:
     assert report.compared is not None
     note(
-        f"error: {report.path.name} and {report.compared.name} do not compute the same: "
-        f"{_difference(agreement)}. The times above mean nothing. `dct verify equivalence` tells "
-        "where it goes wrong."
+        f"error: {report.path.name} and {report.compared.name} disagree: "
+        f"{_difference(agreement)}. Ignore the times above. Run dct verify equivalence to find "
+        "out where."
     )
     raise typer.Exit(FAILURE)
 
@@ -245,7 +243,7 @@ def _title(report: Report) -> str:
 
 
 def _cut(measured: Config, asked: Config) -> str:
-    """Say what became of the configuration to bring it within the oracle's reach."""
+    """Say how the configuration was reduced for the oracle, which is slow."""
     changes = [
         f"{name} from {before} to {after}"
         for name, before, after in (
@@ -255,8 +253,8 @@ def _cut(measured: Config, asked: Config) -> str:
         if before != after
     ]
     if not changes:
-        return "Small enough for the oracle as it is."
-    return f"Cut down for the oracle: {', '.join(changes)}."
+        return "Small enough for the oracle."
+    return f"Reduced for the oracle: {', '.join(changes)}."
 
 
 def _show_times(report: Report) -> None:
@@ -323,7 +321,7 @@ def lines(report: Report) -> list[tuple[str, str]]:
         ),
         (
             "store limit",
-            f"{1000 * report.store_limit:.3f} ms per step, of {report.bytes_per_gate:.1f} bytes "
+            f"{1000 * report.store_limit:.3f} ms per step, at {report.bytes_per_gate:.1f} bytes "
             "loaded and stored per gate and cell",
         ),
         (
@@ -349,12 +347,12 @@ def lines(report: Report) -> list[tuple[str, str]]:
 
 
 def _work(report: Report) -> str:
-    """Say how a step of the automaton is cut, and who does it."""
+    """Say how an automaton step is divided among workers."""
     workers = report.path.workers
     text = f"{report.pieces} pieces per automaton step"
     if workers == 1:
         return text
-    return f"{text}, {report.alone} by one worker alone; {report.stolen:.1f} taken over per step"
+    return f"{text}, {report.alone} on one worker only; {report.stolen:.1f} stolen per step"
 
 
 def _difference(agreement: Agreement) -> str:
@@ -370,25 +368,25 @@ def _process(peak: int | None) -> str:
 
 def processors(found: machine.Processors) -> str:
     """Say what bounds the number of workers."""
-    physical = f"{found.physical} of them cores" if found.physical < found.logical else "all cores"
+    physical = f"{found.physical} cores" if found.physical < found.logical else "all cores"
     text = f"{found.logical}, {physical}"
     if found.affinity < found.logical:
-        text += f"; {found.affinity} by this process's affinity"
+        text += f"; {found.affinity} by CPU affinity"
     if found.quota is not None:
         text += f"; a quota of {found.quota:g}"
-    return f"{text}: {_workers(found.usable)} unless you say otherwise"
+    return f"{text}: {_workers(found.usable)} by default"
 
 
 def noise(share: float, repeats: int) -> str:
-    """Say how far the median step is above the fastest, and what follows from it."""
+    """Say how far the median step is above the fastest, and what that means."""
     if repeats < FEWEST_REPEATS:
-        return f"unknown from {repeats} repeat{'' if repeats == 1 else 's'}: --repeat 10 tells it"
+        return f"unknown from {repeats} repeat{'' if repeats == 1 else 's'}: use --repeat 10"
     text = f"{100 * share:.1f} % from fastest to median step: "
     if share <= QUIET_NOISE:
-        return text + "a quiet machine"
+        return text + "quiet"
     if share <= BUSY_NOISE:
-        return text + "usual"
-    return text + "busy; trust the minimum, or measure again"
+        return text + "normal"
+    return text + "busy; use the minimum, or measure again"
 
 
 def share(part: Spread, whole: Spread) -> str:

@@ -1,4 +1,4 @@
-"""`dct bench --profile`: what every worker does when, and what would make a step shorter."""
+"""`dct bench --profile`: a timeline per worker, and the bottlenecks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli.errors import note
+from cli.progress import show_progress
 from cli.terminal import output
-from cli.watching import watched
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -20,14 +20,14 @@ COLUMNS = 96
 
 
 def refuse_beside_profile(profile: bool, trace: Path | None, compares: bool) -> None:
-    """Raise ConfigError for options that say nothing to each other, or a file that is there."""
+    """Raise ConfigError for options that do not go together, or a file that exists."""
     from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_new_output
 
     if not profile:
-        raise ConfigError("--trace writes what --profile found: give that, too")
+        raise ConfigError("--trace needs --profile")
     if compares:
-        raise ConfigError("--profile looks at one setting: leave out what compares several")
+        raise ConfigError("--profile measures one setting: leave out what compares several")
     if trace is not None:
         check_new_output(trace)
 
@@ -37,7 +37,7 @@ def show_profile(config: Config, repeat: int | None, trace: Path | None, as_json
     from difflogic.engine.tracing import write_events
     from difflogic.library.scaling import profile
 
-    with watched() as progress:
+    with show_progress() as progress:
         found = profile(config, repeat=repeat or REPEAT, progress=progress)
     if as_json:
         output.show_json(found.as_dict())
@@ -45,7 +45,7 @@ def show_profile(config: Config, repeat: int | None, trace: Path | None, as_json
         _show(found)
     if trace is not None:
         write_events(trace, [event for step in found.steps for event in step], config.name)
-        note(f"trace in {trace}: open it in ui.perfetto.dev or chrome://tracing")
+        note(f"saved {trace}: open it in ui.perfetto.dev or chrome://tracing")
 
 
 def _show(found: Profile) -> None:
@@ -61,12 +61,10 @@ def _show(found: Profile) -> None:
     for worker, line in enumerate(timeline(found.typical, workers, COLUMNS)):
         typer.echo(f"{worker:>4} {line.rstrip()}")
     typer.echo(
-        "\nshared: F forward, L loss, B backward, . waiting; one thread: s sample, m mix of ops, "
-        "r reduce,\nh hard evaluation, o optimizer, f search, c checkpoint; blank: handed over\n"
+        "\nparallel: F forward, L loss, B backward, . waiting; one thread: s sample, m mix of ops, "
+        "r reduce,\nh hard evaluation, o optimizer, f search, c checkpoint; blank: hand-over\n"
     )
-    table = output.new_table(
-        "part", "kind", "ms", "share", "shorter by", "what would help", texts=2
-    )
+    table = output.new_table("part", "kind", "ms", "share", "gain", "remedy", texts=2)
     table.columns[-1].justify = "left"
     mean = sum(found.seconds) / len(found.seconds)
     for part in found.bottlenecks:

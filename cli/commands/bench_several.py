@@ -1,4 +1,4 @@
-"""`dct bench` with several settings: what was asked for, and how it is shown."""
+"""`dct bench` with several settings to compare."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli import ranks as processes
-from cli.commands import config as config_command
 from cli.errors import FAILURE, note
-from cli.options.parsing import MOST_BATCH, MOST_RANKS, MOST_WORKERS, numbers
+from cli.options.parsing import MOST_RANKS, MOST_WORKERS, numbers, parse_workers
+from cli.progress import show_progress
 from cli.terminal import output, scaling_report
 from cli.terminal.warming import compile_for
-from cli.watching import watched
 from difflogic.system import machine
 
 if TYPE_CHECKING:
@@ -22,43 +21,25 @@ if TYPE_CHECKING:
     from difflogic.scale.speed.rows import Comparison
 
 ALONE = ("sequential", "oracle")
-"""Ways that, alone, are shown phase by phase."""
-OPTIONS = {
-    "workers": "--workers",
-    "batches": "--batch",
-    "ways": "--compare",
-    "grid": "--grid",
-    "ranks": "--ranks",
-}
+"""Ways that are shown phase by phase if compared alone."""
+OPTIONS = {"workers": "--workers", "ways": "--compare", "grid": "--grid", "ranks": "--ranks"}
 
 
-HEADS = {
-    "workers": "workers",
-    "batches": "samples",
-    "ways": "way",
-    "grid": "setting",
-    "ranks": "ranks",
-}
+HEADS = {"workers": "workers", "ways": "way", "grid": "setting", "ranks": "ranks"}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be measured in turn."""
+    """The settings to compare."""
 
     workers: tuple[int, ...] = ()
-    batches: tuple[int, ...] = ()
     ways: tuple[str, ...] = ()
     grid: tuple[str, ...] = ()
     ranks: tuple[int, ...] = ()
 
     @classmethod
     def of(
-        cls,
-        workers: str | None,
-        batch: str | None,
-        compare: str | None,
-        grid: Sequence[str],
-        ranks: str | None,
+        cls, workers: str | None, compare: str | None, grid: Sequence[str], ranks: str | None
     ) -> Asked:
         """Read the options. Raises ConfigError where several of them list settings."""
         from difflogic.system.errors import ConfigError
@@ -67,11 +48,10 @@ class Asked:
         if len(ways) == 1 and ways[0] in ALONE:
             ways = ()
         if workers is not None and "," not in workers:
-            config_command.parse_workers(workers)
+            parse_workers(workers)
             workers = None
         asked = cls(
             numbers("--workers", workers, MOST_WORKERS),
-            numbers("--batch", batch, MOST_BATCH),
             ways,
             tuple(grid),
             _with_one(numbers("--ranks", ranks, MOST_RANKS)),
@@ -81,13 +61,13 @@ class Asked:
             names = given if len(given) > 1 else [*given, "--compare"]
             both = "both" if len(names) == 2 else "all"
             raise ConfigError(
-                f"{' and '.join(names)} {both} list what to compare: give one of them"
+                f"{' and '.join(names)} {both} list settings to compare: give only one"
             )
         return asked
 
     @property
     def several(self) -> str:
-        """Name of what is listed; empty if nothing is."""
+        """Name of the listed setting; empty if there is none."""
         return next((name for name in OPTIONS if getattr(self, name)), "")
 
 
@@ -108,7 +88,7 @@ def show_ranks(
         processes.check(config, most, oversubscribe)
         processes.launch(most)
     if most > size:
-        raise ConfigError(f"--ranks {most}: the launcher has started {size}")
+        raise ConfigError(f"--ranks {most}: the launcher started {size}")
     with processes.joined() as world:
         if not world.leads:
             with world.bound():
@@ -117,7 +97,7 @@ def show_ranks(
             return
         processes.check(config, min(world.here, most), oversubscribe)
         compile_for(config)
-        with world.bound(), watched() as progress:
+        with world.bound(), show_progress() as progress:
             found = compare(
                 config, ranks=asked.ranks, world=world, repeat=repeat, progress=progress
             )
@@ -137,12 +117,11 @@ def show_several(
     from difflogic.scale.speed.laws import MISSING
 
     laws = bool(asked.workers) and _has_scipy()
-    with watched() as progress:
+    with show_progress() as progress:
         found = compare(
             source if asked.grid else config,
             overrides if asked.grid else (),
             workers=asked.workers,
-            batches=asked.batches,
             ways=asked.ways,
             grid=asked.grid,
             laws=laws,
@@ -175,8 +154,8 @@ def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> Non
     if not found.equal:
         wrong = ", ".join(row.setting.label for row in found.rows if not row.equal)
         note(
-            f"error: {wrong} and {found.rows[0].setting.label} do not compute the same. The times "
-            "mean nothing. `dct verify equivalence` tells where it goes wrong."
+            f"error: {wrong} and {found.rows[0].setting.label} disagree. Ignore the times. Run "
+            "dct verify equivalence to find out where."
         )
         raise typer.Exit(FAILURE)
 

@@ -3,58 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.commands import config as config_command
 from cli.commands.bench import LEAST_GAIN
 from cli.errors import FAILURE, note
-from cli.options.parsing import parse_size, parse_worker_count, whole_number
-from cli.options.sources import SOURCE
+from cli.options.common import SOURCE, AsJson, Workers
+from cli.options.conditions import size_option, steps_option
+from cli.options.parsing import parse_worker_count, whole_number
+from cli.progress import show_progress
 from cli.terminal import output
-from cli.watching import watched
 from difflogic.system import machine
 
 if TYPE_CHECKING:
     from difflogic.simulation.benchmark import Report
 
+LARGE = (4096, 4096)
+
 
 def bench_simulate(
     source: Annotated[Path | None, SOURCE] = None,
-    size: Annotated[
-        str, typer.Option(metavar="HxW", help="Cells of the grid, rows and columns.")
-    ] = "4096x4096",
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(1),
-            metavar="N",
-            help="Steps of a measurement.",
-            show_default="about 0.25 s",
-        ),
-    ] = None,
+    size: Annotated[Any, size_option("4096x4096")] = None,
+    steps: Annotated[int | None, steps_option("what takes about 0.25 s")] = None,
     repeat: Annotated[
-        int, typer.Option(parser=whole_number(1), metavar="N", help="Measurements.")
+        int, typer.Option(parser=whole_number(1), metavar="N", help="Number of measurements")
     ] = 10,
-    workers: Annotated[str | None, config_command.WORKERS] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the results as one JSON object.")
-    ] = False,
+    workers: Workers = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Measure the simulation of a circuit from a random start.
+    """Measure how fast a circuit is simulated from a random start.
 
-    That of a run or a model is simplified first.
-
-    Without a source: the Game of Life, as a circuit built from its rule and not trained. Exits 1
-    unless all engines compute the same bits.
+    The circuit of a run or a model is simplified first. Without a source, it is the Game of Life,
+    built from its rule. Exits 1 unless all engines compute the same bits.
     """
+    from difflogic.library.conditions import Conditions
     from difflogic.library.measuring import bench_simulation
 
-    cells, count = parse_size("--size", size), parse_worker_count(workers)
-    with watched() as progress:
+    conditions, count = Conditions(size or LARGE, steps), parse_worker_count(workers)
+    with show_progress() as progress:
         report = bench_simulation(
-            source, cells, steps=steps, repeat=repeat, workers=count, progress=progress
+            source, conditions, repeat=repeat, workers=count, progress=progress
         )
     if as_json:
         output.show_json({**report.as_dict(), "versions": machine.versions(), "cpu": machine.cpu()})
@@ -62,7 +51,7 @@ def bench_simulate(
         _show(report)
     if not report.agree:
         wrong = ", ".join(check.what for check in report.checks if not check.equal)
-        note(f"error: the engines do not compute the same: {wrong}. The rates mean nothing.")
+        note(f"error: the engines disagree: {wrong}. Ignore the rates.")
         raise typer.Exit(FAILURE)
 
 
@@ -99,9 +88,9 @@ def lines(report: Report) -> list[tuple[str, str]]:
     found = [
         (
             "peak",
-            f"{one} trillion two-input operations per second on one core, {every} on all, of one "
-            f"bit each ({64 * vector_words()} at a time), none joined; a circuit's gates may be "
-            "joined in pairs where the processor has ternary logic",
+            f"{one} trillion two-input bit operations per second on one core, {every} on all, "
+            f"{64 * vector_words()} at a time; a processor with ternary logic can join gates in "
+            "pairs and exceed it",
         ),
         ("clock", f"{report.clock / 1e9:.2f} GHz"),
         (
@@ -120,7 +109,7 @@ def lines(report: Report) -> list[tuple[str, str]]:
             (
                 "cores",
                 f"{workers} workers reach {gain:.1f} times the peak of one: they share cores, or "
-                "other programs run",
+                "other programs are running",
             )
         )
     for check in report.checks:

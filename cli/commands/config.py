@@ -1,92 +1,127 @@
-"""`dct config`: the resolved configuration with comments, and the page that lists every key."""
+"""`dct config`: lists and prints configurations, and documents every key."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options.sources import ALLOW_CODE
+from cli.options.common import AllowCode, AsJson, Recipe, Set, Small, choose_config
+from cli.terminal import output
 
-SHIPPED = "checkerboard"
-SHIPPED_SMALL = "checkerboard-small"
+if TYPE_CHECKING:
+    from difflogic.config.catalog import Experiment
 
 
-def parse_workers(text: str) -> str:
-    """Check a number of workers as far as can be done without the configuration."""
-    if text != "auto" and not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise typer.BadParameter(
-            f'"{text}" is neither "auto" nor a whole number above 0', param_hint="--workers"
+def list_(as_json: AsJson = False) -> None:
+    """List the shipped experiments, and the pictures that automata can grow.
+
+    "gates" counts gates with logits of their own, "per cell" the gates evaluated per cell and step.
+    "time" estimates all training steps of one attempt on two cores of a server with AVX-512; dct
+    bench measures it here. "published" gives the epoch of the first hard loss 0 in the article and
+    its notebook, with one seed, and the gates that are not pass-throughs.
+    """
+    from difflogic.config import catalog
+
+    experiments, pictures = catalog.experiments(), catalog.pictures()
+    if as_json:
+        output.show_json(
+            {
+                "experiments": [experiment.as_dict() for experiment in experiments],
+                "pictures": [picture.as_dict() for picture in pictures],
+            }
         )
-    return text
-
-
-# Options that several commands share.
-SMALL = typer.Option("--small", help="The small experiment: a shorter update circuit.")
-CONFIG = typer.Option(
-    "--config", metavar="FILE", help="A TOML file, or the name of a shipped configuration."
-)
-WORKERS = typer.Option(
-    "--workers",
-    parser=parse_workers,
-    metavar="N",
-    help='Worker threads: a number, or "auto": one per core.',
-)
-SET = typer.Option(
-    "--set", metavar="SECTION.KEY=VALUE", help="Override one value; may be given again."
-)
-RECIPE = typer.Option(
-    "--recipe",
-    metavar="NAME",
-    help="Replace the file's way to learn: reference is the notebook's, with all levers off; "
-    "benchmark, which dct bench measures, has its samples per step.",
-)
+        return
+    table = output.new_table(
+        "experiment",
+        "task",
+        "published",
+        "grid",
+        "channels",
+        "steps",
+        "gates",
+        "per cell",
+        "epochs",
+        "batch",
+        "time",
+        texts=3,
+    )
+    for experiment in experiments:
+        table.add_row(*_row(experiment))
+    output.show_table(
+        table, ("per cell", "batch", "steps", "channels", "published", "epochs", "grid", "gates")
+    )
+    typer.echo()
+    table = output.new_table("picture", "grid", "loss channels", "ones")
+    for picture in pictures:
+        size = f"{picture.height}×{picture.width}"
+        table.add_row(picture.name, size, str(picture.loss_channels), str(picture.ones))
+    output.show_table(table)
 
 
 def show(
     config: Annotated[
         str | None,
         typer.Argument(
-            help=f"Name of a shipped configuration, or a TOML file [default: {SHIPPED}].",
-            show_default=False,
+            metavar="CONFIG",
+            help="Name of a shipped configuration, or TOML file",
+            show_default="checkerboard",
         ),
     ] = None,
-    small: Annotated[bool, SMALL] = False,
-    recipe: Annotated[str | None, RECIPE] = None,
-    overrides: Annotated[list[str] | None, SET] = None,
-    allow_code: Annotated[bool, ALLOW_CODE] = False,
+    small: Small = False,
+    recipe: Recipe = None,
+    overrides: Set = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Print a resolved configuration as TOML, with the meaning, unit and range of every key.
 
-    The output can be used as a configuration: dct config show > my.toml
+    The output is itself a configuration: dct config show > my.toml
 
-    An override goes before the recipe, and both before the file. The code of a task of your own
-    runs only with --allow-code; without it the keys that the file leaves out are not printed.
+    --set overrides the recipe; both override the file. Without --allow-code, the keys of a custom
+    task that the file does not set are not printed.
     """
     from difflogic.config import describe, load_config
 
     settings = load_config(
-        source(config, small, "CONFIG"), overrides or [], recipe, allow_code=allow_code
+        choose_config(config, small, "CONFIG"), overrides or [], recipe, allow_code=allow_code
     )
     typer.echo(describe(settings), nl=False)
 
 
 def docs() -> None:
-    """Print docs/configuration.md, the page that lists every key, as it is made from the models."""
+    """Print docs/configuration.md, the list of all keys, generated from the models."""
     from difflogic.config import document
 
     typer.echo(document(), nl=False)
 
 
-def source(config: str | None, small: bool, name: str) -> str:
-    """Return the configuration that is meant; `name` is what `config` is called for the user."""
-    from difflogic.system.errors import ConfigError
+def _row(experiment: Experiment) -> list[str]:
+    config, architecture = experiment.config, experiment.config.architecture
+    task, automaton, training = config.task, config.automaton, config.training
+    kind = experiment.task.title
+    if automaton.fire_rate < 1:
+        kind += f", fire rate {automaton.fire_rate:g}"
+    return [
+        config.name,
+        kind,
+        _published(experiment),
+        f"{task.height}×{task.width}",
+        str(automaton.channels),
+        str(automaton.steps),
+        str(architecture.parameters),
+        str(architecture.gates),
+        str(experiment.attempt_epochs),
+        str(training.batch),
+        f"{experiment.seconds:.0f} s" if experiment.seconds >= 1 else "< 1 s",
+    ]
 
-    if config is not None and small:
-        raise ConfigError(
-            f"--small and {name} both choose a configuration: give one of them "
-            f"({SHIPPED_SMALL} is the name of the small one)"
-        )
-    if small:
-        return SHIPPED_SMALL
-    return SHIPPED if config is None else config
+
+def _published(experiment: Experiment) -> str:
+    published = experiment.config.published
+    parts = []
+    if published.learned_by is not None:
+        budget = f" of {published.epochs}" if published.epochs is not None else ""
+        parts.append(f"epoch {published.learned_by}{budget}")
+    if published.active_gates is not None:
+        parts.append(f"{published.active_gates} active gates")
+    return ", ".join(parts) or "–"

@@ -1,37 +1,31 @@
-"""`dct eval`: puts a trained circuit through tests, and shows the counts."""
+"""`dct eval`: tests a trained circuit, and shows the counts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from cli.errors import FAILURE
+from cli.options.common import MOST_SEED, AllowCode, AsJson, TrainedSource
 from cli.options.parsing import whole_number
-from cli.options.sources import ALLOW_CODE
+from cli.progress import show_progress
 from cli.terminal import convergence_report, display, output, report
 from cli.terminal.warming import announce_hard
-from cli.watching import watched
 
 SCOPES = {"all": "all", "next_state": "next state", "loss_channels": "loss channels"}
 
 
 def evaluate(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN|MODEL", help='A run\'s directory, the "last" one, or a model file.'
-        ),
-    ],
+    run: TrainedSource,
     tests: Annotated[
         list[str] | None,
         typer.Option(
             "--test",
             metavar="NAME",
             help="exactness, generalisation, fault, healing, asynchronous, robustness or gates; "
-            "may be given again.",
+            "repeatable",
             show_default="all that apply",
         ),
     ] = None,
@@ -40,31 +34,29 @@ def evaluate(
         typer.Option(
             parser=whole_number(1, 65536),
             metavar="N",
-            help="Start states of each test.",
+            help="Start states per test",
             show_default="64; 16 on large grids, 8 for robustness",
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            parser=whole_number(0, 2**63 - 1),
+            parser=whole_number(0, MOST_SEED),
             metavar="N",
-            help="Names the streams that starts, masks and damage are drawn from.",
-            show_default="the training's",
+            help="Random seed",
+            show_default="the run's",
         ),
     ] = None,
     require_exact: Annotated[
-        bool, typer.Option("--require-exact", help="Exit 1 unless the circuit is exact.")
+        bool, typer.Option("--require-exact", help="Exit 1 unless the circuit is exact")
     ] = False,
-    allow_code: Annotated[bool, ALLOW_CODE] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the results as one JSON object.")
-    ] = False,
+    as_json: AsJson = False,
+    allow_code: AllowCode = False,
 ) -> None:
-    """Measure the hard circuit of a trained model, on starts that training never draws.
+    """Test a trained circuit on start states that training never uses.
 
-    Exact means that no cell is wrong: for checkerboards at the training step T and at T + 1, 2T
-    and 2T + 1, for life on all 512 neighbourhoods, for pictures at step T.
+    Exact means that no cell is wrong: for checkerboards at the trained step T and at T + 1, 2T and
+    2T + 1; for life on all 512 neighbourhoods; for pictures at step T.
     """
     from difflogic import evaluation
     from difflogic.library.loading import load
@@ -73,7 +65,7 @@ def evaluate(
     loaded = load(run, allow_code=allow_code)
     evaluation.choose(loaded.require_model().config, tests or [])
     announce_hard()
-    with watched() as progress:
+    with show_progress() as progress:
         results = measure(loaded, tests or [], starts=starts, seed=seed, progress=progress).results
     if as_json:
         output.show_json({"model": str(run), **results})
@@ -91,8 +83,8 @@ def _show(results: Mapping[str, Any]) -> None:
     )
     if "learned_by" in published:
         typer.echo(
-            f"published: hard loss 0 from epoch {published['learned_by']}, with one seed, on the "
-            "starts it trained on"
+            f"published: hard loss 0 from epoch {published['learned_by']}, with one seed, on "
+            "training starts"
         )
     for name, test in results["tests"].items():
         typer.echo(f"\n{name}: {test['about']}")
@@ -106,7 +98,7 @@ def _show(results: Mapping[str, Any]) -> None:
             typer.echo(f"  {line}")
     typer.echo()
     for name, reason in results["not_applicable"].items():
-        typer.echo(f"{name}: does not apply: {reason}")
+        typer.echo(f"{name}: not applicable: {reason}")
     typer.echo(report.assurance(results["assurance"], results["exact"]))
     typer.echo(_verdict(results))
     convergence_report.show_healing(results["assurance"]["healing"])
@@ -116,18 +108,18 @@ def _verdict(results: Mapping[str, Any]) -> str:
     counts = [c for c in results["tests"]["exactness"]["counts"] if c.get("decisive")]
     wrong, cells = (sum(count[key] for count in counts) for key in ("wrong_cells", "cells"))
     if results["exact"]:
-        return f"exact: none of {cells} cells is wrong"
+        return f"exact: all {cells} cells are right"
     if not wrong:
-        return f"not exact: none of {cells} cells is wrong, but that is not all that is asked"
+        return f"not exact: all {cells} cells are right here, but the task asks for more"
     return f"not exact: {wrong} of {cells} cells {'is' if wrong == 1 else 'are'} wrong"
 
 
 def _remarks(test: Mapping[str, Any]) -> list[str]:
     remarks = []
     if "wrong_neighborhoods" in test:
-        remarks.append(f"{test['wrong_neighborhoods']} of 512 neighbourhoods are wrong.")
+        remarks.append(f"{test['wrong_neighborhoods']} of 512 neighbourhoods are wrong")
     if test.get("first_wrong_step") is not None:
-        remarks.append(f"The soup first departs from the rule at step {test['first_wrong_step']}.")
+        remarks.append(f"the soup first deviates from the rule at step {test['first_wrong_step']}")
     return remarks
 
 
@@ -177,8 +169,8 @@ def _show_robustness(test: Mapping[str, Any]) -> None:
             table.add_row(name, "-", "-", "-", str(mean), str(test["cells"]))
     output.show_table(table)
     typer.echo(
-        f"  Steps {test['first_step']} to {test['steps']} at fire rate {test['fire_rate']:g} on "
-        f"{test['height']}×{test['width']} cells; lowest and highest of {test['starts']} starts."
+        f"  steps {test['first_step']} to {test['steps']} at fire rate {test['fire_rate']:g} on "
+        f"{test['height']}×{test['width']} cells; lowest and highest of {test['starts']} starts"
     )
 
 

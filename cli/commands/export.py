@@ -1,4 +1,4 @@
-"""`dct export`: writes a trained circuit in a format that other tools read."""
+"""`dct export`: writes a circuit in a format for other tools."""
 
 from __future__ import annotations
 
@@ -9,13 +9,22 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
+from cli.options.common import (
+    ADVANCED,
+    AsJson,
+    Effort,
+    EffortName,
+    Force,
+    Source,
+    TimeLimit,
+    Unsimplified,
+)
 from cli.options.parsing import format_channels, parse_size
-from cli.options.sources import EffortName, Source, TimeLimit
+from cli.progress import show_progress
 from cli.terminal import output
-from cli.watching import watched
 
 MOST_SIDE = 65536
-"""Of a grid in a circuit's file, too."""
+"""The same limit as in circuit files."""
 
 
 def _list_formats(wanted: bool) -> None:
@@ -38,64 +47,51 @@ def export(
             "--format",
             "-f",
             metavar="NAME",
-            help="What to write; --list shows all.",
-            show_default="by the suffix of FILE",
+            help="Format; --list shows all",
+            show_default="from the suffix of FILE",
         ),
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to write it.", show_default="stdout"
-        ),
+        typer.Option("--output", "-o", metavar="FILE", help="File to write", show_default="stdout"),
     ] = None,
-    unsimplified: Annotated[
-        bool, typer.Option("--unsimplified", help="Write the netlist with every gate and channel.")
-    ] = False,
-    effort: Annotated[
-        EffortName, typer.Option(help="How long to simplify, as for dct simplify.")
-    ] = EffortName.normal,
+    unsimplified: Unsimplified = False,
+    effort: Effort = EffortName.normal,
     time_limit: TimeLimit = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite FILE if it exists already.")
-    ] = False,
+    force: Force = False,
     array: Annotated[
         str | None,
         typer.Option(
             metavar="HxW",
-            help="verilog: cells of the grid, its module's default.",
-            show_default="the grid of training",
+            help="Verilog: default grid size of the module",
+            show_default="as trained",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     comparable: Annotated[
         bool,
         typer.Option(
             "--comparable",
-            help="blif, aiger: give the simplified and the unsimplified circuit the same inputs "
-            "and outputs, so that other tools can compare them.",
+            help="BLIF, AIGER: keep all inputs and outputs, for equivalence checks by other tools",
+            rich_help_panel=ADVANCED,
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Say what was written to FILE as one JSON object.")
-    ] = False,
+    as_json: AsJson = False,
     list_: Annotated[
-        bool,
-        typer.Option(
-            "--list", help="List the formats, and stop.", callback=_list_formats, is_eager=True
-        ),
+        bool, typer.Option("--list", help="List the formats", callback=_list_formats, is_eager=True)
     ] = False,
 ) -> None:
     """Write a circuit for other tools.
 
-    That of a run or a model is simplified and proved equal: it has only the channels that the
-    visible ones depend on, which keep the numbers that they had in training. A circuit's own file
-    is taken as it is.
+    The circuit of a run or a model is simplified and proved equal: it keeps the channels that the
+    visible ones depend on, under the numbers they had in training. A circuit file is taken as is.
 
     Try: dct export last -o circuit.v
     """
     from difflogic.library.exporting import export as write
 
     _require_choice(name, file, as_json)
-    with watched(at_once=True) as progress:
+    with show_progress(stop_at_once=True) as progress:
         found = write(
             source,
             file,
@@ -122,8 +118,8 @@ def export(
     }
     if not format.numbered and circuit.labels != tuple(range(circuit.channels)):
         note(
-            f"the file cannot say that its channels are {format_channels(circuit.labels)}: dct "
-            "import takes that list as --channels"
+            f"the format cannot store the channel numbers {format_channels(circuit.labels)}: give "
+            "them to dct import as --channels"
         )
     if as_json:
         output.show_json(facts)
@@ -142,13 +138,13 @@ def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
     from difflogic.system.errors import ConfigError
 
     if as_json and file is None:
-        raise ConfigError("--json says what was written to a file: name one with --output")
+        raise ConfigError("--json describes a written file: name one with --output")
     if name is None and file is None:
         raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
 
 
 def _print(data: bytes) -> None:
-    """Write to stdout as it is: no character is replaced, no line's end is changed."""
+    """Write to stdout unchanged: no replaced characters, no translated line ends."""
     from difflogic.system.errors import ConfigError
 
     try:
@@ -156,7 +152,7 @@ def _print(data: bytes) -> None:
     except UnicodeDecodeError:
         text = None
     if sys.stdout.isatty() and text is None:
-        raise ConfigError("this format is binary, and no terminal shows it: use --output FILE")
+        raise ConfigError("no terminal can show this binary format: use --output FILE")
     stream = typer.get_binary_stream("stdout")
     stream.write(data)
     stream.flush()

@@ -1,4 +1,4 @@
-"""`dct import`: turns a circuit's file, dct's own or another program's, into dct's own."""
+"""`dct import`: converts a circuit file of dct or another program to dct's JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.errors import note
+from cli.options.common import AsJson, Force
 from cli.options.parsing import format_channels, parse_channels
 from cli.terminal import output
 
@@ -16,77 +17,67 @@ if TYPE_CHECKING:
 
 
 def import_(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A circuit's JSON, of dct or of logicars.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Circuit JSON of dct or logicars")],
     to: Annotated[
         Path | None,
         typer.Option(
-            "--output",
-            "-o",
-            metavar="CIRCUIT.json",
-            help="File to write; without it the circuit goes to stdout.",
+            "--output", "-o", metavar="CIRCUIT.json", help="File to write", show_default="stdout"
         ),
     ] = None,
     format_: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="auto, dct or logicars.")
+        str, typer.Option("--format", metavar="NAME", help="auto, dct or logicars")
     ] = "auto",
     name: Annotated[
-        str | None, typer.Option(help="What to call the automaton.", show_default="the file's name")
+        str | None, typer.Option(help="Name of the automaton", show_default="the file's name")
     ] = None,
     boundary: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="zero or periodic: what lies beyond the edge.", show_default="zero"
+            metavar="NAME", help="Beyond the grid's edge: zero or periodic", show_default="zero"
         ),
     ] = None,
     height: Annotated[
-        int | None, typer.Option(metavar="N", help="Rows of the grid.", show_default="16")
+        int | None, typer.Option(metavar="N", help="Rows of the grid", show_default="16")
     ] = None,
     width: Annotated[
-        int | None, typer.Option(metavar="N", help="Columns of the grid.", show_default="16")
+        int | None, typer.Option(metavar="N", help="Columns of the grid", show_default="16")
     ] = None,
     steps: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Steps after which it should be right.", show_default="20"),
+        int | None, typer.Option(metavar="N", help="Steps to the target", show_default="20")
     ] = None,
     fire_rate: Annotated[
         float | None,
-        typer.Option(
-            metavar="P", help="Probability that a cell updates in a step.", show_default="1"
-        ),
+        typer.Option(metavar="P", help="Share of cells that update in a step", show_default="1"),
     ] = None,
     start: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="random, center or zeros: the first state.", show_default="random"
+            metavar="NAME", help="Start state: random, center or zeros", show_default="random"
         ),
     ] = None,
     channels: Annotated[
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Numbers of the channels, in the file's order, such as 0,4-7.",
-            show_default="the file's; logicars: from 0 on",
+            help="Channel numbers in the file's order, such as 0,4-7",
+            show_default="from the file, or from 0 on",
         ),
     ] = None,
     visible: Annotated[
         list[int] | None,
         typer.Option(
             metavar="CHANNEL",
-            help="A channel that the automaton is judged by; may be given again.",
+            help="Channel to judge the automaton by; repeatable",
             show_default="0",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier file.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print as one JSON object what was read; needs --output.")
-    ] = False,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Check a circuit's file, and write it as a CIRCUIT that every other command takes.
+    """Check a circuit file, and convert it to the JSON that other commands read.
 
-    A file of dct says all that the options say; what is given replaces it. One of logicars says
-    nothing of the grid, so what is not given is assumed, and noted.
+    Options override what a dct file says. A logicars file says nothing about the grid, so defaults
+    are assumed, and reported. --json needs --output.
     """
     from difflogic.formats import importing
     from difflogic.formats.write_circuit import write_circuit
@@ -94,7 +85,7 @@ def import_(
     from difflogic.system.files import check_output, write_whole
 
     if as_json and to is None:
-        raise ConfigError("--json prints beside a written file: name that one with --output")
+        raise ConfigError("--json describes a written file: name one with --output")
     options: dict[str, Any] = {
         "name": name,
         "boundary": boundary,
@@ -139,7 +130,7 @@ def _note(imported: Imported) -> None:
         f"{found['channels']} channel{'s' if found['channels'] > 1 else ''}"
     )
     if imported.assumed:
-        note(f"the file does not say, so this is assumed: {_as_options(imported.assumed)}")
+        note(f"assumed, as the file does not say: {_as_options(imported.assumed)}")
 
 
 def _as_options(values: Any) -> str:

@@ -1,4 +1,4 @@
-"""`dct inspect`: a circuit as equations, with what can be said of it."""
+"""`dct inspect`: prints a circuit as equations, with its properties."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.errors import FAILURE
+from cli.options.common import ADVANCED, MOST_SEED, AsJson, Source, Unsimplified
 from cli.options.parsing import whole_number
-from cli.options.sources import Source
-from cli.watching import watched
+from cli.progress import show_progress
 
 if TYPE_CHECKING:
     from cli.terminal.inspection import Signs
@@ -18,15 +18,11 @@ if TYPE_CHECKING:
 
 def inspect(
     source: Source,
-    unsimplified: Annotated[
-        bool, typer.Option("--unsimplified", help="Take the circuit with every gate it has.")
-    ] = False,
+    unsimplified: Unsimplified = False,
     channel: Annotated[
         int | None,
         typer.Option(
-            parser=whole_number(0),
-            metavar="N",
-            help="Print the equations of this channel's next state, alone.",
+            parser=whole_number(0), metavar="N", help="Print only the equations of this channel"
         ),
     ] = None,
     limit: Annotated[
@@ -34,7 +30,7 @@ def inspect(
         typer.Option(
             parser=whole_number(0),
             metavar="N",
-            help="Print so many equations and channels, or with 0 all.",
+            help="Most equations and channels to print; 0 for all",
         ),
     ] = 24,
     periods: Annotated[
@@ -42,15 +38,14 @@ def inspect(
         typer.Option(
             parser=whole_number(1, 12),
             metavar="N",
-            help="Search fixed points of periods up to N×N cells.",
+            help="Search for fixed points with periods up to N×N cells",
         ),
     ] = 4,
     shared: Annotated[
         bool,
         typer.Option(
             "--shared",
-            help="Print instead the fewest operations found per cell where neighbouring cells "
-            "share what they compute alike.",
+            help="Print the fewest operations per cell if neighbouring cells share results",
         ),
     ] = False,
     seconds: Annotated[
@@ -59,36 +54,29 @@ def inspect(
             "--time-limit",
             min=0.001,
             metavar="SECONDS",
-            help="For each of: simplifying, symmetries, fixed points, run, sharing. What takes "
-            "longer stays undecided, or as it is.",
-            show_default="10 where answers stay open",
+            help="Time limit of each part",
+            show_default="10",
         ),
     ] = None,
     seed: Annotated[
-        int,
-        typer.Option(
-            parser=whole_number(0, 2**63 - 1),
-            metavar="N",
-            help="Names the streams of the random starts.",
-        ),
+        int, typer.Option(parser=whole_number(0, MOST_SEED), metavar="N", help="Random seed")
     ] = 0,
     as_ascii: Annotated[
         bool,
         typer.Option(
             "--ascii",
-            help="Write ~ & | ^ for not, and, or, xor.",
-            show_default="if the terminal cannot show others",
+            help="Write ~ & | ^ for not, and, or, xor",
+            show_default="only if the terminal needs it",
+            rich_help_panel=ADVANCED,
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the results as one JSON object.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Print a circuit as equations, and what holds of its rule.
+    """Print a circuit as equations, with the properties of its rule.
 
     n0' is the next state of channel 0; NW0 N0 NE0 W0 C0 E0 SW0 S0 SE0 are its nine cells. The
-    circuit of a run or a model is simplified first, and channels that the visible ones do not
-    depend on are dropped; a circuit's own file is taken as it is.
+    circuit of a run or a model is simplified first, and loses the channels that the visible ones do
+    not depend on. A circuit file is taken as is.
     """
     from cli.terminal import inspection, inspection_data, output
     from difflogic.inspection import Limits
@@ -99,7 +87,7 @@ def inspect(
     loaded = load(source)
     signs = inspection.Signs(as_ascii or not inspection.shows_signs())
     if channel is not None:
-        with watched(at_once=True) as progress:
+        with show_progress(stop_at_once=True) as progress:
             chosen = channel_equation(
                 loaded, channel, unsimplified=unsimplified, time_limit=seconds, progress=progress
             )
@@ -111,7 +99,7 @@ def inspect(
     if shared:
         _show_shared(loaded, unsimplified, seconds, as_json, signs)
         return
-    with watched(at_once=True) as progress:
+    with show_progress(stop_at_once=True) as progress:
         limits = Limits(Limits.seconds if seconds is None else seconds, periods, seed)
         found = examine(
             loaded, limits, unsimplified=unsimplified, time_limit=seconds, progress=progress
@@ -129,7 +117,7 @@ def _show_shared(
     from difflogic.library.inspecting import share
     from difflogic.simplification.sharing.text import lines
 
-    with watched(at_once=True) as progress:
+    with show_progress(stop_at_once=True) as progress:
         found = share(loaded, unsimplified=unsimplified, time_limit=seconds, progress=progress)
     text = [signs(line) for line in lines(found.circuit)]
     alone, together = found.original.gates, found.circuit.operations

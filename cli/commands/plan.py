@@ -1,4 +1,4 @@
-"""`dct plan`: how a configuration is cut, shared and held in memory here or elsewhere, and why."""
+"""`dct plan`: shows how training is divided among workers and laid out in memory, and why."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.commands import config as config_command
 from cli.errors import note
+from cli.options.common import ADVANCED, AllowCode, AsJson, Set, Small, Workers, choose_config
 from cli.options.parsing import MOST_WORKERS, named_path, whole_number
-from cli.options.sources import ALLOW_CODE
+from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.warming import compile_for
-from cli.watching import watched
 
 if TYPE_CHECKING:
     from difflogic.library.planning import Planned
@@ -27,34 +26,29 @@ def plan(
         str | None,
         typer.Argument(
             metavar="CONFIG",
-            help=f"Name of a shipped configuration, or a TOML file [default: "
-            f"{config_command.SHIPPED}].",
-            show_default=False,
+            help="Name of a shipped configuration, or TOML file",
+            show_default="checkerboard",
         ),
     ] = None,
-    small: Annotated[bool, config_command.SMALL] = False,
-    overrides: Annotated[list[str] | None, config_command.SET] = None,
-    workers: Annotated[str | None, config_command.WORKERS] = None,
+    small: Small = False,
+    overrides: Set = None,
+    workers: Workers = None,
     machine: Annotated[
         str | None,
         typer.Option(
             metavar="KEY=VALUE,…",
-            help="Plan for another machine: cores=64,l2=1MB,memory=256GB; also line, vector and "
-            "nodes. What is not said is as here.",
+            help="Machine to plan for, such as cores=64,l2=1MB; also line, vector, memory, nodes",
             show_default="this one",
         ),
     ] = None,
     measure: Annotated[
-        bool,
-        typer.Option(
-            "--measure/--no-measure", help="Measure some steps, to tell how long one takes."
-        ),
+        bool, typer.Option("--measure/--no-measure", help="Measure some steps to estimate times")
     ] = True,
     simulate: Annotated[
         str | None,
         typer.Option(
             metavar="N-M",
-            help="Replay a step on so many workers, such as 1-128, for each strategy.",
+            help="Simulate a step on N to M workers, such as 1-128, with each strategy",
         ),
     ] = None,
     ranks: Annotated[
@@ -62,25 +56,26 @@ def plan(
         typer.Option(
             parser=whole_number(2, 4096),
             metavar="N",
-            help="Tell whether so many machines pay: messages, bytes, and the latency of a network "
-            "that is short enough.",
+            help="Estimate whether N machines pay off",
             show_default=False,
         ),
     ] = None,
     svg: Annotated[
         Path | None,
         typer.Option(
-            "--svg", parser=named_path, metavar="FILE", help="Draw what --simulate found, too."
+            "--svg",
+            parser=named_path,
+            metavar="FILE",
+            help="With --simulate: draw the speed-ups",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
-    allow_code: Annotated[bool, ALLOW_CODE] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the plan as one JSON object.")
-    ] = False,
+    as_json: AsJson = False,
+    allow_code: AllowCode = False,
 ) -> None:
-    """Show how training is cut into tasks, shared by workers and held in memory, and why.
+    """Show how training is divided among workers and laid out in memory, and why.
 
-    No decision lets a result depend on the number of workers.
+    Results never depend on the number of workers.
     """
     from difflogic.config import Override, load_config
     from difflogic.engine.hardware import Machine
@@ -89,14 +84,14 @@ def plan(
     given = (
         [] if workers is None else [Override(f"parallel.workers={workers}", f"--workers {workers}")]
     )
-    source = config_command.source(config, small, "CONFIG")
+    source = choose_config(config, small, "CONFIG")
     settings = load_config(source, [*(overrides or []), *given], allow_code=allow_code)
     workers_between = None if simulate is None else _between(simulate)
     _check_svg(svg, simulate)
     where = None if machine is None else Machine.parse(machine)
     if measure:
         compile_for(settings)
-    with watched() as progress:
+    with show_progress() as progress:
         found = make_plan(
             settings,
             machine=where,
@@ -117,7 +112,7 @@ def plan(
         with styled():
             content = encode(draw(found.curves), ".svg")
         write_new(svg, lambda file: file.write(content))
-        note(f"drawn in {svg}")
+        note(f"saved {svg}")
     for warning in found.plan.warnings:
         note(f"warning: {warning}")
 
@@ -128,7 +123,7 @@ def _between(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_WORKERS:
         raise ConfigError(
-            f'--simulate "{text}": give the fewest and the most workers, such as 1-128, from 1 to '
+            f'--simulate "{text}": must be a range of workers, such as 1-128, within 1 to '
             f"{MOST_WORKERS}"
         )
     return int(found[1]), int(found[2])
@@ -141,7 +136,7 @@ def _check_svg(svg: Path | None, simulate: str | None) -> None:
 
     if svg is not None:
         if simulate is None:
-            raise ConfigError("--svg draws what --simulate found: give that, too")
+            raise ConfigError("--svg needs --simulate")
         check_new_output(svg)
         require_matplotlib()
 
@@ -158,7 +153,7 @@ def _show(found: Planned) -> None:
     if found.curves is not None:
         from difflogic.scale.speed.curves import text_curves
 
-        typer.echo("\nspeed-up by workers, simulated; the bar is the best strategy's\n")
+        typer.echo("\nsimulated speed-up by workers; the bar shows the best strategy\n")
         typer.echo("\n".join(text_curves(found.curves)))
         typer.echo()
         for text in comparison(found.curves):
@@ -166,7 +161,7 @@ def _show(found: Planned) -> None:
 
 
 def comparison(curves: Curves) -> list[str]:
-    """Return what is to be said of a simulation beside what was measured."""
+    """Compare simulated times with measured ones."""
     from difflogic.scale.speed.curves import WITHIN
 
     said = []
@@ -179,8 +174,8 @@ def comparison(curves: Curves) -> list[str]:
         )
     beyond = max(curves.measured, default=1)
     said.append(
-        f"Beyond {beyond} workers this is a prediction: shared memory, caches and falling clocks "
-        "are left out, and shared gates are taken to cost no more than others."
+        f"Beyond {beyond} workers this is a prediction, which ignores shared memory, caches, "
+        "falling clock rates, and any extra cost of shared gates."
     )
     return said
 
@@ -199,11 +194,11 @@ def _title(found: Planned) -> str:
 
 
 def lines(found: Planned) -> list[tuple[str, str]]:
-    """Return label and text of what stands below the decisions."""
+    """Return label and text of the lines below the decisions."""
     plan = found.plan
     counts = sorted({1, 2, 4, 8, 16, plan.workers})
     ceilings = ", ".join(f"{count}: {plan.ceiling(count):.2f}" for count in counts)
-    rows = [("ceiling by tasks", f"{ceilings} (workers: times as fast as one)")]
+    rows = [("ceiling by tasks", f"{ceilings} (workers: speed-up over one)")]
     if found.costs is None or found.expected is None or found.expected_alone is None:
         return rows
     share = found.costs.serial_seconds / found.expected_alone
@@ -222,7 +217,7 @@ def lines(found: Planned) -> list[tuple[str, str]]:
 
 
 def network_lines(found: Network) -> list[tuple[str, str]]:
-    """Return the arithmetic of further machines."""
+    """Say whether more machines pay off."""
     from difflogic.scale.speed.network import BANDWIDTH
     from difflogic.system.quantities import show_bytes
 
@@ -230,19 +225,19 @@ def network_lines(found: Network) -> list[tuple[str, str]]:
         return f"{1000 * seconds:.3g} ms"
 
     saved = (
-        f"{ms(found.alone)} by one, {ms(found.together)} by {found.ranks}, if nothing were handed "
-        f"over: {ms(found.saved)} saved"
+        f"{ms(found.alone)} on one, {ms(found.together)} on {found.ranks} without communication: "
+        f"{ms(found.saved)} saved"
     )
     handed = (
-        f"{found.messages} one after the other per step, {found.large} of them with sums of "
-        f"{show_bytes(found.bytes_each)}: {ms(found.transfer)} at {8 * BANDWIDTH / 1e9:.0f} Gbit/s"
+        f"{found.messages} in sequence per step, {found.large} with {show_bytes(found.bytes_each)} "
+        f"of sums: {ms(found.transfer)} at {8 * BANDWIDTH / 1e9:.0f} Gbit/s"
     )
-    pays = "never: handing over takes longer than it saves"
+    pays = "never: communication takes longer than it saves"
     if found.saved <= 0:
-        pays = "never: the batch has too few samples to share"
+        pays = "never: the batch has too few samples to divide"
     elif found.latency is not None:
         pays = (
-            f"where a message arrives within {ms(found.latency)}: ({ms(found.saved)} - "
+            f"if a message arrives within {ms(found.latency)}: ({ms(found.saved)} - "
             f"{ms(found.transfer)}) / {found.messages}"
         )
-    return [("machines", saved), ("messages", handed), ("pays", pays)]
+    return [("machines", saved), ("messages", handed), ("pays off", pays)]

@@ -1,4 +1,4 @@
-"""`dct plot`: figures of runs and sweeps."""
+"""`dct plot`: draws the learning curves of runs and sweeps."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
+from cli.options.common import Force
 from cli.terminal.warming import announce_hard
 
 
@@ -16,20 +17,20 @@ def plot(
         Path,
         typer.Argument(
             metavar="RUN|MODEL|SWEEP",
-            help="A run's directory, the \"last\" one, a model file, or a sweep's directory.",
+            help='Run directory ("last" for the newest), model file, or sweep directory',
         ),
     ],
     file: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write it: .svg, .png, .pdf."),
+        typer.Option("--output", "-o", metavar="FILE", help="File to write: .svg, .png or .pdf"),
     ],
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    force: Force = False,
 ) -> None:
-    """Draw how a run or a sweep learned. Needs matplotlib: pip install '.[plot]'.
+    """Plot the learning curves of a run or a sweep. Needs matplotlib: pip install '.[plot]'.
 
-    Of a run: soft and hard loss, accuracy, seconds by phase, how decided gates are, and ops of
-    perception and update, with the published numbers. Of a sweep: exact by epoch over seeds with
-    intervals, and gates against epochs.
+    A run's figure shows soft and hard loss, accuracy, seconds by phase, how decided the gates are,
+    and the ops of perception and update, with the published numbers. A sweep's figure shows the
+    share of seeds that are exact by epoch, with intervals, and gates against epochs.
     """
     from difflogic.library.plotting import plot as draw
     from difflogic.library.plotting import require_figure

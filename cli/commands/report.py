@@ -1,4 +1,4 @@
-"""`dct report`: a run as one page that opens in any browser, the automaton running in it."""
+"""`dct report`: writes a run as a self-contained web page with a live automaton."""
 
 from __future__ import annotations
 
@@ -8,37 +8,31 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
-from cli.options.sources import ALLOW_CODE, EffortName, Source, TimeLimit
+from cli.options.common import AllowCode, AsJson, Effort, EffortName, Force, Source, TimeLimit
+from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.warming import announce_hard
-from cli.watching import watched
 
 
 def report(
     source: Source,
     file: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE.html", help="Where to write it.")
+        Path, typer.Option("--output", "-o", metavar="FILE.html", help="File to write")
     ] = Path("report.html"),
-    effort: Annotated[
-        EffortName, typer.Option(help="How long to simplify, as for dct simplify.")
-    ] = EffortName.normal,
+    effort: Effort = EffortName.normal,
     time_limit: TimeLimit = None,
     without_tests: Annotated[
-        bool, typer.Option("--without-tests", help="Leave out what dct eval measures.")
+        bool, typer.Option("--without-tests", help="Skip the tests of dct eval")
     ] = False,
-    allow_code: Annotated[bool, ALLOW_CODE] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite FILE if it exists already.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Say what was written as one JSON object.")
-    ] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+    allow_code: AllowCode = False,
 ) -> None:
-    """Write a report of a run: one file that needs no server and no network.
+    """Write a run as one web page that needs no server and no network.
 
-    The automaton runs in it, as WebAssembly: play, paint damage on it, and watch it heal. Beside
-    it are the circuit, curves, the tests of dct eval, equations and the configuration. A model or
-    a circuit's own file gives a report of what it holds.
+    The automaton runs in the page, as WebAssembly: play, damage it, and watch it heal. The page
+    also shows the circuit, learning curves, the tests of dct eval, equations and the configuration.
+    The report of a model or a circuit file shows whatever the file contains.
     """
     from difflogic.library.reporting import report as write
     from difflogic.library.reporting import require_page
@@ -46,7 +40,7 @@ def report(
     require_page(file, force)
     if not without_tests:
         announce_hard()
-    with watched() as progress:
+    with show_progress() as progress:
         found = write(
             source,
             file,

@@ -1,4 +1,4 @@
-"""`dct runs`: the runs that there are, the newest at the end."""
+"""`dct runs`: lists saved runs, the newest last."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.errors import note, printable
+from cli.options.common import AsJson
 from cli.terminal import output
 
 if TYPE_CHECKING:
@@ -16,16 +17,14 @@ if TYPE_CHECKING:
 
 def runs(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where the runs are.", show_default="runs")
+        Path, typer.Argument(metavar="DIR", help="Directory of runs", show_default="runs")
     ] = Path("runs"),
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the runs as one JSON array.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List the runs and sweeps of a directory, the newest at the end: it is the "last" one.
+    """List saved runs and sweeps, the newest last.
 
-    Seconds are those of training. A run that is not finished goes on with dct train --resume RUN,
-    or is still at work.
+    Other commands call the newest run "last". A stopped run may still be training; if not, continue
+    it with dct train --resume RUN. Seconds are training time.
     """
     from difflogic.training.run_list import list_runs
 
@@ -34,7 +33,7 @@ def runs(
         output.show_json([listed.as_dict() for listed in found])
         return
     if not found:
-        note(f"{directory}: holds no run yet: dct train NAME makes one")
+        note(f"{directory}: no runs yet: dct train NAME makes one")
         return
     table = output.new_table(
         "run",
@@ -49,8 +48,8 @@ def runs(
         texts=4,
     )
     for listed in found:
-        table.add_row(*map(printable, _row(listed)))
-    # A run's name says what it trains, with which seed, and when it was begun.
+        table.add_row(*(_one_line(text) for text in _row(listed)))
+    # A default name already tells the experiment, the seed and the time.
     output.show_table(table, ("begun", "experiment", "seed", "active gates", "epochs", "seconds"))
 
 
@@ -67,6 +66,11 @@ def _row(listed: Listed) -> list[str]:
         _number(listed.active_gates),
         "-" if listed.seconds is None else f"{listed.seconds:.1f}",
     ]
+
+
+def _one_line(text: str) -> str:
+    """Return a text without control characters, line ends and tabs included."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _number(value: int | None) -> str:

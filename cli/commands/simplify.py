@@ -1,4 +1,4 @@
-"""`dct simplify`: makes a circuit small, proves it equal, and saves it."""
+"""`dct simplify`: shrinks a circuit, proves the result equal, and saves it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import typer
 
 from cli import proving
 from cli.errors import FAILURE, note
-from cli.options.sources import EffortName, Source, TimeLimit
+from cli.options.common import ADVANCED, AsJson, Effort, EffortName, Force, Source, TimeLimit
+from cli.progress import show_progress
 from cli.terminal import output
-from cli.watching import watched
 
 if TYPE_CHECKING:
     from difflogic.circuit.circuit import LogicCircuit
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Rival(StrEnum):
-    """A program that simplifies too."""
+    """Another program that simplifies circuits."""
 
     abc = "abc"
 
@@ -28,27 +28,25 @@ class Rival(StrEnum):
 def simplify(
     source: Source,
     to: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the circuit as JSON there."),
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the circuit as JSON")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
-    effort: Annotated[
-        EffortName,
-        typer.Option(help="low, normal or high: a second, seconds, or a minute or more."),
-    ] = EffortName.normal,
+    force: Force = False,
+    effort: Effort = EffortName.normal,
+    time_limit: TimeLimit = None,
+    as_json: AsJson = False,
     compare: Annotated[
         Rival | None,
-        typer.Option(help="Let another program simplify it too: abc.", show_default=False),
+        typer.Option(
+            help="Compare with another program's result",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
-    time_limit: TimeLimit = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the stages and the proof as one JSON object.")
-    ] = False,
 ) -> None:
-    """Simplify the hard circuit of a run, a model or a file, and prove the result equal.
+    """Simplify the circuit of a run, a model or a file, and prove the result equal.
 
-    Every channel that stays has the same next state as before, for every state. Exits 1, and
-    saves nothing, if that cannot be proved.
+    Every remaining channel has the same next state as before, for every state. Exits 1 and saves
+    nothing if that cannot be proved. A search that the time limit cuts short keeps its best result.
     """
     from difflogic.library.simplifying import simplify as run
     from difflogic.simplification import berkeley_abc
@@ -58,10 +56,10 @@ def simplify(
         check_output(to, force)
     if compare is not None:
         berkeley_abc.find_abc()
-    with watched(at_once=True) as progress:
+    with show_progress(stop_at_once=True) as progress:
         found = run(source, effort.value, time_limit=time_limit, progress=progress)
     if found.simplification.stopped:
-        note("the time limit cut the search short: what it found depends on this machine")
+        note("the time limit cut the search short: the result depends on this machine")
     rival = _rival(compare, found, time_limit) if compare and found.proved else None
     if found.proved and to is not None:
         found.save(to, force=force)
@@ -87,7 +85,7 @@ def simplify(
             note(f"saved {to}")
     if not found.proved:
         if to is not None:
-            note(f"{to} was not written: the simplified circuit is not proved equal")
+            note(f"{to} was not written: the simplified circuit could not be proved equal")
         raise typer.Exit(FAILURE)
 
 
@@ -95,8 +93,8 @@ def _rival(which: Rival, found: Simplified, seconds: float | None) -> dict[str, 
     from difflogic.library.simplifying import compare_with_abc
     from difflogic.simplification import berkeley_abc
 
-    note(f"{which.value} works on it, for about {berkeley_abc.SECONDS} s …")
-    with watched() as progress:
+    note(f"running {which.value}, for about {berkeley_abc.SECONDS} s …")
+    with show_progress() as progress:
         theirs = compare_with_abc(found, time_limit=seconds, progress=progress)
     return {
         "program": which.value,
@@ -131,14 +129,14 @@ def _show(found: Simplified, rival: dict[str, Any] | None) -> None:
     )
     typer.echo(f"\ngates by op: {ops or 'none'}")
     typer.echo(f"simplified in {found.seconds:.2f} s")
-    proving.show(found.proof, ("the circuit as it was", "the simplified circuit"))
+    proving.show(found.proof, ("the original circuit", "the simplified circuit"))
     if rival is not None:
         typer.echo(f"{rival['program']}'s circuit: {rival['proof']['verdict']}, by the same proof")
 
 
 XORS = ("XOR", "XNOR")
 OTHERS = ("FALSE", "A", "B", "NOT_A", "NOT_B", "TRUE")
-"""Ops that compute nothing of two inputs. All that are in neither list are like AND."""
+"""Ops of fewer than two inputs. Ops in neither list are like AND."""
 
 
 def _cells(figures: dict[str, Any]) -> list[str]:

@@ -1,108 +1,50 @@
-"""`dct simulate`: runs a trained circuit on a grid of any size, and shows what became of it."""
+"""`dct simulate`: runs a trained circuit on a grid of any size, and shows the result."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cli.commands import config as config_command
 from cli.errors import note
-from cli.options.parsing import parse_damage, parse_size, parse_worker_count, whole_number
-from cli.options.sources import Source
+from cli.options.common import ADVANCED, AsJson, Force, Source, Workers, with_options
+from cli.options.conditions import ConditionOptions
+from cli.options.parsing import parse_worker_count
+from cli.progress import show_progress
 from cli.terminal import output
-from cli.watching import watched
 
 if TYPE_CHECKING:
     from difflogic.library.simulating import Simulated
 
 
-class EngineChoice(StrEnum):
-    """How steps are computed; the bits are the same."""
-
-    auto = "auto"
-    interpreter = "interpreter"
-    compiled = "compiled"
-
-
-class BoundaryChoice(StrEnum):
-    """What lies beyond the grid's edge."""
-
-    zero = "zero"
-    periodic = "periodic"
-
-
+@with_options
 def simulate(
     source: Source,
-    size: Annotated[
-        str | None, typer.Option(metavar="HxW", help="Rows and columns.", show_default="as trained")
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(0), metavar="N", help="Steps to take.", show_default="as trained"
-        ),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            metavar="START",
-            help="random, center, zeros, or a file: an image, a picture as text (.txt), a pattern "
-            "(.rle), or a saved state (.npz).",
-            show_default="as trained",
-        ),
-    ] = None,
-    density: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of ones in a random start.")
-    ] = 0.5,
-    seed: Annotated[
-        int,
-        typer.Option(
-            parser=whole_number(0, 2**63 - 1), metavar="N", help="Names starts and fire masks."
-        ),
-    ] = 0,
-    fire_rate: Annotated[
-        float | None,
-        typer.Option(help="Share of cells that change in a step.", show_default="as trained"),
-    ] = None,
-    boundary: Annotated[BoundaryChoice | None, typer.Option(show_default="as trained")] = None,
-    damage: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="STEP:Y,X,HxW",
-            help="Zero the H rows and W columns from row Y and column X on after a step, or after "
-            "several: 10,20:0,0,8x8; may be given again.",
-        ),
-    ] = None,
-    engine: Annotated[
-        EngineChoice,
-        typer.Option(help="The interpreter compiles nothing; auto takes it for small work."),
-    ] = EngineChoice.auto,
-    workers: Annotated[str | None, config_command.WORKERS] = None,
-    unsimplified: Annotated[
-        bool,
-        typer.Option("--unsimplified", help="Run the circuit as trained, with all its channels."),
-    ] = False,
+    options: ConditionOptions,
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Draw the last state.")
+        Path | None, typer.Option(metavar="FILE.png", help="Draw the last state")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE.npz", help="Save the last state, all channels.")
+        Path | None, typer.Option(metavar="FILE.npz", help="Save the last state, all channels")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the results as one JSON object.")
-    ] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+    engine: Annotated[
+        Literal["auto", "interpreter", "compiled"],
+        typer.Option(
+            help="Same bits; the interpreter starts without compiling", rich_help_panel=ADVANCED
+        ),
+    ] = "auto",
+    workers: Workers = None,
 ) -> None:
     """Simulate a trained circuit on a grid of any size.
 
-    That of a run or a model is simplified first, quickly; to have it smaller, simulate the file
-    that dct simplify saves.
+    The circuit of a run or a model is quickly simplified first; for a smaller one, simulate the
+    file that dct simplify saves.
 
-    Prints how many cells of each visible channel are 1 in the end, and a hash of them, which is
-    the same with any engine and any number of workers, simplified or not.
+    Prints how many cells of each visible channel are 1 in the end, and a hash of them. The hash is
+    the same for every engine and number of workers, simplified or not.
     """
     from difflogic.library.simulating import require_output
     from difflogic.library.simulating import simulate as run
@@ -110,32 +52,20 @@ def simulate(
     for path, suffix in ((picture, ".png"), (save, ".npz")):
         if path is not None:
             require_output(path, suffix, force)
-    with watched() as progress:
+    count = parse_worker_count(workers)
+    with show_progress() as progress:
         found = run(
-            source,
-            size=None if size is None else parse_size("--size", size),
-            steps=steps,
-            start=start,
-            density=density,
-            seed=seed,
-            fire_rate=fire_rate,
-            boundary=None if boundary is None else boundary.value,
-            damage=[parse_damage(text) for text in damage or []],
-            engine=engine.value,
-            workers=parse_worker_count(workers),
-            unsimplified=unsimplified,
-            progress=progress,
-            say=note,
+            source, options.conditions, engine=engine, workers=count, progress=progress, say=note
         )
-    result = _result(source, found, seed)
-    # Before the files: a full disk shall not take the results along.
+    result = _result(source, found, options.seed)
+    # Before the files, so that a full disk does not lose the results.
     if as_json:
         output.show_json(result)
     else:
         _show(result)
     if picture is not None:
         cells = found.save_picture(picture, force=force)
-        scale = "" if cells == 1 else f", a pixel for {cells}×{cells} cells"
+        scale = "" if cells == 1 else f", one pixel for {cells}×{cells} cells"
         note(f"saved {picture}{scale}")
     if save is not None:
         found.save(save, force=force)

@@ -1,4 +1,4 @@
-"""`dct sweep`: one experiment over many seeds and settings, whole runs side by side."""
+"""`dct sweep`: runs one experiment with many seeds and settings, in parallel."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cli.commands import config as config_command
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options.parsing import named_path, whole_number
-from cli.options.sources import ALLOW_CODE
+from cli.options.common import ADVANCED, CONFIG, AllowCode, AsJson, Epochs, Quiet, Recipe, Set
+from cli.options.parsing import run_directory, whole_number
 from cli.terminal.sweep_display import choose
 from cli.terminal.sweep_report import report
 from cli.terminal.warming import compile_for
@@ -23,44 +22,41 @@ if TYPE_CHECKING:
 
 
 def sweep(
-    config: Annotated[
-        str | None,
-        typer.Argument(
-            help="A shipped configuration, or a TOML file; may be left out with the --dir of an "
-            "earlier sweep.",
-            show_default=False,
-        ),
-    ] = None,
+    config: Annotated[str | None, CONFIG] = None,
     seeds: Annotated[
-        str | None, typer.Option(metavar="SEEDS", help="Such as 0-15, or 0-3,7,100-131.")
+        str | None, typer.Option(metavar="SEEDS", help="Random seeds, such as 0-15 or 0-3,7")
     ] = None,
     grid: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SECTION.KEY=V1,V2", help="Values to try; several --grid are multiplied."
+            metavar="SECTION.KEY=V1,V2", help="Values to try, in all combinations; repeatable"
         ),
     ] = None,
-    overrides: Annotated[list[str] | None, config_command.SET] = None,
-    recipe: Annotated[str | None, config_command.RECIPE] = None,
-    epochs: Annotated[
-        int | None,
-        typer.Option(parser=whole_number(1), metavar="N", help="Training steps of each run."),
-    ] = None,
+    overrides: Set = None,
+    recipe: Recipe = None,
+    epochs: Epochs = None,
     workers: Annotated[
         int | None,
         typer.Option(
             parser=whole_number(1, 4096),
             metavar="N",
-            help="Runs at a time, each in a process of its own [default: all cores].",
+            help="Runs at a time, each in its own process",
+            show_default="one per core",
         ),
     ] = None,
     backend: Annotated[
         Literal["loky", "dask", "sequential"],
-        typer.Option(help="Processes here, a Dask cluster, or one run after the other."),
+        typer.Option(
+            help="Local processes, a Dask cluster, or one run at a time", rich_help_panel=ADVANCED
+        ),
     ] = "loky",
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Of the Dask cluster, as tcp://127.0.0.1:8786."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="Dask scheduler, such as tcp://127.0.0.1:8786",
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
     scheduler_timeout: Annotated[
         float | None,
@@ -68,29 +64,29 @@ def sweep(
             min=0.1,
             max=1e6,
             metavar="SECONDS",
-            help="That the Dask cluster may take to answer, and to have a worker.",
+            help="How long to wait for Dask and its first worker",
             show_default="60",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     directory: Annotated[
         Path | None,
         typer.Option(
             "--dir",
-            parser=named_path,
+            parser=run_directory,
             metavar="DIR",
-            help="Write there instead of runs/…; an earlier sweep there goes on.",
+            help="Sweep directory; an earlier sweep there is continued",
+            show_default="a new one in runs/",
         ),
     ] = None,
-    allow_code: Annotated[bool, ALLOW_CODE] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print variants and runs as one JSON object.")
-    ] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Train with many seeds, and with all combinations of some settings.
 
-    Whole runs go on side by side, each with one thread, and their scores become a table. Ctrl-C
-    saves all; `dct sweep --dir DIR` goes on, and with other --seeds adds those.
+    Runs train in parallel, one thread each, and their scores become a table. Ctrl-C saves them all.
+    To continue, use dct sweep --dir DIR, without CONFIG; other --seeds are added.
     """
     from difflogic.library.sweeping import sweep as run
 
@@ -123,9 +119,9 @@ def sweep(
 
 
 class _Shown:
-    """A sweep on stderr, from its first sign of life on. Use it in a `with`.
+    """Shows a sweep on stderr. Use it in a `with`.
 
-    From then on Ctrl-C is a request, as runs have to save; before there is nothing to wait for.
+    From the first progress on, Ctrl-C is a request, since runs have to save.
     """
 
     def __init__(self, quiet: bool) -> None:
@@ -141,7 +137,7 @@ class _Shown:
         self._stack.__exit__(*raised)
 
     def update(self, progress: SweepProgress) -> None:
-        """Show how things stand."""
+        """Show progress."""
         if self._display is None:
             from difflogic.scale.sweeps.progress import Progress
 

@@ -1,4 +1,4 @@
-"""`dct verify equivalence`: compares all ways to compute a training step, and shows the result."""
+"""`dct verify equivalence`: compares all ways to compute a training step."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli import ranks as processes
-from cli.commands import config as config_command
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
+from cli.options.common import ADVANCED, CONFIG_OPTION, AsJson, Set, Small, choose_config
 from cli.options.parsing import MOST_RANKS, numbers
 from cli.terminal import output
 from cli.terminal.counter import Counter
@@ -34,36 +34,31 @@ class InstructionSets(StrEnum):
 
 
 def equivalence(
-    small: Annotated[bool, config_command.SMALL] = False,
-    config: Annotated[str | None, config_command.CONFIG] = None,
-    overrides: Annotated[list[str] | None, config_command.SET] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="List every comparison.")
-    ] = False,
+    small: Small = False,
+    config: Annotated[str | None, CONFIG_OPTION] = None,
+    overrides: Set = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every comparison")] = False,
+    as_json: AsJson = False,
     instructions: Annotated[
         InstructionSets,
         typer.Option(
-            help="Instruction sets of this processor to compare by: its widest, or all, each in a "
-            "process of its own. The first time kernels are compiled for each."
+            help="Use this processor's widest instruction set, or each in turn",
+            rich_help_panel=ADVANCED,
         ),
     ] = InstructionSets.own,
     ranks: Annotated[
         str | None,
         typer.Option(
             metavar="N,…",
-            help="Train as so many processes, too, such as 1,2,3, and compare the bits: by MPI (an "
-            "extra), or without it as threads that say the same to each other.",
+            help="Also compare numbers of MPI processes, such as 1,2,3; threads without MPI",
             show_default=False,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print all comparisons as one JSON object.")
-    ] = False,
 ) -> None:
-    """Compare all ways to compute a training step, and the NumPy oracle.
+    """Compare all ways to compute a training step with each other and with a NumPy oracle.
 
-    On awkward small cases, and on the circuit of a configuration. Exits 1 if any comparison
-    fails.
+    Uses awkward small cases, and the circuit of a configuration. Exits 1 if any comparison fails.
     """
     sizes = _sizes(ranks)
     with processes.joined() as world:
@@ -101,7 +96,7 @@ def _sizes(ranks: str | None) -> tuple[int, ...]:
         try:
             processes.launcher(max(sizes))
         except ConfigError as error:
-            note(f"note: ranks are threads of this process: {error}")
+            note(f"note: using threads instead of processes: {error}")
         else:
             processes.launch(max(sizes))
     return sizes
@@ -118,7 +113,7 @@ def _findings(
     from difflogic.config import load_config
     from difflogic.scale import verification
 
-    source = config_command.source(config, small, "--config")
+    source = choose_config(config, small, "--config")
     given = overrides or []
     settings = load_config(source, given, allow_code=True)
     for precision in PRECISIONS:
@@ -142,7 +137,7 @@ def _compare(*parts: Callable[[], Iterable[Finding]]) -> list[Finding]:
                 counter.update(len(findings), _title(finding))
                 if interruption.requested:
                     failed = sum(not finding.passed for finding in findings)
-                    note(f"stopped after {_count(len(findings))}, of which {failed} failed")
+                    note(f"stopped after {_count(len(findings))}, {failed} failed")
                 interruption.check()
     return findings
 
@@ -153,9 +148,9 @@ def _elsewhere(source: str, overrides: Sequence[str]) -> Iterator[Finding]:
 
     others = verification.narrower()
     if not others:
-        note("this processor has no other instruction set to compare by")
+        note("this processor has no other instruction set to compare with")
     for each in others:
-        note(f"comparing by {each.name}")
+        note(f"comparing with {each.name}")
         yield from verification.compare_by(each, source, overrides)
 
 
@@ -169,7 +164,7 @@ class Group:
 
     @property
     def worst(self) -> float:
-        """Largest difference; what is no number counts as infinite."""
+        """Largest difference; NaN counts as infinite."""
         return max(_or_infinite(finding.difference) for finding in self.findings)
 
     @property
@@ -201,7 +196,7 @@ def _show(findings: Sequence[Finding], failures: Sequence[Finding], verbose: boo
     if failures:
         typer.echo(f"\n{len(failures)} of {_count(len(findings))} FAILED")
     else:
-        typer.echo(f"all {_count(len(findings))} hold")
+        typer.echo(f"all {_count(len(findings))} passed")
 
 
 def _show_groups(groups: Sequence[Group]) -> None:

@@ -9,9 +9,9 @@ import typer
 
 from cli import proving
 from cli.errors import FAILURE
-from cli.options.sources import Source, TimeLimit
+from cli.options.common import AsJson, Source, TimeLimit
+from cli.progress import show_progress
 from cli.terminal import output
-from cli.watching import watched
 
 if TYPE_CHECKING:
     from difflogic.model.automaton import Automaton
@@ -23,24 +23,21 @@ def circuit(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Another run, model or circuit; its channels are matched by their numbers.",
-            show_default="the simplified form of the first",
+            help="Run, model or circuit to compare with, channel by channel",
+            show_default="the simplified form",
         ),
     ] = None,
     time_limit: TimeLimit = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the proof as one JSON object.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Prove that a circuit and its simplified form do the same, or two given circuits.
+    """Prove that a circuit equals its simplified form, or another circuit.
 
-    Equal means the same next state of every channel that both have, for every state of all
-    channels of the nine cells. Exits 1 if they differ, with a counterexample, or if the time does
-    not suffice.
+    Equal means that every channel in both has the same next state, for every state of the nine
+    cells. Exits 1 with a counterexample if the circuits differ, or if time runs out.
     """
     from difflogic.library.simplifying import prove
 
-    with watched(at_once=True) as progress:
+    with show_progress(stop_at_once=True) as progress:
         found = prove(source, against, time_limit=time_limit, progress=progress)
     automaton, other = found.one.automaton, found.other.automaton
     proof, surroundings = found.proof, list(found.surroundings)

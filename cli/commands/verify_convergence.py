@@ -1,4 +1,4 @@
-"""`dct verify convergence`: whether every start ends in the target, by theorem."""
+"""`dct verify convergence`: proves that every start ends in the target."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from cli.errors import FAILURE, note
+from cli.options.common import ADVANCED, AllowCode, AsJson, Force, Source, TimeLimit
 from cli.options.parsing import parse_size
-from cli.options.sources import ALLOW_CODE, Source, TimeLimit
+from cli.progress import show_progress
 from cli.terminal import convergence_report
-from cli.watching import watched
 
 
 def convergence(
@@ -21,15 +21,15 @@ def convergence(
         typer.Option(
             "--size",
             metavar="HxW",
-            help="Rows and columns; may be given again.",
-            show_default="that of training",
+            help="Rows and columns of the grid; repeatable",
+            show_default="as trained",
         ),
     ] = None,
     all_sizes: Annotated[
         bool,
         typer.Option(
             "--all-sizes",
-            help="Certify square grids of 4 to 128 cells a side, and all larger grids at once.",
+            help="Certify square grids of side 4 to 128, and all larger grids at once",
         ),
     ] = False,
     task: Annotated[
@@ -37,26 +37,24 @@ def convergence(
         typer.Option(
             "--task",
             metavar="NAME|FILE",
-            help="The experiment whose target is meant, where SOURCE is a circuit's own file.",
-            show_default="what a start of zeros ends in",
+            help="Experiment with the target, for a circuit file",
+            show_default="what zeros end in",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     to: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the certificate there."),
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the certificate")
     ] = None,
-    allow_code: Annotated[bool, ALLOW_CODE] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
+    force: Force = False,
     time_limit: TimeLimit = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the findings as one JSON object.")
-    ] = False,
+    as_json: AsJson = False,
+    allow_code: AllowCode = False,
 ) -> None:
-    """Prove that every start ends in the target and stays there, or show a state that does not.
+    """Prove that every start ends in the target and stays there, or find one that does not.
 
-    Begins with sets of values: from all of them at once, the circuit runs until what is known
-    repeats. That holds under every fair schedule, and again after any damage. Where sets are too
-    coarse, further methods follow, until the time limit. Exits 1 unless all sizes are proved.
+    The first method runs the circuit on sets of values, from all states at once, until the sets
+    repeat. Such a proof holds under every fair schedule, and after any damage. If sets are too
+    coarse, other methods follow until the time limit. Exits 1 unless all sizes are proved.
     """
     from difflogic.config import load_config
     from difflogic.library.certifying import MOST_SIDE, certify
@@ -67,10 +65,10 @@ def convergence(
         check_output(to, force)
     grids = [parse_size("--size", size, MOST_SIDE) for size in sizes or []]
     if to is not None and len(grids) > 1:
-        raise ConfigError("-o saves the certificate of one grid: give --size once, or not at all")
-    # Who names an experiment's file lets its code run, and not that of the source.
+        raise ConfigError("-o saves the certificate of one grid: give --size at most once")
+    # Naming an experiment's file allows its code to run, but not the source's.
     asked = None if task is None else load_config(task, allow_code=True)
-    with watched(at_once=True) as progress:
+    with show_progress(stop_at_once=True) as progress:
         found = certify(
             source,
             grids,
@@ -82,7 +80,7 @@ def convergence(
         )
     if task is None and not found.source.trained:
         note(
-            "the target is what a start of zeros ends in; --task names the experiment that says one"
+            "the target is what a start of zeros ends in; use --task to name an experiment instead"
         )
     saved = to is not None and found.proved
     if to is not None and saved:
@@ -99,6 +97,6 @@ def convergence(
     if saved and not as_json:
         note(f"saved {to}")
     elif to is not None and not saved:
-        note(f"{to} was not written: nothing is proved")
+        note(f"{to} was not written: there is no proof")
     if not found.proved:
         raise typer.Exit(FAILURE)

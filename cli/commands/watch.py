@@ -1,4 +1,4 @@
-"""`dct watch`: a run as it trains, in a browser on this machine."""
+"""`dct watch`: shows a run live in a local browser."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ def watch(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN|SWEEP", help="A run's directory, the \"last\" one, or a sweep's directory."
+            metavar="RUN|SWEEP", help='Run directory ("last" for the newest) or sweep directory'
         ),
     ] = Path("last"),
     port: Annotated[
         int,
         typer.Option(
-            parser=whole_number(0, 65535), metavar="N", help="Listen there.", show_default="any"
+            parser=whole_number(0, 65535), metavar="N", help="Port", show_default="any free one"
         ),
     ] = 0,
 ) -> None:
-    """Show a run or a sweep in a browser, as it trains, is over, or is stopped and resumed.
+    """Show a run or a sweep in a browser, live or afterwards.
 
-    Prints a link, and serves it until Ctrl-C, to this machine alone. Nothing in the page changes
-    the run. What is shown is what the run has saved, about every ten seconds; dct train --watch
-    shows it every second.
+    Prints a link and serves it until Ctrl-C, to this machine only. Nothing in the page changes the
+    run. The page shows what the run has saved, about every ten seconds; dct train --watch updates
+    every second.
     """
     from difflogic.library.serving import watch as serve
 
     with serve(source, port) as server:
         typer.echo(server.link)
-        note("open the link in a browser of this machine; Ctrl-C ends the page, not the run")
+        note("open the link in a browser on this machine; Ctrl-C stops serving, not the run")
         while True:
             server.feed.pause(0.5)

@@ -1,4 +1,4 @@
-"""What several commands are told in the same way: sizes, workers, numbers of channels."""
+"""Parsers of option values: numbers, sizes, workers, channels, damage."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from difflogic.library.simulating import Rectangle
+    from difflogic.library.conditions import Rectangle
 
 MOST_SIDE = 10**9 - 1
 MOST_WORKERS = 1024
-MOST_BATCH = 65536
 MOST_RANKS = 64
 """Of processes that are compared with each other."""
 MOST_CHANNELS = 2**16
@@ -27,15 +26,15 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
         text = str(given)  # a default comes as the number that it is
         number = int(text) if re.fullmatch(r"-?[0-9]{1,40}", text) else None
         if number is None or number < least or (most is not None and number > most):
-            end = "up" if most is None else f"to {most}"
-            raise typer.BadParameter(f'"{text}" is no whole number from {least} {end}')
+            limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+            raise typer.BadParameter(f'"{text}" is not a whole number {limits}')
         return number
 
     return parse
 
 
 def numbers(option: str, text: str | None, most: int) -> tuple[int, ...]:
-    """Return the numbers of a list such as 1,2,4, each from 1 to `most`; none if there is none."""
+    """Return the numbers of a list such as 1,2,4, each from 1 to `most`; none for None."""
     import typer
 
     if text is None:
@@ -46,25 +45,35 @@ def numbers(option: str, text: str | None, most: int) -> tuple[int, ...]:
     except typer.BadParameter as error:
         raise typer.BadParameter(str(error), param_hint=option) from None
     if len(set(found)) < len(found):
-        raise typer.BadParameter(f'"{text}" has a number twice', param_hint=option)
+        raise typer.BadParameter(f'"{text}" lists a number twice', param_hint=option)
     return found
 
 
 def named_path(text: str) -> Path:
-    """Parse an option that names a directory: "", as of an unset variable, would be this one."""
+    """Parse a path, and refuse "", from an unset variable, which would mean this directory."""
     import typer
 
     if not text:
-        raise typer.BadParameter('"" names no directory (for this one: .)')
+        raise typer.BadParameter('"" names no directory (use . for the current one)')
     return Path(text)
 
 
+def run_directory(text: str) -> Path:
+    """Parse the directory of a new run; "last" would mean the newest run elsewhere."""
+    import typer
+
+    path = named_path(text)
+    if path == Path("last"):
+        raise typer.BadParameter('"last" means the newest run: choose another name')
+    return path
+
+
 def named_model(text: str) -> str:
-    """Parse an option that names a run or a model: "", as of an unset variable, is neither."""
+    """Parse the name of a run or a model, and refuse "", from an unset variable."""
     import typer
 
     if not text:
-        raise typer.BadParameter('"" names no run, and no model\'s file (for the newest run: last)')
+        raise typer.BadParameter('"" names no run and no model file (use last for the newest run)')
     return text
 
 
@@ -79,21 +88,31 @@ def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]
     sides = tuple(map(int, found.groups())) if found else ()
     if len(sides) != 2 or not all(1 <= side <= most for side in sides):
         raise ConfigError(
-            f'{option} "{text}": must be HxW, rows and columns, such as 16x32, each from 1 to '
-            f"{most}"
+            f'{option} "{text}": must be rows x columns, such as 16x32, each from 1 to {most}'
         )
     return sides
 
 
+def parse_workers(text: str) -> str:
+    """Check a number of workers as far as possible without the configuration."""
+    import typer
+
+    if text != "auto" and not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise typer.BadParameter(
+            f'"{text}" is neither "auto" nor a whole number above 0', param_hint="--workers"
+        )
+    return text
+
+
 def parse_worker_count(workers: str | None) -> int | Literal["auto"]:
-    """Return how many threads are asked for: a number, or "auto" if nothing is."""
+    """Return the number of threads asked for, "auto" by default."""
     from difflogic.system.errors import ConfigError
 
     if workers is None or workers == "auto":
         return "auto"
     if int(workers) > MOST_WORKERS:
         raise ConfigError(
-            f"--workers {workers}: give at most {MOST_WORKERS}, or one per core: auto"
+            f"--workers {workers}: must be at most {MOST_WORKERS}, or auto for one per core"
         )
     return int(workers)
 
@@ -111,8 +130,8 @@ def parse_channels(text: str, option: str = "--channels") -> tuple[int, ...]:
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, -1)
         if not 0 <= last - first < MOST_CHANNELS - len(numbers):
             raise ConfigError(
-                f'{option} "{text}": must be at most {MOST_CHANNELS} numbers and ascending '
-                "ranges of them, such as 0,4-7,9"
+                f'{option} "{text}": must be numbers and ascending ranges, such as 0,4-7,9; at '
+                f"most {MOST_CHANNELS} in all"
             )
         numbers += range(first, last + 1)
     return tuple(numbers)
@@ -130,8 +149,8 @@ def format_channels(numbers: Sequence[int]) -> str:
 
 
 def parse_damage(text: str) -> Rectangle:
-    """Return the damage that a text such as 10,20:0,0,8x8 means. Raises ConfigError for another."""
-    from difflogic.library.simulating import Rectangle
+    """Parse damage such as 10,20:0,0,8x8. Raises ConfigError."""
+    from difflogic.library.conditions import Rectangle
     from difflogic.system.errors import ConfigError
 
     number = r"([0-9]{1,9})"
@@ -139,7 +158,7 @@ def parse_damage(text: str) -> Rectangle:
         rf"([0-9]{{1,9}}(?:,[0-9]{{1,9}})*):{number},{number},{number}[x×]{number}", text
     )
     if found is None:
-        raise ConfigError(f'"{text}" is no damage: give STEP:Y,X,HxW, such as 10:4,4,8x8')
+        raise ConfigError(f'--damage "{text}": must be STEPS:Y,X,HxW, such as 10:4,4,8x8')
     steps = tuple(int(step) for step in found[1].split(","))
     y, x, height, width = (int(found[group]) for group in range(2, 6))
     return Rectangle(steps, y, x, height, width)

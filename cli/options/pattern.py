@@ -1,4 +1,4 @@
-"""From the options of `dct train-pattern` to overrides of a configuration; a picture, shown."""
+"""`dct train-pattern`: options as configuration overrides, and the preview of the picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def picture_override(target: str) -> Override:
-    """Return the override for a picture: a file of the working directory, or a shipped name."""
+    """Return the override for a picture: a file or a shipped name."""
     from difflogic.config import Override
 
     path = Path(target)
@@ -23,13 +23,13 @@ def picture_override(target: str) -> Override:
 
 
 def picture_name(target: str) -> str:
-    """Return what an experiment is called that grows this picture: its file, as far as allowed."""
+    """Return the name of an experiment that grows this picture, from its file name."""
     stem = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in Path(target).stem)
     return f"pattern-{stem}"[:64]
 
 
 def circuit_for(channels: int, source: str) -> list[Override]:
-    """Return overrides that give a configuration's automaton so many channels."""
+    """Return overrides for a number of channels, with an update circuit to fit."""
     from difflogic.config import Override, load_config
     from difflogic.config.widths import fit_update
 
@@ -44,7 +44,7 @@ def circuit_for(channels: int, source: str) -> list[Override]:
 
 
 def show_preview(preview: Preview) -> None:
-    """Show on stderr what the automaton is to grow."""
+    """Show the target picture on stderr."""
     from rich.console import Console
 
     from cli.errors import note
@@ -54,7 +54,7 @@ def show_preview(preview: Preview) -> None:
     note(preview.caption)
     console = Console(stderr=True, highlight=False)
     colored = drawing.has_color(console)
-    # As text where it is no terminal, and where letters tell the colours.
+    # As text if this is no terminal, or if letters stand for colours.
     if not display.can_animate() or (len(preview.bits) > 1 and not colored):
         note(render_picture(preview.bits).rstrip("\n"))
         return

@@ -1,18 +1,25 @@
-"""The options that all commands which train share, declared once."""
+"""The options that all training commands share."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.commands import config as config_command
-from cli.options.parsing import named_model, named_path, whole_number
-from cli.options.sources import ALLOW_CODE
+from cli.options.common import (
+    ADVANCED,
+    AllowCode,
+    AsJson,
+    Epochs,
+    Oversubscribe,
+    Quiet,
+    Recipe,
+    Set,
+    Workers,
+)
+from cli.options.parsing import named_model, named_path, run_directory, whole_number
 
 if TYPE_CHECKING:
     from difflogic.config import Override
@@ -20,49 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What can be said about a run of any experiment. None is what was not given."""
+    """Options for a run of any experiment; None if not given."""
 
-    epochs: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(1), metavar="N", help="Training steps.", show_default=False
-        ),
-    ] = None
+    epochs: Epochs = None
     seed: Annotated[
-        int | None,
-        typer.Option(parser=whole_number(0), metavar="N", help="Names all random streams."),
+        int | None, typer.Option(parser=whole_number(0), metavar="N", help="Random seed")
     ] = None
-    workers: Annotated[str | None, config_command.WORKERS] = None
-    ranks: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(1),
-            metavar="N",
-            help="Processes that share each batch, by MPI (an extra); as with mpiexec -n N dct …",
-            show_default="1",
-        ),
-    ] = None
-    oversubscribe: Annotated[
-        bool,
-        typer.Option("--oversubscribe", help="Allow more ranks, or their workers, than cores."),
-    ] = False
-    recipe: Annotated[str | None, config_command.RECIPE] = None
-    overrides: Annotated[list[str] | None, config_command.SET] = None
-    directory: Annotated[
-        Path | None,
-        typer.Option(
-            "--dir",
-            parser=named_path,
-            metavar="DIR",
-            help="Write there instead of runs/…; new or empty.",
-        ),
-    ] = None
+    workers: Workers = None
     resume: Annotated[
         str | None,
         typer.Option(
-            metavar="RUN",
-            help='Go on with the run in this directory, or with the "last" one; --epochs extends '
-            "it.",
+            metavar="RUN", help='Resume a run ("last" for the newest); --epochs extends it'
         ),
     ] = None
     source: Annotated[
@@ -71,40 +46,58 @@ class RunOptions:
             "--from",
             parser=named_model,
             metavar="RUN|MODEL",
-            help='Start from what a run has learned, be it "last", or from a model\'s file; its '
-            "circuit has to be of the configuration's sizes.",
-            show_default="an untrained circuit",
+            help='Initialise from a run ("last" for the newest) or a model file',
         ),
     ] = None
-    allow_code: Annotated[bool, ALLOW_CODE] = False
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            "--dir",
+            parser=run_directory,
+            metavar="DIR",
+            help="Run directory, new or empty",
+            show_default="a new one in runs/",
+        ),
+    ] = None
+    overrides: Set = None
+    recipe: Recipe = None
     watch: Annotated[
-        bool,
-        typer.Option("--watch", help="Show the run in a browser of this machine; prints a link."),
+        bool, typer.Option("--watch", help="Show the run in a local browser; prints a link")
     ] = False
+    quiet: Quiet = False
+    as_json: AsJson = False
     show: Annotated[
         str | None,
         typer.Option(
             "--show",
             metavar="CHANNELS",
-            help="Draw these channels, side by side, in the terminal's live view: all, or such as "
-            "0,4-7.",
+            help="Channels in the live view: all, or a list such as 0,4-7",
             show_default="those of the loss",
+            rich_help_panel=ADVANCED,
         ),
     ] = None
+    allow_code: AllowCode = False
     trace: Annotated[
         Path | None,
         typer.Option(
             "--trace",
             parser=named_path,
             metavar="FILE",
-            help="Write what every worker did when, of the first steps, as a trace-event file for "
-            "Perfetto (ui.perfetto.dev) or Chrome (chrome://tracing).",
+            help="Write a trace of the first steps for Perfetto or chrome://tracing",
+            rich_help_panel=ADVANCED,
         ),
     ] = None
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as one JSON object.")
-    ] = False
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole_number(1),
+            metavar="N",
+            help="MPI processes that share each batch (needs the mpi extra)",
+            show_default="1",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None
+    oversubscribe: Oversubscribe = False
 
     @property
     def all_overrides(self) -> list[Override]:
@@ -122,32 +115,3 @@ class RunOptions:
             for flag, (key, value) in flags.items()
             if value is not None
         ]
-
-
-def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of RunOptions, after its own, as its parameter `options`.
-
-    Typer reads a function's signature: the one that is returned has them all one by one.
-    """
-    shared = [field.name for field in fields(RunOptions)]
-
-    def run(**values: Any) -> None:
-        options = RunOptions(**{name: values.pop(name) for name in shared})
-        command(**values, options=options)
-
-    own = inspect.signature(command).parameters
-    options = inspect.signature(RunOptions).parameters
-    hints = get_type_hints(command, include_extras=True)
-    del hints["options"]
-    hints |= get_type_hints(RunOptions, include_extras=True)
-    parameters = [own[name] for name in own if name != "options"]
-    parameters += [options[name] for name in shared]
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__annotations__ = hints
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY)
-            for parameter in parameters
-        ]
-    )
-    return run

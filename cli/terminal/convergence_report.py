@@ -1,4 +1,4 @@
-"""Verdicts on every start, in words and as pictures."""
+"""Verdicts on all starts, in words and pictures."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def show(findings: Sequence[Finding], gates: int) -> None:
             f"{found.seconds * 1e3:.1f} ms",
         )
     output.show_table(table)
-    typer.echo(f"\nOf {gates} gates those are left that the visible channels depend on.")
+    typer.echo(f"\nOf {gates} gates, only those that the visible channels depend on are used.")
     for line in _meaning(findings):
         typer.echo(line)
     for found in findings:
@@ -62,17 +62,17 @@ def _meaning(findings: Sequence[Finding]) -> list[str]:
     lines = []
     if any(found.any_schedule for found in proved):
         lines += [
-            "Proved by sets: after so many rounds, in each of which every cell fires once or more,",
-            "in any order, from every start, and so again after the last of any damage.",
+            "Proved by sets: from every start, after that many rounds, in which every cell fires",
+            "at least once in any order; and again after any damage.",
         ]
     if any(not found.any_schedule for found in proved):
-        lines += ["Proved otherwise: from every start, where all cells fire at every step."]
+        lines += ["Proved by another method: from every start, if all cells fire at every step."]
     return lines
 
 
 def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
     """Print from which step squares are certified, and what holds of all larger grids."""
-    typer.echo("\nsquare grids, certified by sets from step (- is not certified):")
+    typer.echo("\nsquare grids: certified by sets from this step on (- if not certified):")
     table = output.new_table("side", *(f"+{n}" for n in range(ABREAST)))
     of_side = {size.height: size.from_step for size in squares}
     for first in range(0, max(of_side, default=0) + 1, ABREAST):
@@ -81,13 +81,12 @@ def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
     output.show_table(table)
     typer.echo()
     if theorem is None:
-        typer.echo("All larger grids: no proof goes through; each size has to be asked for.")
+        typer.echo("All larger grids: no proof found; ask for each size.")
         return
     period = theorem.period
     typer.echo(
-        f"All larger grids: proved where height and width are one of these, or more by multiples "
-        f"of {period},\nfrom the step named on, which grows as said with each {period} rows and "
-        f"each {period} columns:"
+        f"All larger grids: proved for these heights and widths, plus any multiple of {period}. "
+        f"\nThe first right step grows with each {period} rows and each {period} columns:"
     )
     table = output.new_table("height", "width", "from step", "rows", "columns")
     for base in theorem.bases.values():
@@ -106,16 +105,16 @@ def _pictures(found: Finding) -> list[str]:
     size = f"{asked.height}×{asked.width}"
     if found.verdict.value == "open":
         tried = "; ".join(f"{each.method}: {each.outcome}" for each in found.attempts)
-        head = f"\n{size}, what every start shows in the end, ? where that may differ ({tried}):"
+        head = f"\n{size}: what every start ends in, with ? where starts may differ ({tried}):"
         return [head, *_boards(found, found.known)]
     if found.counterexample is None:
         return []
     again = (
-        "for ever"
+        "at every step"
         if found.counterexample.period == 1
         else (f"every {found.counterexample.period} steps")
     )
-    head = f"\n{size}, a state that is shown again {again}, x and X where it is wrong:"
+    head = f"\n{size}: a state that repeats {again}, with x and X where it is wrong:"
     return [head, *_boards(found, found.counterexample.start[list(asked.shown)])]
 
 
@@ -140,7 +139,7 @@ def picture(bits: np.ndarray, wanted: np.ndarray) -> list[str]:
         ]
         lines.append("".join(signs))
     if bits.shape > (MOST_ROWS, MOST_COLUMNS) or bits.shape[1] > MOST_COLUMNS:
-        lines.append(f"(of {bits.shape[0]}×{bits.shape[1]} cells)")
+        lines.append(f"(part of {bits.shape[0]}×{bits.shape[1]} cells)")
     return lines
 
 
@@ -148,7 +147,7 @@ def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
     """Print what becomes of all damages: a table, and a picture of all places for each size."""
     if not found:
         return
-    table = output.new_table("zeroed", "places", "states", "grow back", "within")
+    table = output.new_table("zeroed", "places", "states", "heal", "within")
     for each in found:
         unit = "step" if each["within"] == 1 else "steps"
         table.add_row(
@@ -163,8 +162,8 @@ def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
     for each in found:
         if each["columns"]:
             typer.echo(
-                f"\n{each['side']}×{each['side']} zeroed with its upper left cell there, after how "
-                "many steps all is back (a is 10, b 11, …), X if never:"
+                f"\nsteps until a {each['side']}×{each['side']} patch heals, by its upper left "
+                "cell (a is 10, b 11, …; X for never):"
             )
             for line in healing_picture(each["steps"], each["columns"]):
                 typer.echo("  " + line)

@@ -1,4 +1,4 @@
-"""How far a command has come, on stderr: a live line on a terminal, else plain lines."""
+"""A progress counter on stderr: a live line on a terminal, otherwise plain lines."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from cli.errors import note
 from cli.terminal import display
 
 QUIET_SECONDS = 10.0
-"""Without a terminal: time between two lines."""
+"""Without a terminal: seconds between two lines."""
 
 
 class Counter:
-    """Counts finished parts. Use it in a `with`; nothing of a live line stays behind.
+    """Counts finished parts. Use it in a `with`; the live line disappears at the end.
 
-    As in display.py, the caller draws: a thread that refreshes would disturb what is measured.
+    As in display.py, the caller draws, since a refreshing thread would disturb measurements.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
-        """`what` is counted; `total` may be unknown."""
+        """Count `what`, up to `total` if that is known."""
         self._what, self._total = what, total
         self._started = time.perf_counter()
         self._next = self._started + QUIET_SECONDS
@@ -43,9 +43,9 @@ class Counter:
             self._live.stop()
 
     def update(self, done: int, remark: str = "") -> None:
-        """Show that so many are done, if it is time to; `remark` says what the last one was."""
+        """Show the number done, if it is time to; `remark` describes the last one."""
         now = time.perf_counter()
-        if done and not self._first:  # what comes before the first part tells nothing of the rest
+        if done and not self._first:  # the time before the first part does not predict the rest
             self._started, self._first = now, done
         if now < self._next:
             return

@@ -1,7 +1,6 @@
-"""What a training run shows while it goes on: a live display, plain lines, or nothing.
+"""The progress of a training run on stderr: a live display, plain lines, or nothing.
 
-Everything here goes to stderr, and is drawn by the training loop itself: a thread that refreshes
-the display would compete with the workers.
+The training loop draws it: a thread that refreshes the display would compete with the workers.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ FRAME_SECONDS = 1 / 8
 """Shortest time between two frames of the live display: faster cannot be read."""
 
 FRAME_SHARE = 0.01
-"""Largest share of the time that frames may take: on a slow terminal they come less often."""
+"""Largest share of time spent on frames: a slow terminal gets fewer of them."""
 
 LINES = 10
 LINE_SECONDS = 30.0
-"""Without a terminal: so many lines over the run, and none later than this after the last."""
+"""Without a terminal: lines per run, and the most seconds between two of them."""
 
 COMPILING = "compiling the search"
 
 LEFT = 36
-"""Characters that the numbers take, left of the picture."""
+"""Characters of the numbers, left of the picture."""
 
 MIN_BAR = 10
 MAX_BAR = 60
@@ -46,14 +45,14 @@ MAX_BAR = 60
 
 @dataclass
 class Progress:
-    """Where a run stands: the last step's numbers, and the best so far."""
+    """The state of a run: the last step's numbers, and the best so far."""
 
     epochs: int
-    """Epochs that the run is to have in all."""
+    """Epochs of the whole run."""
     channels: Sequence[int] = (0,)
-    """The loss channels: the picture shows them, or the first."""
+    """The loss channels: the picture shows all of them, or the first."""
     sheet: Sequence[int] = ()
-    """Channels that are drawn side by side instead, if there are any."""
+    """Channels to draw side by side instead, if any."""
     epoch: int = 0
     soft_loss: float | None = None
     hard_loss: float | None = None
@@ -63,33 +62,33 @@ class Progress:
     best_accuracy: float | None = None
     best_epoch: int | None = None
     finished: Finished | None = None
-    """What the last check of the circuit found."""
+    """The result of the last check of the circuit."""
     searching: Searching | None = None
-    """How far the search is that goes on now."""
+    """How far the current search is."""
     compiling: bool = False
-    """Whether the next search waits for its kernels to be compiled."""
+    """Whether the next search waits for its kernels."""
     decided: float | None = None
-    """Share of gates, 0 to 1, that are decided."""
+    """Share of decided gates, 0 to 1."""
     hard_state: npt.NDArray[np.uint8] | None = None
     """Shape (channels, height, width), after the last hard rollout."""
     started: float = field(default_factory=time.perf_counter)
     first: int = 0
-    """Epoch at which this process went on with the run."""
+    """Epoch at which this process started."""
     may_stop: bool = False
     """Whether the run ends as soon as a circuit is verified."""
     starts_over: bool = False
-    """Whether learning starts over now and then."""
+    """Whether learning may start over."""
     attempt: int = 1
-    """The attempt that the last epoch was of."""
+    """The attempt of the last epoch."""
 
     def recall(self, rows: Sequence[MetricsRow]) -> None:
-        """Take over what earlier processes found."""
+        """Take over the rows of earlier processes."""
         for row in rows:
             self._take(row)
         self.first = self.epoch
 
     def add(self, result: StepResult) -> None:
-        """Take over what a step found."""
+        """Take over the results of a step."""
         self._take(result)
         self.searching, self.compiling = None, False
         if result.hard_state is not None:
@@ -117,7 +116,7 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Epochs per second since this process went on."""
+        """Epochs per second of this process."""
         return (self.epoch - self.first) / max(self.seconds, 1e-9)
 
     @property
@@ -131,16 +130,16 @@ class Progress:
 
 
 class Display:
-    """Shows nothing: the base of the others, and what `--quiet` gets."""
+    """Shows nothing: the base class, and the display for `--quiet`."""
 
     def update(self, progress: Progress) -> None:
-        """Show where the run stands, if it is time to."""
+        """Show the state of the run, if it is time to."""
 
     def tell(self, text: str) -> None:
         """Show a line that stays."""
 
     def close(self, progress: Progress) -> None:
-        """Show where the run ended, and leave the terminal as it was."""
+        """Show the final state, and restore the terminal."""
 
 
 class Lines(Display):
@@ -179,7 +178,7 @@ class Lines(Display):
 
 
 class Live(Display):
-    """A display on the terminal that is drawn over itself."""
+    """A display on the terminal, redrawn in place."""
 
     def __init__(self, title: str) -> None:
         from rich.console import Console
@@ -215,17 +214,16 @@ class Live(Display):
 
 
 def choose(title: str, quiet: bool) -> Display:
-    """Return the display that suits where the output goes."""
+    """Return the display that suits the output."""
     if quiet:
         return Display()
     return Live(title) if can_animate() else Lines()
 
 
 def can_animate() -> bool:
-    """Return whether something may be drawn over itself on stderr.
+    """Return whether stderr can be redrawn in place.
 
-    Only if stdout and stderr are both terminals: whoever redirects one of them collects what is
-    printed.
+    Only if stdout and stderr are both terminals: a redirected one means that output is collected.
     """
     encoding = (getattr(sys.stderr, "encoding", None) or "").lower().replace("-", "")
     terminal = sys.stdout.isatty() and sys.stderr.isatty()
@@ -287,14 +285,14 @@ def _picture(
         return _caption(progress, colored), drawing.cells(shown, lines, colored)
     texts, count = drawing.sheet(state, progress.sheet, width, lines)
     rest = len(progress.sheet) - count
-    caption = f"channels, hard{f'; there is no room for {rest} more' if rest else ''}"
+    caption = f"hard channels{f'; no room for {rest} more' if rest else ''}"
     return caption, [Text(text, "green") for text in texts]
 
 
 def _caption(progress: Progress, colored: bool) -> str:
     if colored and len(progress.channels) in drawing.COLOR_CHANNELS:
-        return f"channels {', '.join(map(str, progress.channels))}, hard"
-    return f"channel {progress.channels[0]}, hard"
+        return f"hard channels {', '.join(map(str, progress.channels))}"
+    return f"hard channel {progress.channels[0]}"
 
 
 def _bar(progress: Progress, width: int) -> Any:
@@ -343,7 +341,7 @@ def _searching(now: Searching) -> tuple[str, str, str]:
 
 
 def finishing(found: Finished) -> str:
-    """Say what a check found: wrong cells before and after its search."""
+    """Describe a check: wrong cells before and after its search."""
     if found.late:
         return "proved, but late"
     if not found.exact:
@@ -371,7 +369,7 @@ def rate(value: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Format a time to go as m:ss or h:mm:ss."""
+    """Format a remaining time as m:ss or h:mm:ss."""
     whole = round(min(seconds, 359_999))
     minutes, seconds_left = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)

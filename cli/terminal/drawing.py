@@ -17,7 +17,7 @@ COLORS = ("grey11", "red", "green", "yellow", "blue", "magenta", "cyan", "white"
 
 
 def has_color(console: Console) -> bool:
-    """Return whether a terminal shows colours, and is asked to."""
+    """Return whether a terminal shows colours, and may."""
     return console.color_system is not None and not console.no_color
 
 

@@ -1,4 +1,4 @@
-"""What is left of a training run when it is over, for people."""
+"""The summary of a training run, for people."""
 
 from __future__ import annotations
 
@@ -10,24 +10,30 @@ from cli.errors import printable
 from cli.terminal import display
 
 TRIAL_SHARE = 0.25
-"""Share of an experiment's epochs below which a run was meant to try things out."""
+"""Share of an experiment's epochs below which a run counts as a trial."""
 
 PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing"}
 
 
-def render(summary: Mapping[str, Any], directory: str, own_code: bool = False) -> str:
-    """Return the summary as text: time per phase, scores, where the run is, what to try next.
+def render(
+    summary: Mapping[str, Any], directory: str, own_code: bool = False, quiet: bool = False
+) -> str:
+    """Return the summary as text: seconds per phase unless `quiet`, scores, and what to do next.
 
-    `own_code` says that the task is code of the user's, which takes leave to run again.
+    With `own_code` the task is the user's code, which may run again only with --allow-code.
     """
-    proposal = _next_command(summary, directory, " --allow-code" if own_code else "")
+    headline, *commands = _next_step(summary, directory, " --allow-code" if own_code else "")
     paragraphs = [
-        _timing(summary["seconds"], summary["epochs"]),
+        *([] if quiet else [_timing(summary["seconds"], summary["epochs"])]),
         [
             *_scores(summary["scores"], summary["exact_epoch"], summary.get("polished")),
             *_attempts(summary),
         ],
-        [f"run        {printable(directory)}", f"next       {proposal}"],
+        [
+            f"{'run':<11}{printable(directory)}",
+            f"{'next':<11}{headline}",
+            *(f"{'':<11}  {command}" for command in commands),
+        ],
     ]
     return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs)
 
@@ -41,7 +47,7 @@ def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
         lines.append(
             f"{name:<17}{spent:>9.3f}{share:>7.1f} %{1000 * spent / max(epochs, 1):>11.3f}"
         )
-    lines.append(f"{'compilation':<17}{seconds['compilation']:>9.3f}   (apart, not in the above)")
+    lines.append(f"{'compilation':<17}{seconds['compilation']:>9.3f}   (not included above)")
     return lines
 
 
@@ -50,7 +56,7 @@ def _scores(
 ) -> list[str]:
     held_out = scores["held_out"]
     lines = [
-        f"training   the circuit in training: soft loss {display.loss(scores['soft_loss'])}, "
+        f"training   soft loss {display.loss(scores['soft_loss'])}, "
         f"hard loss {display.loss(scores['hard_loss'])}, "
         f"accuracy {display.percent(scores['accuracy'])}, "
         f"best hard loss {display.loss(scores['best_hard_loss'])} "
@@ -63,47 +69,47 @@ def _scores(
     ):
         starts = held_out["starts"]
         lines.append(
-            f"{label:<11}{display.percent(1 - wrong / cells)} of the cells right at step {step}: "
-            f"{wrong} wrong of {cells} in {starts} held-out start{'' if starts == 1 else 's'}"
+            f"{label:<11}{display.percent(1 - wrong / cells)} of cells right at step {step}: "
+            f"{wrong} of {cells} wrong, on {starts} held-out start{'' if starts == 1 else 's'}"
         )
     lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
     if held_out["exact"]:
         since = f", verified after epoch {exact_epoch}" if exact_epoch else ""
-        lines.append(f"{'':<11}exact: no cell is wrong{since}")
+        lines.append(f"{'':<11}exact: every cell is right{since}")
     if gain is not None:
         lines.append(f"{'polished':<11}{polished(gain['gates'], gain['from_step'])}")
     if "assurance" in scores:
-        lines.append(f"{'for ever':<11}{assurance(scores['assurance'], held_out['exact'])}")
+        lines.append(f"{'stability':<11}{assurance(scores['assurance'], held_out['exact'])}")
     return lines
 
 
 def _attempts(summary: Mapping[str, Any]) -> list[str]:
-    """Say how often learning began, where it starts over."""
+    """Say how many attempts there were, if learning starts over."""
     if "attempts" not in summary:
         return []
     begun, result = (summary["attempts"][key] for key in ("begun", "result"))
-    return [f"{'attempts':<11}{begun}; the circuit is of attempt {result}"]
+    return [f"{'attempts':<11}{begun}; the circuit comes from attempt {result}"]
 
 
 def polished(gates: Sequence[int], from_step: Sequence[int] | None) -> str:
-    """Say what polishing gained: gates, and the first certified step or round, before and after."""
+    """Say what polishing gained: gates, and the first certified step, before and after."""
     words = [f"{gates[0]} → {gates[1]} gates"]
     words += [] if from_step is None else [f"certified from {from_step[0]} → {from_step[1]} on"]
     return ", ".join(words)
 
 
 def assurance(found: Mapping[str, Any], exact: bool) -> str:
-    """Say what is proved of a circuit, or else whether it is right on samples."""
+    """Say what is proved about a circuit, or else whether it is right on samples."""
     if exact and found["verdict"] == "open":
         return f"right on samples; {found['text']}"
     return str(found["text"])
 
 
 def _exactness(found: Mapping[str, Any]) -> list[str]:
-    """Return a line per count of the check that a life-like rule ends with."""
+    """Return a line per count of the final test of a life-like rule."""
     lines = [
         f"{count['what']} of {count['height']}×{count['width']} cells, step {count['step']}: "
-        f"{count['wrong_cells']} wrong of {count['cells']}"
+        f"{count['wrong_cells']} of {count['cells']} wrong"
         for count in found.get("counts", [])
     ]
     first = found.get("first_wrong_step")
@@ -112,25 +118,38 @@ def _exactness(found: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _next_command(summary: Mapping[str, Any], directory: str, leave: str) -> str:
-    """Return what suits the run, and holds for any experiment."""
+def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[str]:
+    """Return what to do next in a sentence, and the commands for it."""
     path = shlex.quote(directory)
     if summary["interrupted"]:
-        return f"dct train --resume {path}{leave}   (goes on where it stopped)"
+        return ["Interrupted: resume this run", f"dct train --resume {path}{allow}"]
     if summary["scores"]["held_out"]["exact"]:
-        return f"dct eval {path}{leave}   (every test of the circuit; dct inspect shows it)"
-    # What it started from is in its directory: without that the same would be another experiment.
+        return [
+            "Exact: run all tests, or look at the circuit",
+            f"dct eval {path}{allow}",
+            f"dct inspect {path}",
+        ]
+    epochs, seed = summary["epochs_requested"], summary["seed"]
+    resume = f"dct train --resume {path}{allow} --epochs {2 * epochs}"
+    # The run's own start file: from another start it would be another experiment.
     source = f" --from {shlex.quote(f'{directory}/start.npz')}" if summary.get("start") else ""
-    full, seed = _full_experiment(summary), summary["seed"]
+    full = _full_experiment(summary)
     if full is not None:
-        whole = "the full experiment, for as long as it takes to learn"
-        return f"dct train {full} --seed {seed}{source}   ({whole})"
+        return [
+            "Not exact yet: resume this run, or train the full experiment",
+            resume,
+            f"dct train {full} --seed {seed}{source}",
+        ]
     config = shlex.quote(f"{directory}/config.toml")
-    return f"dct train {config} --seed {seed + 1}{source}   (one seed is not a result)"
+    return [
+        "Not exact yet: resume this run, or try another seed",
+        resume,
+        f"dct train {config} --seed {seed + 1}{source}",
+    ]
 
 
 def _full_experiment(summary: Mapping[str, Any]) -> str | None:
-    """Return the shipped experiment that a run was a small or short form of; None if of none."""
+    """Return the shipped experiment that a run was a small or short version of, if any."""
     from difflogic.config import load_config, shipped_configs
 
     name = summary["experiment"].removesuffix("-small")

@@ -1,4 +1,4 @@
-"""Training steps of several settings, as a table, and what follows from it."""
+"""Training steps with several settings, as a table with conclusions."""
 
 from __future__ import annotations
 
@@ -84,16 +84,16 @@ def lines(found: Comparison) -> list[str]:
 
     config = found.rows[0].setting.config
     said = [
-        "ceiling: by number and size of tasks; stolen: of tasks; waiting: of the workers' time; "
-        f"run: {config.training.epochs} epochs at the median step"
+        "ceiling: speed-up limit from the number and size of tasks; stolen: share of tasks; "
+        f"waiting: share of workers' time; run: {config.training.epochs} epochs at the median step"
     ]
     if any(row.oversubscribed for row in found.rows):
-        said.append("*: oversubscribed, more workers than cores: says nothing of a larger machine")
+        said.append("*: oversubscribed, more workers than cores: does not predict a larger machine")
     last = found.rows[-1]
     if last.exchange:
         said.append(
-            "reduce: median ms of adding gradients up, other ranks waited for; exchange: least ms "
-            f"of handing {show_bytes(last.bytes_of_sums)} over, when all are ready"
+            "reduce: median ms to add up gradients, with waiting for other ranks; exchange: least "
+            f"ms to exchange {show_bytes(last.bytes_of_sums)} once all are ready"
         )
     if found.fit is not None:
         said += _laws(found.fit, found.fitted_oversubscribed)
@@ -111,15 +111,15 @@ def _laws(fit: Fit, oversubscribed: bool) -> list[str]:
     law = fit.scalability
     if law is None:
         return [*said, "Universal Scalability Law: needs three worker counts"]
-    best = "more are always better" if fit.best is None else f"best with {fit.best}"
+    best = "more is always better" if fit.best is None else f"best with {fit.best}"
     said.append(
         f"Universal Scalability Law: contention {100 * law.contention:.1f} %, coherency "
         f"{100 * law.coherency:.2f} %: {best}"
     )
     if oversubscribed:
         said.append(
-            "the latter was fitted to oversubscribed rows, too, as fewer than three are within the "
-            "cores: it holds for these cores alone"
+            "the latter fit includes oversubscribed rows, as fewer than three rows fit the cores: "
+            "it holds for these cores only"
         )
     return said
 

@@ -1,4 +1,4 @@
-"""What a sweep shows while it goes on: a live table, plain lines, or nothing. All on stderr."""
+"""The progress of a sweep on stderr: a live table, plain lines, or nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BAR = 24
 
 
 class Display:
-    """Shows nothing: the base of the others, and what `--quiet` gets. Use it in a `with`."""
+    """Shows nothing: the base class, and the display for `--quiet`. Use it in a `with`."""
 
     def __init__(self, progress: Progress, path: Path) -> None:
         self.progress = progress
@@ -32,14 +32,14 @@ class Display:
         return None
 
     def update(self, row: Row | None) -> None:
-        """Show how things stand; `row` is a run that has just ended."""
+        """Show progress; `row` is a run that has just ended."""
 
     def say(self, message: str) -> None:
         note(message)
 
 
 class Lines(Display):
-    """One line when it begins and one per run that ends."""
+    """One line at the start, and one per run that ends."""
 
     def __enter__(self) -> Lines:
         note(title(self.progress, self.path))
@@ -51,7 +51,7 @@ class Lines(Display):
 
 
 class Live(Display):
-    """A table on the terminal that is drawn over itself."""
+    """A table on the terminal, redrawn in place."""
 
     def __enter__(self) -> Live:
         from rich.console import Console
@@ -86,23 +86,23 @@ class Live(Display):
 
 
 def choose(progress: Progress, path: Path, quiet: bool) -> Display:
-    """Return the display that suits where the output goes."""
+    """Return the display that suits the output."""
     if quiet:
         return Display(progress, path)
     return Live(progress, path) if can_animate() else Lines(progress, path)
 
 
 def title(progress: Progress, path: Path) -> str:
-    """Say what is done: how many runs, how many of them already, and where."""
+    """Say how many runs there are, how many are already done, and where they are saved."""
     question, execution = progress.question, progress.execution
-    kept = f", {execution.kept} of them done before" if execution.kept else ""
+    kept = f", {execution.kept} already done" if execution.kept else ""
     runs = "1 run" if question.size == 1 else f"{question.size} runs"
     slots = f", {execution.slots} at a time" if execution.slots else ""
     return f"sweep of {question.experiment}: {runs}{slots}{kept}; {path}"
 
 
 def line(row: Row, snapshot: Snapshot) -> str:
-    """Return what became of a run, and how far the sweep is, as one line."""
+    """Return a run's result and the sweep's progress as one line."""
     width = len(str(snapshot.runs))
     parts = [f"{snapshot.ended:>{width}}/{snapshot.runs}", f"{row.variant} seed {row.seed}"]
     if row.status == "failed":
@@ -118,7 +118,7 @@ def line(row: Row, snapshot: Snapshot) -> str:
 
 
 def left(snapshot: Snapshot) -> str:
-    """Say how long it will take."""
+    """Say how much time is left."""
     return "" if snapshot.seconds_left is None else f"at most {clock(snapshot.seconds_left)} left"
 
 

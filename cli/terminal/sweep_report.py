@@ -1,4 +1,4 @@
-"""What `dct sweep` prints when it is over."""
+"""The results of `dct sweep`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_json: bool) -> None:
-    """Say what failed and what is missing, and print the variants' table, or all as JSON.
+    """Report failed and missing runs, and print the table of variants, or everything as JSON.
 
-    `code` is that of an interruption, FAILURE for a sweep that could not go on, or else 0.
+    `code` is that of an interruption, FAILURE for a sweep that had to stop, or 0.
     """
     from cli.terminal.output import new_table, show_json, show_table
     from difflogic.scale.sweeps import tables
@@ -32,7 +32,7 @@ def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_js
     if missing:
         what = "not finished" if code in (0, FAILURE) else "interrupted"
         note(
-            f"{what}: {len(rows) - missing} of {len(rows)} runs have ended; go on with: "
+            f"{what}: {len(rows) - missing} of {len(rows)} runs ended; continue with: "
             f"dct sweep --dir {shlex.quote(str(path))}"
         )
     if as_json:
@@ -45,7 +45,7 @@ def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_js
     for line in lines:
         table.add_row(*line)
     for column, *texts in zip(table.columns, *lines, strict=True):
-        # On a narrow terminal lines fold; else whole columns would vanish.
+        # On a narrow terminal, lines fold; otherwise whole columns would vanish.
         column.min_width = max(map(len, [str(column.header), *texts]))
     show_table(table)
     typer.echo(f"\nsweep      {printable(str(path))}   (table.csv, table.json, table.md)")

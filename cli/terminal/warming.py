@@ -1,4 +1,4 @@
-"""Compiling the kernels before a command starts, announced, since it may take a while."""
+"""Compiles the kernels before a command starts, and says so if it takes a while."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def warm_up(trainer: Trainer, quiet: bool = False, meanwhile: bool = False) -> N
     announced = trainer.cold and not quiet
     if announced:
         precision = trainer.config.training.precision
-        note(f"compiling the kernels, once for {precision}: this may take half a minute …")
+        note(f"compiling the kernels for {precision}, once; may take half a minute …")
     seconds = trainer.warm_up(meanwhile)
     if announced:
-        rest = "; the search is compiled while it trains" if trainer.compiles else ""
+        rest = "; the search compiles during training" if trainer.compiles else ""
         note(f"compiled in {seconds:.1f} s{rest}")
 
 
 def compile_for(config: Config) -> None:
-    """Compile what `config` needs, if that is still to be done."""
+    """Compile what `config` needs, unless that is done."""
     from difflogic.training.trainer import Trainer
 
-    # By one worker: should Ctrl-C end it, no other waits for it in a kernel.
+    # With one worker, so that no other waits in a kernel if Ctrl-C ends it.
     alone = config.parallel.model_copy(update={"workers": 1})
     with Trainer(config.model_copy(update={"parallel": alone})) as trainer:
         if trainer.cold:
@@ -38,18 +38,18 @@ def compile_for(config: Config) -> None:
 
 
 def announce_search() -> None:
-    """Say so if the kernels that simplify circuits are still to be compiled."""
+    """Say so if the kernels that simplify circuits have to be compiled."""
     from difflogic.simplification.kernels.annealing import anneal
     from difflogic.simplification.kernels.windows import find_window
     from difflogic.system.jit import JIT, is_compiled
 
     if JIT and not (is_compiled(anneal) and is_compiled(find_window)):
-        note("compiling the search for small circuits, once: this may take half a minute …")
+        note("compiling the search for small circuits, once; may take half a minute …")
 
 
 def announce_hard() -> None:
-    """Say so if the simulator of hard circuits is still to be compiled."""
+    """Say so if the simulator of hard circuits has to be compiled."""
     from difflogic.engine.compilation import is_hard_cached
 
     if not is_hard_cached():
-        note("compiling the simulator, once: this may take ten seconds …")
+        note("compiling the simulator, once; may take ten seconds …")

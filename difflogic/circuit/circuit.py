@@ -51,7 +51,7 @@ class LogicCircuit:
             raise CircuitError("a circuit needs at least one channel")
         require_distinct("channel", self.labels)
         if min(self.labels) < 0:
-            raise CircuitError(f"channel {min(self.labels)}: no number of a channel is negative")
+            raise CircuitError(f"channel {min(self.labels)}: channel numbers cannot be negative")
         if not (self.op.shape == self.a.shape == self.b.shape == (self.gates,)):
             raise CircuitError("op, a and b need one entry per gate each")
         if self.outputs.shape != (self.channels,):
@@ -60,7 +60,7 @@ class LogicCircuit:
             )
         unknown = np.flatnonzero(self.op >= len(Op))
         if len(unknown):
-            raise CircuitError(f"gate {unknown[0]}: {self.op[unknown[0]]} is no op: 0 to 15 are")
+            raise CircuitError(f"gate {unknown[0]}: {self.op[unknown[0]]} is no op from 0 to 15")
         own = np.arange(self.inputs, self.rows)
         for wires in (self.a, self.b):
             wrong = np.flatnonzero((wires < 0) | (wires >= own))

@@ -32,8 +32,8 @@ def moore(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
     """
     if inputs != NEIGHBORHOOD or gates != NEIGHBORHOOD - 1:
         raise ConfigError(
-            f"wiring moore compares the 8 neighbours with the centre: it takes 9 inputs and "
-            f"8 gates, not {inputs} inputs and {gates} gates"
+            f"wiring moore compares 8 neighbours with the centre: it needs 9 inputs and 8 "
+            f"gates, not {inputs} inputs and {gates} gates"
         )
     neighbors = np.delete(np.arange(NEIGHBORHOOD, dtype=np.int32), CENTER)
     a = rng.permutation(neighbors)

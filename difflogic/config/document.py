@@ -16,7 +16,7 @@ from difflogic.tasks.sections import Section
 _HEAD = """# Configuration
 
 The files in `configs/` say what an experiment is and how it is learned, and are installed with the
-package; what they do not name is at its default. `--config FILE` takes another file, `--set
+package; what they do not name is at its default. A file of your own is named in its place, `--set
 section.key=value` replaces one value, and flags such as `--epochs` win over both. `dct config show`
 prints what comes out, with the meaning and range of every key, and can be used as a file itself.
 

@@ -128,9 +128,9 @@ class FinishingConfig(Section):
     )
     rectify: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
-        description="wrong cells up to which a search that no change of one gate helps makes gates "
-        "that do nothing a detector of one of them, where there is one start, or all cases are "
-        "listed, and neither chance nor damage; 0 is never",
+        description="when a search is stuck with at most this many wrong cells, it turns unused "
+        "gates into detectors of them; 0 disables. Needs a single start or listed cases, without "
+        "chance or damage",
     )
     polish: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,

@@ -117,7 +117,7 @@ def _locate(source: str | Path) -> Path:
     if isinstance(source, Path):
         return source
     if not isinstance(source, str):
-        raise ConfigError(f"{source!r}: names no configuration: give a name, or a path")
+        raise ConfigError(f"{source!r}: names no configuration: give a name or a path")
     shipped = shipped_configs()
     if source in shipped:
         return _shipped_directory() / f"{source}.toml"
@@ -127,7 +127,7 @@ def _locate(source: str | Path) -> Path:
         return path
     raise ConfigError(
         f'no configuration "{source}": {did_you_mean(source, shipped)} '
-        "(a file of your own is named by its path, such as my.toml)"
+        "(for your own file give a path, such as my.toml)"
     )
 
 
@@ -140,14 +140,14 @@ def _read(path: Path) -> dict[str, Any]:
             f"{path}: no such file; shipped configurations: {', '.join(shipped_configs())}"
         ) from None
     except IsADirectoryError:
-        raise ConfigError(f"{path}: is a directory: name a TOML file in it") from None
+        raise ConfigError(f"{path}: is a directory: name a TOML file") from None
     except PermissionError:
-        raise ConfigError(f"{path}: may not be read: check the file's permissions") from None
+        raise ConfigError(f"{path}: cannot be read: check the file's permissions") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"{str(path)!r}: cannot be read: {reason}") from None
     if len(content) > MAX_BYTES:
-        raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes: this is no configuration")
+        raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes: this is not a configuration")
     try:
         return parse_toml(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -155,7 +155,7 @@ def _read(path: Path) -> dict[str, Any]:
             f"{path}: no text in UTF-8 (byte {error.start}): a configuration is a TOML file"
         ) from None
     except ValueError as error:  # with line and column, from tomllib
-        raise ConfigError(f"{path}: no valid TOML: {error}") from None
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
 
 
 def _resolved(
@@ -285,7 +285,7 @@ def _parse_value(text: str) -> Any:
         return parsed["value"]
     if _BARE_WORD.fullmatch(text):
         return text
-    raise ConfigError("the value is no valid TOML: quote a string, close a list")
+    raise ConfigError("the value is not valid TOML: quote strings and close lists")
 
 
 def _parse_text(text: str) -> str:

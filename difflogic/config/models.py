@@ -74,9 +74,8 @@ class UpdateConfig(Section):
     wiring: Topology = Field(default="unique", description="wiring of all layers")
     carry: Annotated[float, Field(ge=0, le=1e6)] = Field(
         default=0.0,
-        description="steps on the average, 1 or more, that a signal goes one way before anything "
-        "is learned, through nearly all channels in turn; 0 leaves to chance where signals go, and "
-        "which are lost",
+        description="mean number of steps an untrained cell passes a signal on in one direction, 1 "
+        "or more, through nearly all channels in turn; 0 wires signals at random",
     )
 
 
@@ -242,7 +241,7 @@ def _circuit_problems(config: Config) -> list[str]:
             'gate: set wiring = "moore", or directions to "same" or "random"'
         ]
     if 0 < architecture.carry < 1:
-        return ["[update] carry: a signal goes one way for 1 step at least: use 0, or 1 or more"]
+        return ["[update] carry: must be 0, or at least 1 step"]
     if architecture.gates > MAX_GATES:
         return [
             f"[perception] and [update] gates: {architecture.gates} gates per cell are more than "

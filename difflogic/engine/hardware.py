@@ -60,7 +60,7 @@ class Machine:
         for part in text.split(","):
             key, equals, value = (word.strip() for word in part.partition("="))
             if not equals:
-                raise ConfigError(f'machine "{text}": "{part}" is no KEY=VALUE, such as cores=64')
+                raise ConfigError(f'machine "{text}": "{part}" is not KEY=VALUE, such as cores=64')
             if key not in _READERS:
                 raise ConfigError(f'machine "{text}": no "{key}": {did_you_mean(key, _READERS)}')
             if key in changes:
@@ -89,7 +89,7 @@ class Machine:
 def _whole_number(most: int) -> Any:
     def read(value: str) -> int:
         if not re.fullmatch(r"[0-9]{1,9}", value) or not 1 <= int(value) <= most:
-            raise ConfigError(f'"{value}" is no whole number from 1 to {most}')
+            raise ConfigError(f'"{value}" is not a whole number from 1 to {most}')
         return int(value)
 
     return read
@@ -97,7 +97,7 @@ def _whole_number(most: int) -> Any:
 
 def _line(value: str) -> int:
     if value not in ("16", "32", "64", "128", "256"):
-        raise ConfigError(f'"{value}" is none of 16, 32, 64, 128 and 256 bytes')
+        raise ConfigError(f'"{value}" must be 16, 32, 64, 128 or 256 bytes')
     return int(value)
 
 

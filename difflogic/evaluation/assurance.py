@@ -133,7 +133,7 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
         return of_finding(decide_quickly(question(small, target)))
     if not task.has_random_start and automaton.fire_rate == 1:
         return _of_one_start(small, task)
-    return Assurance(Verdict.open, "samples", "not proved: its starts can only be sampled")
+    return Assurance(Verdict.open, "samples", "not proved: starts can only be sampled")
 
 
 def all_cases(task: Task) -> Cases | None:
@@ -173,9 +173,9 @@ def of_finding(found: Finding) -> Assurance:
         case Verdict.proved:
             text = f"proved for every start from {unit} {found.from_step} on"
         case Verdict.refuted:
-            text = "refuted: some starts miss the target again and again"
+            text = "fails: some starts keep missing the target"
         case Verdict.open:
-            text = f"not proved: {found.unknown_cells} cells stay unknown"
+            text = f"not proved: {found.unknown_cells} cells remain unknown"
     method = found.method and found.method.value
     return Assurance(
         found.verdict, "every start", text, method, found.from_step, found.any_schedule
@@ -195,7 +195,7 @@ def _on_cases(automaton: Automaton, cases: Cases) -> Assurance:
         wrong |= state[row] ^ board.pack(cases.targets[:, channel])
     missed = int(board.unpack(wrong).reshape(count, -1).any(axis=1).sum())
     if missed:
-        text = f"refuted: wrong in {missed} of {cases.what.removeprefix('all ')}"
+        text = f"fails on {missed} of {cases.what.removeprefix('all ')}"
         return Assurance(Verdict.refuted, "every case", text, "all cases")
     text = f"proved for {cases.what}"
     return Assurance(Verdict.proved, "every case", text, "all cases", cases.steps)
@@ -212,7 +212,7 @@ def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
         state = begin
         for _ in range(steps):
             state = asked.network.step(asked.board, state)
-        right, later = asked.is_right(state), "later steps are not known, as no state came back"
+        right, later = (asked.is_right(state), "later steps are unknown, as no state repeated")
     else:
         right, later = found.is_right(steps), f"states repeat with period {found.period}"
     period = None if found is None else found.period
@@ -224,7 +224,7 @@ def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
         )
 
     if not right:
-        return say(Verdict.refuted, f"refuted: wrong at step {steps}; {later}")
+        return say(Verdict.refuted, f"fails at step {steps}; {later}")
     if found is None:
         verdict = Verdict.open if task.holds else Verdict.proved
         return say(verdict, f"proved at step {steps}; {later}")
@@ -236,9 +236,7 @@ def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
         healed = _heal(asked, run_from(asked, begin, found, steps), task)
         return say(*_verdict_on(healed, steps, text), healed)
     if task.holds:
-        return say(
-            Verdict.refuted, f"refuted: right at step {steps}, not at every later one; {later}"
-        )
+        return say(Verdict.refuted, f"fails after step {steps}, where it is right; {later}")
     if from_step is None:
         text = f"proved at step {steps}, not at every later one; {later}"
     else:
@@ -273,7 +271,7 @@ def _columns(asked: Question, side: int, places: int) -> int:
 def _verdict_on(healed: tuple[Healing, ...], steps: int, text: str) -> tuple[Verdict, str]:
     """Return what a run that stays, of which `text` tells, is worth with its damages."""
     if not healed:
-        return Verdict.open, f"{text}; its states are too many for each to be damaged"
+        return Verdict.open, f"{text}; it has too many states to damage each of them"
     damages, lasting = (
         sum(getattr(each, key) for each in healed) for key in ("damages", "lasting")
     )
@@ -281,7 +279,7 @@ def _verdict_on(healed: tuple[Healing, ...], steps: int, text: str) -> tuple[Ver
         known = text.removeprefix("proved ")
         return (
             Verdict.refuted,
-            f"refuted: {lasting} of {damages} damages do not grow back; proved {known}",
+            f"fails: {lasting} of {damages} damages do not heal; proved {known}",
         )
     within = max(each.within for each in healed)
     unit = "step" if within == 1 else "steps"

@@ -89,10 +89,10 @@ def require_lasting_target(task: Task) -> None:
     if not task.stays:
         if task.holds:
             raise InapplicableError(
-                "it needs a target that stays from every start and however cells update, and that "
-                f"of {task.name} stays from its own start, where all update in each step"
+                "the target has to persist from every start, in any update order, but that of "
+                f"{task.name} persists only from its own start, if all cells update in each step"
             )
-        raise InapplicableError(f"it needs a target that stays, and that of {task.name} does not")
+        raise InapplicableError(f"the target has to persist, but that of {task.name} does not")
 
 
 def require_any_grid(task: Task) -> None:

@@ -42,7 +42,7 @@ class Format:
             if name not in self.options:
                 takers = [format.name for format in FORMATS.values() if name in format.options]
                 raise ConfigError(
-                    f"{FLAGS[name]} means nothing to the format {self.name}, only to "
+                    f"{FLAGS[name]} does not apply to the format {self.name}, only to "
                     f"{', '.join(takers)}"
                 )
 
@@ -115,7 +115,7 @@ def by_file(name: str) -> Format:
     if not fitting:
         suffixes = ", ".join(f"{format.suffix} ({format.name})" for format in FORMATS.values())
         raise ConfigError(
-            f'"{name}": no format has files that end so: choose one with --format, or end the '
-            f"name in one of {suffixes}"
+            f'"{name}": no format has this suffix: choose one with --format, or use one of '
+            f"{suffixes}"
         )
     return max(fitting, key=lambda format: len(format.suffix))

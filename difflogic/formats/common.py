@@ -69,7 +69,7 @@ class Interface:
         reads = circuit.needed(channels)[: circuit.inputs].nonzero()[0]
         unknown = sorted({circuit.input_name(int(row)) for row in reads} - set(self.inputs))
         if unknown:
-            raise CircuitError(f"the circuit reads {', '.join(unknown)}, which are no inputs")
+            raise CircuitError(f"the circuit reads {', '.join(unknown)}, which are not inputs")
         return [int(circuit.outputs[channel]) for channel in channels]
 
 

@@ -56,8 +56,8 @@ def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None)
     channels = given.pop("channels", None)
     if os.path.isdir(path) or is_archive(path):
         raise CircuitError(
-            f"{path}: is no circuit's JSON, but seems to be a run or a model, which every command "
-            "takes as it is: dct export writes its circuit"
+            f"{path}: is a run or a model, not circuit JSON: other commands read it directly, and "
+            "dct export writes its circuit"
         )
     data = strict_json.read(path, _shrink)
     assumed: Mapping[str, Any] = {}

@@ -43,11 +43,11 @@ def shrink(decoded: dict[str, Any]) -> Any:
 def parse(data: Any, source: str) -> Automaton:
     """Return the automaton that decoded JSON describes. Raises CircuitError, naming `source`."""
     if not isinstance(data, dict) or data.get("format") != circuit_file.FORMAT:
-        raise CircuitError(f"{source}: is JSON, but no circuit that dct saved{_remedy(data)}")
+        raise CircuitError(f"{source}: is JSON, but not a circuit saved by dct{_remedy(data)}")
     version = data.get("version")
     if type(version) is int and version > circuit_file.VERSION:
         raise CircuitError(
-            f"{source}: is of format version {show(version)}, and this program reads up to "
+            f"{source}: has format version {show(version)}, but this program reads up to "
             f"{circuit_file.VERSION}: install a newer dct"
         )
     try:

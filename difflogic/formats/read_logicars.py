@@ -66,7 +66,7 @@ def parse(data: Any, source: str) -> LogicCircuit:
     """Return the circuit that decoded JSON describes. Raises CircuitError, naming `source`."""
     if not looks_like(data):
         raise CircuitError(
-            f'{source}: is no circuit of logicars, which has the keys "perception" and "update"'
+            f'{source}: is not a logicars circuit: that has the keys "perception" and "update"'
         )
     try:
         return _circuit(data)

@@ -57,7 +57,7 @@ def decode(text: bytes, source: str, shrink: Shrink) -> Any:
         return shrink(made)
 
     def refuse_constant(name: str) -> NoReturn:
-        raise CircuitError(f"{source}: holds {name}, which is no number of JSON")
+        raise CircuitError(f"{source}: holds {name}, which is not a JSON number")
 
     try:
         # Letters beyond ASCII would make Python's text four times as large.
@@ -72,7 +72,7 @@ def decode(text: bytes, source: str, shrink: Shrink) -> Any:
     except json.JSONDecodeError as error:
         raise CircuitError(f"{source}: {_explain(error)}") from None
     except RecursionError:
-        raise CircuitError(f"{source}: is nested too deeply: this is no circuit") from None
+        raise CircuitError(f"{source}: is nested too deeply: this is not a circuit") from None
     except ValueError:  # Python's limit on the digits of a number
         raise CircuitError(f"{source}: holds a number of thousands of digits") from None
 
@@ -92,7 +92,7 @@ def _refuse_twin(pairs: list[tuple[str, Any]], source: str) -> NoReturn:
     twin = next(key for key, count in counts.items() if count > 1)
     shown = shorten(json.dumps(dict(pairs[:3]), default=lambda _: "…"))
     raise CircuitError(
-        f'{source}: key "{shorten(twin)}" is there twice in the object that begins as {shown}'
+        f'{source}: key "{shorten(twin)}" occurs twice in the object that starts with {shown}'
     )
 
 

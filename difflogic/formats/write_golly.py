@@ -30,14 +30,14 @@ def write_golly(automaton: Automaton, rule: str | None = None) -> str:
     name = rule_name(automaton) if rule is None else rule
     if not re.fullmatch("[A-Za-z0-9_-]+", name):
         raise CircuitError(
-            f'"{name}" can be the name of no rule for Golly: name the file by letters, digits, - '
-            "and _ alone, such as Life.rule"
+            f'"{name}" is not a valid rule name for Golly: use only letters, digits, - and _ '
+            "in the file name, such as Life.rule"
         )
     values = _next_states(automaton)
     if values[0]:
         raise CircuitError(
-            "a cell without living neighbours comes to life, and Golly does not compute regions "
-            "that are empty, so it would run this rule wrongly: export another format"
+            "a dead cell with no living neighbours comes to life, but Golly skips empty regions "
+            "and would run this rule wrongly: export another format"
         )
     nodes = _tree(values)
     height, width = automaton.height, automaton.width
@@ -86,9 +86,8 @@ def _next_states(automaton: Automaton) -> npt.NDArray[np.bool_]:
     live = np.flatnonzero(live_channels(circuit, automaton.visible))
     if len(live) > 1:
         raise CircuitError(
-            f"{len(live)} channels matter to what is visible, and a rule for Golly has one: "
-            "simplify the circuit, which may drop channels, or else export another format, such "
-            "as c or verilog"
+            f"{len(live)} channels affect the visible ones, but a Golly rule has only one: "
+            "simplify the circuit, or export another format, such as c or verilog"
         )
     numbers = np.arange(2**NEIGHBORHOOD)
     inputs = np.zeros((circuit.inputs, len(numbers)), np.bool_)

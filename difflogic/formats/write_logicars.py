@@ -85,8 +85,8 @@ def _layers(circuit: LogicCircuit) -> list[Gates]:
     passes = int(np.maximum(last_read - level - 1, 0).sum()) + len(extra)
     if circuit.gates + passes > MAX_GATES:
         raise CircuitError(
-            f"in the layers of logicars the circuit would take {circuit.gates + passes} gates, "
-            f"more than {MAX_GATES}, most of which pass values on: export another format"
+            f"in logicars' layers, the circuit would need {circuit.gates + passes} gates, mostly "
+            f"to pass values on, but {MAX_GATES} are allowed: export another format"
         )
     return list(_fill(circuit, members[1:], last_read, extra))
 

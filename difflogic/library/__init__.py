@@ -1,6 +1,6 @@
-"""What the program does, as plain functions: the commands parse, call one of these, and show.
+"""Everything the program does, as plain functions: commands parse, call one of these, and print.
 
-Each checks what it is given, prints nothing, and returns a dataclass. `difflogic` offers them all
-by name. Those that take a while take `progress`, which hears how far they are, and `should_stop`,
-which is asked as often; where it says yes, StoppedError is raised, and training saves first.
+Each function checks its arguments, prints nothing, and returns a dataclass. `difflogic` exports
+them all. Long ones take a `progress` callback, and `should_stop`, which they call as often; if it
+returns true they raise StoppedError, after saving if they train.
 """

@@ -9,8 +9,14 @@ from pathlib import Path
 from difflogic.config import Config, load_config
 from difflogic.evaluation.assurance import Assurance, all_cases, assure_automaton, question
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.progress import (
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.library.simplifying import proved, simplify
-from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
 from difflogic.proof.convergence.folding import live_part
@@ -43,32 +49,32 @@ Targets = Callable[[int, int], Bits]
 
 @dataclass(frozen=True)
 class Certified:
-    """What is proved of an automaton."""
+    """What is proved about an automaton."""
 
     source: Loaded
     findings: tuple[Finding, ...]
-    """One for each grid; none if the task does not ask every start to end in one target."""
+    """One per grid; none if the task has no target that every start should end in."""
     assurance: Assurance | None = None
-    """For such a task, what is known of it."""
+    """The verdict on such a task."""
     cases: Cases | None = None
-    """For such a task, all starts that it asks about, and their targets, if that many can be."""
+    """All starts and targets of such a task, if they can be listed."""
     squares: tuple[Size, ...] = ()
-    """If all sizes were asked for: square grids of SIDES, as far as the time sufficed."""
+    """With `all_sizes`: square grids of SIDES, as far as time allowed."""
     theorem: Theorem | None = None
-    """If all sizes were asked for: what is proved of all larger grids, if anything is."""
+    """With `all_sizes`: what is proved for all larger grids, if anything."""
 
     @property
     def proved(self) -> bool:
-        """Whether everything that was asked is proved."""
+        """Whether everything asked for is proved."""
         every = all(found.verdict is Verdict.proved for found in self.findings)
         return every and (self.assurance is None or self.assurance.proved)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the certificate of the first grid, in place of an earlier file only with `force`.
+        """Write the certificate of the first grid; `force` overwrites an earlier file.
 
-        Where all starts that a task asks about can be listed, it is these and their targets.
-        Raises CircuitError unless there is a proof, and one by sets or by all cases, which alone
-        can be written, and RunDirectoryError if the file cannot be.
+        If all starts of the task can be listed, the certificate is a list of starts and targets.
+        Raises CircuitError unless there is a proof by sets or by all cases, the only ones that can
+        be written, and RunDirectoryError if the file cannot be written.
         """
         text = self._text().encode()
         check_output(Path(path), force)
@@ -80,8 +86,8 @@ class Certified:
             return write_certificate(automaton, self.findings[0])
         if self.cases is None or not self.proved:
             said = "nothing" if self.assurance is None else self.assurance.text
-            raise CircuitError(f"{self.source.name}: {said}: no certificate says more")
-        # A circuit's own file stays as it is, so that a checker can compare the two.
+            raise CircuitError(f"{self.source.name}: {said}: there is no stronger certificate")
+        # A circuit file stays unchanged, so that a checker can compare the two.
         small = live_part(automaton) if self.source.trained else automaton
         return write_cases(small, self.cases)
 
@@ -93,23 +99,22 @@ def certify(
     task: Config | str | None = None,
     all_sizes: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Certified:
     """Prove that every start ends in the target and stays, or find a state that does not.
 
-    `sizes` are rows and columns, by default those of training. A run or a model says itself what
-    its target is; for a circuit's own file `task` is the experiment, or names it, and without one
-    the target is what a start of zeros ends in. With `all_sizes`, square grids of SIDES are
-    certified too, and all larger grids where that goes through. `time_limit` is in seconds, for
-    each grid, and once for all sizes. `allow_code` runs the code of a run's or model's task that is
-    not the program's own; that of a `task` runs only where its configuration was loaded with it.
-    Raises what `load` raises, ConfigError for a task or sizes that do not fit, CircuitError without
-    a target.
+    `sizes` are rows and columns, by default as trained. Runs and models know their target. For a
+    circuit file, `task` is the experiment or its name; without it, the target is what a start of
+    zeros ends in. `all_sizes` also certifies square grids of SIDES, and all larger grids if
+    possible. `time_limit` is in seconds, per grid, and once for all sizes. `allow_code` allows the
+    code of a run's or model's custom task to run; that of `task` runs only if its configuration was
+    loaded with it. Raises what `load` raises, ConfigError for a task or sizes that do not fit, and
+    CircuitError without a target.
     """
     loaded = load(source, allow_code=allow_code)
-    watched = Watched(progress, should_stop)
+    reporter = ProgressReporter(progress, should_stop)
     asked = _task_of(loaded, task)
     automaton = loaded.automaton
     for size in sizes:
@@ -118,14 +123,14 @@ def certify(
     if asked is not None and asked.find_lasting_target() is None:
         if sizes or all_sizes:
             raise ConfigError(
-                f"the task {asked.name} does not ask every start to end in one target: only then "
-                "sizes can be certified"
+                f"the task {asked.name} has no target that every start should end in, so sizes "
+                "cannot be certified"
             )
         return Certified(loaded, (), assure_automaton(automaton, asked), all_cases(asked))
     seconds = SECONDS if time_limit is None else time_limit
     grids = sizes or [(automaton.height, automaton.width)]
     targets = _targets(automaton, asked)
-    small = _proved_equal(automaton, live_part(automaton), seconds, watched)
+    small = _proved_equal(automaton, live_part(automaton), seconds, reporter)
     findings = [by_sets(question(small, targets(*grid))) for grid in grids]
     if any(found.verdict is not Verdict.proved for found in findings):
         # Fewer gates lose less of what signals have in common.
@@ -138,29 +143,29 @@ def certify(
                 findings[place] = decide(
                     question(simple, finding.question.target),
                     seconds,
-                    lambda method, place=place: watched.update(  # type: ignore[misc]
+                    lambda method, place=place: reporter.update(  # type: ignore[misc]
                         GRIDS, place, len(grids), method
                     ),
                 )
     if not all_sizes:
         return Certified(loaded, tuple(findings))
-    squares, theorem = _all_sizes(small, targets, seconds, watched)
+    squares, theorem = _all_sizes(small, targets, seconds, reporter)
     return Certified(loaded, tuple(findings), squares=squares, theorem=theorem)
 
 
 def _all_sizes(
-    automaton: Automaton, targets: Targets, seconds: float, watched: Watched
+    automaton: Automaton, targets: Targets, seconds: float, reporter: ProgressReporter
 ) -> tuple[tuple[Size, ...], Theorem | None]:
     """Certify squares, and look for the theorem about all larger grids."""
     if automaton.boundary != "zero":
-        raise ConfigError("all sizes: only beyond a zero boundary a grid has places to tell apart")
+        raise ConfigError("all sizes can only be certified with a zero boundary")
     deadline = Deadline.after(seconds)
     found = Sizes(automaton.circuit, automaton.visible, targets)
     squares = []
     for size in found.table(SIDES, deadline):
         squares.append(size)
-        watched.update(SQUARES, len(squares), len(SIDES))
-    watched.update(SQUARES, len(squares), len(SIDES), "all larger grids")
+        reporter.update(SQUARES, len(squares), len(SIDES))
+    reporter.update(SQUARES, len(squares), len(SIDES), "all larger grids")
     return tuple(squares), found.theorem(deadline)
 
 
@@ -169,7 +174,7 @@ def _task_of(loaded: Loaded, asked: Config | str | None) -> Task | None:
     if loaded.model is not None:
         if asked is not None:
             name = asked if isinstance(asked, str) else asked.name
-            raise ConfigError(f"task {name}: {loaded.name} says itself what it was trained to do")
+            raise ConfigError(f"task {name}: {loaded.name} has a task of its own: leave it out")
         return make_task(loaded.model.config)
     if asked is None:
         return None
@@ -179,8 +184,8 @@ def _task_of(loaded: Loaded, asked: Config | str | None) -> Task | None:
     if task.loss_channels != automaton.visible or max(labels) >= task.channels:
         raise ConfigError(
             f"task {config.name}: it has {task.channels} channels and compares "
-            f"{_list(task.loss_channels)}, and the circuit has the channels {_list(labels)}, of "
-            f"which {_list(automaton.visible)} are visible"
+            f"{_list(task.loss_channels)}, but the circuit has the channels {_list(labels)}, with "
+            f"{_list(automaton.visible)} visible"
         )
     return task
 
@@ -202,8 +207,8 @@ def _targets(automaton: Automaton, task: Task | None) -> Targets:
         found = resting_picture(automaton, height, width)
         if found is None:
             raise CircuitError(
-                f"on {height}×{width} cells a start of zeros ends in no picture that stays, so "
-                "that there is no target: name the experiment that says one with --task"
+                f"on {height}×{width} cells, a start of zeros never settles, so there is no "
+                "target: use --task to name an experiment"
             )
         return found
 
@@ -211,7 +216,7 @@ def _targets(automaton: Automaton, task: Task | None) -> Targets:
 
 
 def _proved_equal(
-    automaton: Automaton, small: Automaton, seconds: float, watched: Watched
+    automaton: Automaton, small: Automaton, seconds: float, reporter: ProgressReporter
 ) -> Automaton:
     """Return the smaller automaton, or the first itself if the two are not proved equal."""
-    return small if proved(automaton, small.circuit, seconds, watched).equal else automaton
+    return small if proved(automaton, small.circuit, seconds, reporter).equal else automaton

@@ -8,8 +8,8 @@ from pathlib import Path
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.progress import ProgressCallback, ShouldStop, ignore_progress, never_stop
 from difflogic.library.simplifying import small_form
-from difflogic.library.watching import ShouldStop, Watch, never, unwatched
 from difflogic.model.automaton import Automaton
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output, write_whole
@@ -50,24 +50,26 @@ def export(
     array: tuple[int, int] | None = None,
     force: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Exported:
     """Write a circuit for other tools, to `file` or, without one, to the result's `data`.
 
-    That of a run or a model is simplified and proved equal first, unless `unsimplified`. Without a
-    `format` the file's name decides. `comparable` gives the simplified and the unsimplified circuit
-    the same inputs and outputs, in formats that have such an option, and `array` is the default
-    height and width of a Verilog grid. An earlier file is only replaced with `force`.
+    The circuit of a run or a model is simplified and proved equal first, unless `unsimplified`.
+    Without a `format` the file's name decides. `comparable` gives the simplified and the
+    unsimplified circuit the same inputs and outputs, in formats with that option; `array` is the
+    default height and width of a Verilog grid. `force` overwrites an earlier file.
 
-    Raises what `load` raises; ConfigError for a format or an option that there is not; ProofError
-    if the simplified circuit is not proved equal; RunDirectoryError if it cannot be written.
+    Raises what `load` raises; ConfigError for an unknown format or option; ProofError if the
+    simplified circuit cannot be proved equal; RunDirectoryError if it cannot be written.
     """
     path = None if file is None else Path(file)
     chosen = choose_format(format, path)
     chosen.require(*(["interface"] if comparable else []), *(["array"] if array else []))
     if array is not None and not all(1 <= side <= MOST_SIDE for side in array):
-        raise ConfigError(f"a grid of {array[0]}×{array[1]} cells: each from 1 to {MOST_SIDE}")
+        raise ConfigError(
+            f"a grid of {array[0]}×{array[1]} cells: each side must be from 1 to {MOST_SIDE}"
+        )
     if path is not None:
         check_output(path, force)
     loaded = load(source)

@@ -9,8 +9,14 @@ from difflogic import inspection
 from difflogic.inspection import Inspection, Limits, channel_number
 from difflogic.inspection.equations import Equations, equations
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.progress import (
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.library.simplifying import PROOF_SECONDS, small_form
-from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
 from difflogic.proof import Limits as ProofLimits
 from difflogic.simplification import sharing
 from difflogic.simplification.sharing import Shared
@@ -23,7 +29,7 @@ PARTS = 3
 
 @dataclass(frozen=True)
 class Inspected:
-    """What was found out, of the circuit as it was looked at."""
+    """The properties of a circuit."""
 
     source: Loaded
     inspection: Inspection
@@ -35,13 +41,13 @@ def inspect(
     *,
     unsimplified: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Inspected:
-    """Find out equations, symmetries, fixed points, and where the automaton settles.
+    """Find equations, symmetries, fixed points, and the states in which the automaton settles.
 
-    The circuit of a run or a model is simplified first, unless it shall stay `unsimplified`. Raises
-    what `load` raises, and ProofError if the simplified circuit is not proved equal.
+    The circuit of a run or a model is simplified first, unless `unsimplified`. Raises what `load`
+    raises, and ProofError if the simplified circuit cannot be proved equal.
     """
     loaded = load(source)
     automaton = loaded.automaton
@@ -49,10 +55,10 @@ def inspect(
         automaton = small_form(
             loaded, time_limit=time_limit, progress=progress, should_stop=should_stop
         )
-    watched = Watched(progress, should_stop)
+    reporter = ProgressReporter(progress, should_stop)
 
     def part(done: int, following: str) -> None:
-        watched.update("inspecting: part", done, PARTS, following)
+        reporter.update("inspecting: part", done, PARTS, following)
 
     return Inspected(loaded, inspection.inspect(automaton, limits or Limits(), part))
 
@@ -63,8 +69,8 @@ def share(
     *,
     unsimplified: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Shared:
     """Find what neighbouring cells compute alike, so that it can be computed once.
 
@@ -80,7 +86,7 @@ def share(
         automaton = small_form(
             loaded, time_limit=time_limit, progress=progress, should_stop=should_stop
         )
-    count = Watched(progress, should_stop).counting("sharing, steps done:")
+    count = ProgressReporter(progress, should_stop).counter("sharing, steps done:")
     steps = itertools.count(1)
     deadline = NEVER if time_limit is None else Deadline.after(time_limit)
     limits = ProofLimits(seconds=PROOF_SECONDS if time_limit is None else time_limit)
@@ -95,13 +101,13 @@ def channel_equation(
     *,
     unsimplified: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Equations:
-    """Return the equations of one channel's next state, by its number, and nothing else.
+    """Return only the equations of one channel's next state, by its number.
 
-    Simplified as in `inspect`. Raises CircuitError, too, if there is no such channel, or none any
-    more.
+    Simplified as in `inspect`. Also raises CircuitError if there is no such channel, or if it was
+    dropped.
     """
     loaded = load(source)
     channel_number(loaded.automaton.circuit, channel)  # an error before the wait
@@ -112,7 +118,7 @@ def channel_equation(
         ).circuit
     if channel not in circuit.labels:
         raise CircuitError(
-            f"channel {channel} is dropped, as no visible one depends on it: see it with "
-            "--unsimplified"
+            f"channel {channel} was dropped, since no visible one depends on it: use "
+            "--unsimplified to see it"
         )
     return equations(circuit, [channel_number(circuit, channel)])

@@ -17,45 +17,45 @@ from difflogic.training.run_directory import saved_model
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """What a name leads to: a trained model, or a circuit of its own. Exactly one is given."""
+    """A loaded file: either a trained model or a circuit."""
 
     name: str
-    """What messages call it."""
+    """Its name in messages."""
     model: Model | None = None
     circuit: Automaton | None = None
 
     @property
     def trained(self) -> bool:
-        """Whether this is a run or a model, as against a circuit's own file."""
+        """Whether this is a run or a model, and not a circuit file."""
         return self.model is not None
 
     @cached_property
     def automaton(self) -> Automaton:
-        """The hard automaton, as it is, nothing simplified."""
+        """The hard automaton, not simplified."""
         if self.circuit is not None:
             return self.circuit
         assert self.model is not None
         return from_model(self.model)
 
     def require_model(self) -> Model:
-        """Return the model. Raises ConfigError for a circuit, which has no logits."""
+        """Return the model. Raises ConfigError for a circuit file, which has no logits."""
         if self.model is None:
             raise ConfigError(
-                f"{self.name}: is a circuit, and no model that was trained: name a run or a model"
+                f"{self.name}: is a circuit, not a trained model: name a run or a model"
             )
         return self.model
 
 
 Source = str | Path | Loaded | Model | Automaton
-"""Whatever `load` takes, and so every function that takes a circuit."""
+"""What `load`, and every function that takes a circuit, accepts."""
 
 
 def load(source: Source, *, allow_code: bool = False) -> Loaded:
-    """Return what a path leads to: a run's directory, "last", a model, or a circuit's file.
+    """Load a run's directory, "last" for the newest, a model file, or a circuit file.
 
-    What is no path is taken as it is. `allow_code` runs the code of a model's task, if that is not
-    the program's own; only tests of the task need it. Raises CircuitError, ModelFileError or
-    RunDirectoryError for whatever is none.
+    Models and automata are taken as they are. `allow_code` allows the code of a model's custom task
+    to run, which only tests of the task need. Raises CircuitError, ModelFileError or
+    RunDirectoryError if there is no such thing at the path.
     """
     match source:
         case Loaded():

@@ -10,7 +10,13 @@ from difflogic.config import Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.reasons import Decision, explain
-from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.library.progress import (
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.scale.speed.costs import REPEAT, StepCosts, measure_costs
 from difflogic.scale.speed.curves import Curves, counts_between
 from difflogic.scale.speed.curves import simulate as replay_curves
@@ -72,16 +78,16 @@ def plan(
     measure: bool = True,
     simulate: tuple[int, int] | None = None,
     ranks: int | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Planned:
     """Decide how a configuration is trained, on this machine or a described one, and say why.
 
-    `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. Unless `measure` is off some
-    training steps are measured here, on one worker, from which the time of a step follows.
-    `simulate` replays a step on numbers of workers between two, for each strategy, and measures it
-    on one and two to compare. `ranks` tells from which latency of the network on so many machines
-    pay. Raises ConfigError for what cannot be planned.
+    `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. Unless `measure` is false, some
+    training steps are measured here, on one worker, to predict the time of a step. `simulate`
+    replays a step on a range of worker counts, for each strategy, and compares it with measurements
+    on one and two. `ranks` estimates up to which network latency that many machines pay off. Raises
+    ConfigError for what cannot be planned.
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Machine.parse(machine) if isinstance(machine, str) else machine
@@ -95,10 +101,10 @@ def plan(
     if simulate is not None and not 1 <= simulate[0] <= simulate[1] <= MOST_CORES:
         raise ConfigError(f"a simulation is for 1 to {MOST_CORES} workers, ascending")
     if measure:
-        count = Watched(progress, should_stop).counting("steps measured:", REPEAT)
+        count = ProgressReporter(progress, should_stop).counter("steps measured:", REPEAT)
         costs = measure_costs(settings, REPEAT, count)
     if simulate is not None and costs is not None:
-        count = Watched(progress, should_stop).counting("steps compared:", COMPARED)
+        count = ProgressReporter(progress, should_stop).counter("steps compared:", COMPARED)
         counts = counts_between(*simulate)
         curves = replay_curves(settings, found, costs, counts, COMPARED, count)
     reckoned = None

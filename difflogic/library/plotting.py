@@ -35,7 +35,7 @@ def require_figure(file: str | Path, force: bool = False) -> Path:
     """Return the path of a figure. Raises ConfigError or RunDirectoryError unless it may be."""
     path = Path(file)
     if path.suffix not in SUFFIXES:
-        raise ConfigError(f"{file}: give the figure a name that ends in {', '.join(SUFFIXES)}")
+        raise ConfigError(f"{file}: the file name must end in {', '.join(SUFFIXES)}")
     check_output(path, force)
     return path
 

@@ -1,4 +1,4 @@
-"""A run as one page that opens in any browser: `report`."""
+"""Runs as self-contained web pages: `report`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.measuring import evaluate
+from difflogic.library.progress import ProgressCallback, ShouldStop, ignore_progress, never_stop
 from difflogic.library.simplifying import small_form
-from difflogic.library.watching import ShouldStop, Watch, never, unwatched
 from difflogic.model.automaton import Automaton
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output, write_whole
@@ -21,20 +21,20 @@ SUFFIXES = (".html", ".htm")
 
 @dataclass(frozen=True)
 class Reported:
-    """A page, and where it was written, if it was."""
+    """A page for a run."""
 
     source: Loaded
     automaton: Automaton
-    """As it runs in the page: simplified, and proved equal."""
+    """The automaton in the page: simplified, and proved equal."""
     page: str
     tested: bool
-    """Whether the tests of `evaluate` are in it."""
+    """Whether it has the tests of `evaluate`."""
 
 
 def require_page(file: str | Path, force: bool = False) -> None:
     """Raise ConfigError or RunDirectoryError unless a page may be written there."""
     if Path(file).suffix not in SUFFIXES:
-        raise ConfigError(f"{file}: a report is a page: give the file a name that ends in .html")
+        raise ConfigError(f"{file}: the file name must end in .html")
     check_output(Path(file), force)
 
 
@@ -46,19 +46,18 @@ def report(
     tests: bool = True,
     force: bool = False,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Reported:
-    """Make a page in which a run, a model or a circuit runs, and which says how it was learned.
+    """Make a web page in which a run, a model or a circuit runs, and which shows how it learned.
 
-    It needs no server and no network. That of a run or a model is simplified and proved equal
-    first, and measured unless `tests` is false; `time_limit` is as in `simplify`. An earlier file
-    is only replaced with `force`. `allow_code` is that of `load`; the tests need it where a model's
-    task is not the program's own.
+    It needs no server and no network. The circuit of a run or a model is simplified and proved
+    equal first, and tested unless `tests` is false; `time_limit` is as in `simplify`. `force`
+    overwrites an earlier file. `allow_code` is that of `load`; the tests of custom tasks need it.
 
-    Raises what `load` raises; ConfigError for a file that is no page; ProofError if the simplified
-    circuit is not proved equal; RunDirectoryError if it cannot be written, or if the run's metrics
+    Raises what `load` raises; ConfigError for a wrong suffix; ProofError if the simplified circuit
+    cannot be proved equal; RunDirectoryError if the page cannot be written, or the run's metrics
     are damaged.
     """
     if file is not None:

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
-from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.library.progress import (
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.scale.speed import benchmark
 from difflogic.scale.speed.profile import Profile
 from difflogic.scale.speed.profile import profile as trace_steps
@@ -16,7 +22,6 @@ from difflogic.scale.speed.rows import (
     Comparison,
     Setting,
     measure,
-    of_batches,
     of_ranks,
     of_ways,
     of_workers,
@@ -26,6 +31,7 @@ from difflogic.scale.sweeps.grid import combinations, parse_axes
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.ranks import ALONE, Ranks
 
+MOST_WORKERS = 1024
 MOST_ROWS = 64
 """Each has its buffers, and a turn in every round."""
 
@@ -35,34 +41,32 @@ def compare(
     overrides: Sequence[str | Override] = (),
     *,
     workers: Sequence[int] = (),
-    batches: Sequence[int] = (),
     ways: Sequence[str] = (),
     grid: Sequence[str] = (),
     ranks: Sequence[int] = (),
     world: Ranks = ALONE,
     laws: bool = True,
     repeat: int | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Comparison:
     """Measure training steps of several settings in turn, and check that equal bits come out.
 
-    Give one of these: numbers of `workers`; `batches`, samples of a step; `ways` to compute it, as
+    Give one of these: numbers of `workers`; `ways` to compute a step, as
     `dct bench --compare` has them; a `grid`, values of keys such as ``parallel.lanes=16,32``; or
     `ranks`, numbers of processes, out of those in `world`, which all call this. With `laws` scaling
     laws are fitted to worker counts, which needs SciPy. Raises ConfigError.
     """
-    if sum(map(bool, (workers, batches, ways, grid, ranks))) != 1:
-        raise ConfigError("compare one thing: workers, batches, ways, ranks or a grid")
+    if sum(map(bool, (workers, ways, grid, ranks))) != 1:
+        raise ConfigError("compare one thing: workers, ways, ranks or a grid")
     if max(ranks, default=1) > world.size:
         raise ConfigError(
-            f"{max(ranks)} ranks, and {world.size} in all: start as many with mpiexec -n "
-            f"{max(ranks)}"
+            f"{max(ranks)} ranks, but only {world.size} were started: use mpiexec -n {max(ranks)}"
         )
     if grid:
         if isinstance(config, Config):
-            raise ConfigError("a grid needs a configuration by its name or file")
+            raise ConfigError("a grid needs the name or file of a configuration")
         settings = _of_grid(config, overrides, grid, allow_code)
     else:
         found = (
@@ -70,14 +74,14 @@ def compare(
             if isinstance(config, Config)
             else load_config(config, overrides, BENCHMARK, allow_code=allow_code)
         )
-        settings = of_ranks(found, ranks) if ranks else _settings(found, workers, batches, ways)
+        settings = of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
     if len(settings) > MOST_ROWS:
-        raise ConfigError(f"{len(settings)} rows are more than {MOST_ROWS}: compare fewer")
+        raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
     usual = benchmark.REPEAT_WITH_ORACLE if ORACLE in ways else benchmark.REPEAT
     rounds = usual if repeat is None else repeat
     if rounds < 1:
         raise ConfigError(f"{rounds} repeats: measure at least once")
-    count = Watched(progress, should_stop).counting("rounds measured:", rounds)
+    count = ProgressReporter(progress, should_stop).counter("rounds measured:", rounds)
     result = measure(settings, rounds, count, world)
     return with_laws(result) if workers and laws else result
 
@@ -87,8 +91,8 @@ def profile(
     overrides: Sequence[str | Override] = (),
     *,
     repeat: int = 20,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Profile:
     """Trace training steps of a configuration: what every worker does when, and what would pay.
@@ -102,26 +106,19 @@ def profile(
         if isinstance(config, Config)
         else load_config(config, overrides, BENCHMARK, allow_code=allow_code)
     )
-    count = Watched(progress, should_stop).counting("steps traced:", repeat)
+    count = ProgressReporter(progress, should_stop).counter("steps traced:", repeat)
     return trace_steps(settings, repeat, count)
 
 
-def _settings(
-    config: Config, workers: Sequence[int], batches: Sequence[int], ways: Sequence[str]
-) -> list[Setting]:
+def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:
     for name in ways:
         if name not in (*WAYS, ORACLE):
             raise ConfigError(f'no way "{name}": {did_you_mean(name, [*WAYS, ORACLE])}')
-    for what, numbers, most in (("worker", workers, 1024), ("batch", batches, 65536)):
-        if any(not 1 <= number <= most for number in numbers):
-            raise ConfigError(f"{what} counts must be from 1 to {most}")
-        if len(set(numbers)) < len(numbers):
-            raise ConfigError(f"a {what} count is there twice: list it once")
-    if len(set(ways)) < len(ways):
-        raise ConfigError("a way is there twice: list it once")
-    if workers:
-        return of_workers(config, workers)
-    return of_batches(config, batches) if batches else of_ways(config, ways)
+    if any(not 1 <= count <= MOST_WORKERS for count in workers):
+        raise ConfigError(f"worker counts must be from 1 to {MOST_WORKERS}")
+    if len(set(workers)) < len(workers) or len(set(ways)) < len(ways):
+        raise ConfigError("a setting is listed twice: list it once")
+    return of_workers(config, workers) if workers else of_ways(config, ways)
 
 
 def _of_grid(

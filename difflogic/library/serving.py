@@ -18,25 +18,25 @@ from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching.following import Follower
 
 LAST_SECONDS = 1.0
-"""That the page of a run which ends is still served, so that browsers hear of the end."""
+"""Seconds that the page is served after the run, so that browsers see the end."""
 
 OFFER_SECONDS = 1.0
-"""Between two states of a training run that are offered; each a copy of the logits."""
+"""Seconds between two states sent to the page; each is a copy of the logits."""
 
 
 @contextmanager
 def watch(source: str | Path, port: int = 0) -> Iterator[WatchServer]:
-    """Serve a page that shows a run, or a sweep's newest run, as long as the context lasts.
+    """Serve a page that shows a run, or a sweep's newest run, while the context lasts.
 
-    The run may go on, be over, or be stopped and resumed: the page follows its directory. It is
-    served on loopback alone, at the server's `link`. Raises RunDirectoryError if there is neither
-    a run nor a sweep.
+    The page follows the run's directory, whether it trains, has ended, or is resumed. It is served
+    on loopback only, at the server's `link`. Raises RunDirectoryError if there is neither a run nor
+    a sweep.
     """
     path = Path(source)
     if not SweepDirectory(path).exists:
         path = find_run(str(source))
         if not (path / CONFIG).is_file():
-            raise RunDirectoryError(f"{path}: holds no run, as it has no {CONFIG}")
+            raise RunDirectoryError(f"{path}: contains no run (no {CONFIG})")
     feed = Feed()
     feed.offer(path=for_shell(path))
     with Follower(path, feed), WatchServer(feed, port) as server:
@@ -47,7 +47,7 @@ def watch(source: str | Path, port: int = 0) -> Iterator[WatchServer]:
 def offering(
     session: Session, port: int = 0
 ) -> Iterator[tuple[WatchServer, Callable[[StepResult], None]]]:
-    """Serve a page that shows a session; return the server, and what to call after each step."""
+    """Serve a page that shows a session; yield the server and a callback for each step."""
     feed = Feed()
     feed.offer(path=for_shell(session.run.path), training=True)
     with WatchServer(feed, port) as server:
@@ -58,10 +58,9 @@ def offering(
 
 
 class _Offering:
-    """Offers a training session to a feed: `step` is to be called after each of its steps.
+    """Sends a training session to a feed: call `step` after each of its steps.
 
-    It costs a comparison of times per step, and once a second a copy of the logits while somebody
-    looks.
+    Costs a time comparison per step, and a copy of the logits per second while a browser is open.
     """
 
     def __init__(self, session: Session, feed: Feed) -> None:
@@ -70,7 +69,7 @@ class _Offering:
         self._offer("running")
 
     def step(self, result: StepResult) -> None:
-        """Offer the state after a step, if it is time to and anybody looks."""
+        """Send the state after a step, if it is time to and a browser is open."""
         now = time.monotonic()
         if now < self._next or not self._feed.watched:
             return

@@ -1,4 +1,4 @@
-"""Simplifying circuits and proving them equal: `simplify`, `prove`, and what others go on with."""
+"""Simplifying circuits and proving them equal: `simplify`, `prove`, `small_form`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from difflogic import simplification
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.library.progress import (
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.model.automaton import Automaton
 from difflogic.proof import Limits, Proof, differences
 from difflogic.proof import prove as compare
@@ -23,24 +29,24 @@ from difflogic.system.files import check_output, write_whole
 EffortName = Literal["low", "normal", "high"]
 
 SIMPLIFYING, PROVING = "simplifying, steps done:", "outputs proved:"
-"""What progress calls these parts."""
+"""Names of these parts in progress."""
 
 PROOF_SECONDS = 60.0
-"""After which a proof is given up, unless there is a time limit."""
+"""Time limit of a proof, unless another is given."""
 
 SEARCH_SHARE = 0.5
-"""Of a time limit, the search may take so much; the proof gets the rest."""
+"""Share of a time limit for the search; the proof gets the rest."""
 
 
 @dataclass(frozen=True)
 class Simplified:
-    """A circuit made small, and the proof that it does what it did."""
+    """A simplified circuit, and the proof that it is equal to the original."""
 
     source: Loaded
     simplification: simplification.Simplification
     proof: Proof
     seconds: float
-    """That the search took, without the proof."""
+    """Time of the search, without the proof."""
 
     @property
     def automaton(self) -> Automaton:
@@ -49,22 +55,22 @@ class Simplified:
 
     @property
     def proved(self) -> bool:
-        """Whether every channel that stays is proved to have the same next state as before."""
+        """Whether every remaining channel is proved to have the same next state as before."""
         return self.proof.equal
 
     def require_proved(self) -> Automaton:
         """Return the automaton. Raises ProofError unless it is proved equal."""
         if not self.proved:
             raise ProofError(
-                f"{self.source.name}: the simplified circuit is not proved equal", self.proof
+                f"{self.source.name}: the simplified circuit could not be proved equal", self.proof
             )
         return self.automaton
 
     def save(self, path: str | Path, *, force: bool = False, unproved: bool = False) -> None:
-        """Write the circuit as JSON, in place of an earlier file only with `force`.
+        """Write the circuit as JSON; `force` overwrites an earlier file.
 
-        Raises ProofError for one that is not proved, unless `unproved` asks for it by name, and
-        RunDirectoryError if it cannot be written.
+        Raises ProofError if it is not proved equal, unless `unproved`, and RunDirectoryError if it
+        cannot be written.
         """
         automaton = self.automaton if unproved else self.require_proved()
         check_output(Path(path), force)
@@ -74,13 +80,13 @@ class Simplified:
 
 @dataclass(frozen=True)
 class Compared:
-    """Whether two automata do the same."""
+    """Whether two automata are equal."""
 
     one: Loaded
     other: Loaded
     proof: Proof
     surroundings: tuple[str, ...]
-    """In what they differ apart from their circuits: boundary, fire rate, visible channels."""
+    """Differences apart from the circuits: boundary, fire rate, visible channels."""
 
     @property
     def equal(self) -> bool:
@@ -92,21 +98,20 @@ def simplify(
     effort: str = "normal",
     *,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Simplified:
-    """Make the circuit of a run, a model or a file small, and prove the result equal.
+    """Simplify the circuit of a run, a model or a file, and prove the result equal.
 
-    `effort` is low, normal or high: a second, seconds, or a minute and more. The same circuit and
-    effort give the same circuit. With a `time_limit`, in seconds, search and proof together take
-    no longer, and a search that it cuts short returns what it has, which depends on the machine;
-    without one, a proof is given up after PROOF_SECONDS. Raises what `load` raises, and ConfigError
-    for another effort.
+    `effort` is low, normal or high: a second, seconds, or minutes. The same circuit and effort give
+    the same result. A `time_limit`, in seconds, is for search and proof together; a search that it
+    cuts short returns its best result, which depends on the machine. Without one, a proof stops
+    after PROOF_SECONDS. Raises what `load` raises, and ConfigError for an unknown effort.
     """
     if effort not in simplification.EFFORTS:
         raise ConfigError(f'no effort "{effort}": {did_you_mean(effort, simplification.EFFORTS)}')
-    loaded, watched = load(source), Watched(progress, should_stop)
-    count = watched.counting(SIMPLIFYING)
+    loaded, reporter = load(source), ProgressReporter(progress, should_stop)
+    count = reporter.counter(SIMPLIFYING)
     steps, began = 0, time.perf_counter()
 
     def step() -> None:
@@ -119,7 +124,7 @@ def simplify(
     found = simplification.simplify(loaded.automaton, chosen, step, deadline)
     seconds = time.perf_counter() - began
     left = None if time_limit is None else max(time_limit - seconds, 0.0)
-    proof = proved(loaded.automaton, found.circuit, left, watched)
+    proof = proved(loaded.automaton, found.circuit, left, reporter)
     return Simplified(loaded, found, proof, seconds)
 
 
@@ -136,8 +141,8 @@ def compare_with_abc(
     found: Simplified,
     *,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Rival:
     """Let Berkeley's ABC simplify the circuit, without the channels that nobody reads, as ours was.
 
@@ -146,8 +151,8 @@ def compare_with_abc(
     began = time.perf_counter()
     circuit = berkeley_abc.simplify_with_abc(found.simplification.pruned)
     seconds = time.perf_counter() - began
-    watched = Watched(progress, should_stop)
-    return Rival(circuit, proved(found.source.automaton, circuit, time_limit, watched), seconds)
+    reporter = ProgressReporter(progress, should_stop)
+    return Rival(circuit, proved(found.source.automaton, circuit, time_limit, reporter), seconds)
 
 
 def prove(
@@ -155,8 +160,8 @@ def prove(
     against: Source | None = None,
     *,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Compared:
     """Prove two automata equal, or one and its simplified form, or find where they differ.
 
@@ -169,8 +174,8 @@ def prove(
         found = simplify(one, time_limit=time_limit, progress=progress, should_stop=should_stop)
         return Compared(one, load(found.automaton), found.proof, ())
     other = load(against)
-    watched = Watched(progress, should_stop)
-    proof = proved(one.automaton, other.automaton.circuit, time_limit, watched)
+    reporter = ProgressReporter(progress, should_stop)
+    proof = proved(one.automaton, other.automaton.circuit, time_limit, reporter)
     return Compared(one, other, proof, tuple(differences(one.automaton, other.automaton)))
 
 
@@ -179,14 +184,14 @@ def small_form(
     effort: str = "normal",
     *,
     time_limit: float | None = None,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
 ) -> Automaton:
-    """Return what other functions go on with.
+    """Return the automaton that other functions work on.
 
-    The circuit of a run or a model is simplified, and proved to do the same. A circuit's own file
-    is taken as it is, since its user chose what stands in it. Raises ProofError if the proof fails
-    or takes too long; `time_limit` is as in `simplify`.
+    The circuit of a run or a model is simplified and proved equal. A circuit file is taken as it
+    is, since its user chose its contents. Raises ProofError if the proof fails or takes too long;
+    `time_limit` is as in `simplify`.
     """
     loaded = load(source)
     if not loaded.trained:
@@ -197,9 +202,9 @@ def small_form(
 
 
 def proved(
-    automaton: Automaton, circuit: LogicCircuit, seconds: float | None, watched: Watched
+    automaton: Automaton, circuit: LogicCircuit, seconds: float | None, reporter: ProgressReporter
 ) -> Proof:
-    """Compare a circuit with an automaton's, within so many seconds, or PROOF_SECONDS."""
-    count = watched.counting(PROVING, circuit.channels)
+    """Compare a circuit with an automaton's, within `seconds` or PROOF_SECONDS."""
+    count = reporter.counter(PROVING, circuit.channels)
     limits = Limits(seconds=PROOF_SECONDS if seconds is None else seconds)
     return compare(automaton.circuit, circuit, automaton.visible, limits, count)

@@ -3,47 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
-from difflogic.circuit.grid import Boundary
+from difflogic.library.conditions import AS_TRAINED, Conditions, place_damage
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.simplifying import small_form
-from difflogic.library.watching import Say, ShouldStop, Watch, Watched, never, unheard, unwatched
+from difflogic.library.progress import (
+    MessageCallback,
+    ProgressCallback,
+    ProgressReporter,
+    ShouldStop,
+    ignore_message,
+    ignore_progress,
+    never_stop,
+)
 from difflogic.model.automaton import Automaton
-from difflogic.simulation import picture, starts, state_file
+from difflogic.simulation import picture, simulator, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
-from difflogic.simulation.damage import Damage, rectangle
 from difflogic.simulation.memory import require_memory
 from difflogic.simulation.schedule import schedule
-from difflogic.simulation.simulator import (
-    MOST_STEPS,
-    Conditions,
-    Engine,
-    Simulator,
-    choose_engine,
-    useful_workers,
-)
+from difflogic.simulation.simulator import Engine, Simulator, choose_engine, useful_workers
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.files import check_output
 
 ENGINES = ("auto", "interpreter", "compiled")
-MOST_SIDE = 10**9 - 1
 MOST_WORKERS = 1024
-
-
-@dataclass(frozen=True)
-class Rectangle:
-    """Cells that are zeroed after steps of one's choice, counted from 1."""
-
-    steps: tuple[int, ...]
-    y: int
-    x: int
-    height: int
-    width: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,130 +91,76 @@ def require_output(path: str | Path, suffix: str, force: bool = False) -> None:
     """Raise ConfigError or RunDirectoryError unless a file of this kind may be written there."""
     path = Path(path)
     if path.suffix != suffix:
-        raise ConfigError(f"{path}: what is written is {suffix}: give the file that name")
+        raise ConfigError(f"{path}: the file name must end in {suffix}")
     check_output(path, force)
 
 
 def simulate(
     source: Source,
+    conditions: Conditions = AS_TRAINED,
     *,
-    size: tuple[int, int] | None = None,
-    steps: int | None = None,
-    start: str | Path | None = None,
-    density: float = 0.5,
-    seed: int = 0,
-    fire_rate: float | None = None,
-    boundary: str | None = None,
-    damage: Sequence[Rectangle] = (),
     engine: str = "auto",
     workers: int | Literal["auto"] = "auto",
-    unsimplified: bool = False,
-    progress: Watch = unwatched,
-    should_stop: ShouldStop = never,
-    say: Say = unheard,
+    progress: ProgressCallback = ignore_progress,
+    should_stop: ShouldStop = never_stop,
+    say: MessageCallback = ignore_message,
 ) -> Simulated:
-    """Run a circuit on a grid of `size`, rows and columns, for some steps.
+    """Run a circuit under some conditions, by default as in training.
 
-    What is not given is as in training. The circuit of a run or a model is simplified first,
-    quickly, unless `unsimplified`; `start` is random, with a share `density` of ones, center, zeros
-    or a file: an image, a picture as text, a pattern (.rle), or a saved state (.npz). `seed` names
-    the random bits of start and masks. The bits are the same with any engine and any number of
-    workers; "auto" takes the engine that is done first, and as many workers as gain something.
+    The bits are the same with any engine and any number of workers; "auto" chooses the engine that
+    finishes first, and as many workers as pay off.
 
     Raises what `load` raises, ConfigError for what cannot be done, and ProofError.
     """
-    require_numbers(steps, density, seed, engine, workers)
-    loaded, watched = load(source), Watched(progress, should_stop)
-    automaton = loaded.automaton
-    if not unsimplified:
-        # To search longer takes longer than most simulations.
-        automaton = small_form(loaded, "low", progress=progress, should_stop=should_stop)
-    automaton = changed(automaton, fire_rate, boundary)
-    height, width = size or (automaton.height, automaton.width)
-    if not all(1 <= side <= MOST_SIDE for side in (height, width)):
-        raise ConfigError(f"{height}×{width} cells: each side must be from 1 to {MOST_SIDE}")
-    geometry = Geometry(automaton.circuit.channels, height, width, automaton.boundary)
+    if engine not in ENGINES:
+        raise ConfigError(f'no engine "{engine}": {did_you_mean(engine, ENGINES)}')
+    if workers != "auto" and not 1 <= workers <= MOST_WORKERS:
+        raise ConfigError(f'{workers} workers: must be from 1 to {MOST_WORKERS}, or "auto"')
+    loaded, reporter = load(source), ProgressReporter(progress, should_stop)
+    automaton = conditions.automaton(loaded, progress=progress, should_stop=should_stop)
+    start, steps = conditions.start_of(automaton), automaton.steps
+    geometry = Geometry(
+        automaton.circuit.channels, automaton.height, automaton.width, automaton.boundary
+    )
     require_memory(geometry)
-    todo = automaton.steps if steps is None else steps
-    harm = [require_damage(each, geometry, todo) for each in damage]
-    conditions = Conditions(geometry, automaton.fire_rate, seed)
-    chosen, count = _engine(automaton, conditions, todo, engine, workers, say)
+    damage = [place_damage(each, geometry, steps) for each in conditions.damage]
+    setting = simulator.Conditions(geometry, automaton.fire_rate, conditions.seed)
+    chosen, count = _engine(automaton, setting, engine, workers, say)
     compiling = f"compiling {automaton.circuit.gates} gates:"
 
     def pause() -> None:
-        watched.update(compiling, 0)
+        reporter.update(compiling, 0)
 
-    begun = automaton.start if start is None else str(start)
-    with Simulator(automaton.circuit, conditions, chosen, count, pause) as simulator:
-        starts.prepare(simulator, automaton, begun, density, lambda: watched.update("start:", 0))
-        taken = watched.counting("steps:", todo)
+    with Simulator(automaton.circuit, setting, chosen, count, pause) as running:
+        starts.prepare(
+            running, automaton, start, conditions.density, lambda: reporter.update("start:", 0)
+        )
+        counter = reporter.counter("steps:", steps)
         began = time.perf_counter()
-        simulator.run(todo, harm, taken)
+        running.run(steps, damage, counter)
         seconds = time.perf_counter() - began
-    return Simulated(loaded, automaton, simulator, begun, todo, chosen, count, seconds)
-
-
-def require_numbers(
-    steps: int | None, density: float, seed: int, engine: str = "auto", workers: int | str = "auto"
-) -> None:
-    """Raise ConfigError for what is out of range."""
-    if steps is not None and not 0 <= steps <= MOST_STEPS:
-        raise ConfigError(f"{steps} steps: give a number from 0 to {MOST_STEPS}")
-    if not 0 <= density <= 1:
-        raise ConfigError(f"a density of {density:g}: give one from 0 to 1")
-    if not 0 <= seed < 2**63:
-        raise ConfigError(f"seed {seed}: give one from 0 to {2**63 - 1}")
-    if engine not in ENGINES:
-        raise ConfigError(f'no engine "{engine}": {did_you_mean(engine, ENGINES)}')
-    if workers != "auto" and not 1 <= int(workers) <= MOST_WORKERS:
-        raise ConfigError(f'{workers} workers: give 1 to {MOST_WORKERS}, or "auto"')
-
-
-def changed(automaton: Automaton, fire_rate: float | None, boundary: str | None) -> Automaton:
-    """Return the automaton with what was asked to be different. Raises ConfigError."""
-    if fire_rate is not None:
-        if not 0 < fire_rate <= 1:
-            raise ConfigError(f"a fire rate of {fire_rate:g}: give one above 0 and at most 1")
-        automaton = replace(automaton, fire_rate=fire_rate)
-    if boundary is not None:
-        if boundary not in ("zero", "periodic"):
-            raise ConfigError(f'no boundary "{boundary}": zero and periodic are')
-        automaton = replace(automaton, boundary=cast(Boundary, boundary))
-    return automaton
-
-
-def require_damage(damage: Rectangle, geometry: Geometry, last: int) -> Damage:
-    """Return damage as the simulator knows it. Raises ConfigError unless it can happen."""
-    y, x, rows, columns = damage.y, damage.x, damage.height, damage.width
-    where = f"damage {','.join(map(str, damage.steps))}:{y},{x},{rows}x{columns}"
-    inside = min(y, x) >= 0 and y + rows <= geometry.height and x + columns <= geometry.width
-    if rows < 1 or columns < 1 or not inside:
-        raise ConfigError(f"{where} is not within the {geometry.height}×{geometry.width} cells")
-    if not damage.steps or min(damage.steps) < 1 or max(damage.steps) > last:
-        raise ConfigError(f"{where} is not after one of the steps 1 to {last}")
-    return rectangle(damage.steps, (y, y + rows), (x, x + columns), geometry.width)
+    return Simulated(loaded, automaton, running, start, steps, chosen, count, seconds)
 
 
 def _engine(
     automaton: Automaton,
-    conditions: Conditions,
-    steps: int,
+    conditions: simulator.Conditions,
     asked: str,
-    workers: int | str,
-    say: Say,
+    workers: int | Literal["auto"],
+    say: MessageCallback,
 ) -> tuple[Engine, int]:
-    """Return the engine and its number of workers, and say what takes time, or what is missing."""
+    """Return the engine and its number of workers; say if compiling takes time, or is not done."""
     from difflogic.simulation import native
 
-    circuit = automaton.circuit
+    circuit, steps = automaton.circuit, automaton.steps
     gates = schedule(circuit).gates
     if asked == "interpreter":
         return "interpreter", 1
     if gates > native.MOST_GATES:
         if steps:
             say(
-                f"interpreted, as compiling more than {native.MOST_GATES} gates takes minutes: "
-                "dct simplify may leave fewer"
+                f"using the interpreter: compiling more than {native.MOST_GATES} gates takes "
+                "minutes; dct simplify may leave fewer"
             )
         return "interpreter", 1
     if asked == "auto" and choose_engine(circuit, conditions, steps) == "interpreter":
@@ -239,5 +171,5 @@ def _engine(
         if problem is not None:
             say(problem)
     if workers != "auto":
-        return "compiled", int(workers)
+        return "compiled", workers
     return "compiled", useful_workers(circuit, conditions, machine.cpu_count())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from difflogic.config import Config
 from difflogic.config.applying import without_effect
-from difflogic.library.watching import Say, ShouldStop, never, unheard
+from difflogic.library.progress import MessageCallback, ShouldStop, ignore_message, never_stop
 from difflogic.scale.sweeps.backends import Backend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
@@ -27,43 +27,43 @@ BACKENDS = ("loky", "dask", "sequential")
 
 TICK_SECONDS = 0.125
 TABLE_SECONDS = 2.0
-"""Time between two updates of the tables while the sweep goes on."""
+"""Seconds between two updates of the tables."""
 
 GRACE_SECONDS = 30.0
-"""After a request to stop: time that runs have to save. An older checkpoint remains in any case."""
+"""Seconds that runs have to save after a request to stop. Older checkpoints remain anyway."""
 
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """A sweep at work."""
+    """The state of a sweep."""
 
     path: Path
     question: Question
     execution: Execution
     row: Row | None
-    """The run that has just ended; None if none has since the last time."""
+    """The run that has just ended, if any."""
 
 
 @dataclass(frozen=True)
 class Swept:
-    """A sweep's directory, and one row per run."""
+    """The result of a sweep: its directory, and a row per run."""
 
     path: Path
     question: Question
     rows: tuple[Row, ...]
     stopped: bool
-    """Whether `should_stop` ended it: another sweep of the directory goes on."""
+    """Whether `should_stop` ended it; a further sweep of the directory continues."""
     problem: str | None
-    """Why it could not go on, if workers were lost for good."""
+    """Why it had to stop, if workers were lost."""
 
     @property
     def results(self) -> list[VariantResult]:
-        """What each combination of settings came to, over its seeds."""
+        """The result of each combination of settings, over its seeds."""
         return aggregate(self.question, self.rows)
 
 
 def warm_up(config: Config) -> None:
-    """Compile once, here, what every worker process would compile for itself."""
+    """Compile here, once, what each worker process would otherwise compile."""
     alone = config.parallel.model_copy(update={"workers": 1})
     with Trainer(config.model_copy(update={"parallel": alone})) as trainer:
         if trainer.cold:
@@ -83,24 +83,23 @@ def sweep(
     scheduler: str | None = None,
     scheduler_timeout: float | None = None,
     progress: Callable[[SweepProgress], None] = lambda progress: None,
-    should_stop: ShouldStop = never,
-    say: Say = unheard,
+    should_stop: ShouldStop = never_stop,
+    say: MessageCallback = ignore_message,
     compile_for: Callable[[Config], None] = warm_up,
     allow_code: bool = False,
 ) -> Swept:
     """Train a configuration with many seeds, and with all combinations of some settings.
 
     `seeds` are numbers, or a text such as "0-15". `grid` lists values to try, as
-    ``section.key=v1,v2``. Without a `config` the earlier sweep of `directory` goes on, with other
-    seeds, too. `jobs` runs go on at a time, on processes here (loky), on a Dask cluster or one
-    after the other (sequential); a Dask scheduler has `scheduler_timeout` seconds to answer.
-    `progress` is called several times a second; where `should_stop` says yes the runs save, and
-    nothing is raised. `compile_for` compiles what a configuration needs before the first run.
-    `allow_code` runs the code of a task that is not the program's own, of the configuration or of
-    the earlier sweep.
+    ``section.key=v1,v2``. Without a `config`, continues the earlier sweep of `directory`; other
+    seeds are added. `jobs` runs train at a time: in local processes (loky), on a Dask cluster, or
+    one at a time (sequential). A Dask scheduler has `scheduler_timeout` seconds to answer.
+    `progress` is called several times a second; if `should_stop` returns true the runs save, and
+    nothing is raised. `compile_for` compiles kernels before the first run. `allow_code` allows the
+    code of a custom task, of the configuration or the earlier sweep, to run.
 
-    Call it from the main thread, below ``if __name__ == "__main__":`` as for all that starts
-    processes. Raises ConfigError, RunDirectoryError, and ClusterError where no cluster answers.
+    Call it from the main thread, below ``if __name__ == "__main__":``, as it starts processes.
+    Raises ConfigError, RunDirectoryError, and ClusterError if no cluster answers.
     """
     place = None if directory is None else SweepDirectory(Path(directory))
     asked = Asked("", tuple(overrides), tuple(grid), recipe)
@@ -121,10 +120,10 @@ def _ask(
     place: SweepDirectory | None,
     allow_code: bool,
 ) -> Question:
-    """Return what is asked for, with what was asked for in an earlier sweep of that directory."""
+    """Return the sweep asked for, merged with an earlier one in that directory."""
     wanted = parse_seeds(seeds) if isinstance(seeds, str) else tuple(sorted(set(seeds or ())))
     if not all(0 <= seed < 2**63 for seed in wanted):
-        raise ConfigError(f"seeds are from 0 to {2**63 - 1}")
+        raise ConfigError(f"seeds must be from 0 to {2**63 - 1}")
     if config is None:
         if place is None:
             raise ConfigError(
@@ -132,13 +131,13 @@ def _ask(
                 "sweep's --dir"
             )
         if asked.overrides or asked.grid or asked.recipe:
-            raise ConfigError("settings need a CONFIG: an earlier sweep goes on with its own")
+            raise ConfigError("settings need a CONFIG: an earlier sweep keeps its own")
         question = place.read_question()
         place.load_code(question, allow_code)
         return question.with_seeds(wanted)
     is_earlier = place is not None and place.exists
     if not wanted and not is_earlier:
-        raise ConfigError("say which --seeds to train, such as --seeds 0-15")
+        raise ConfigError("give the seeds to train, such as --seeds 0-15")
     asked = replace(asked, config=config)
     question = ask(asked, wanted, allow_code=allow_code)
     if place is None:
@@ -159,7 +158,7 @@ def _backend(
     if name == "sequential" and jobs not in (None, 1):
         raise ConfigError(f"--backend sequential does one run at a time: not {jobs}")
     if jobs is not None and jobs < 1:
-        raise ConfigError(f"{jobs} runs at a time: give at least 1")
+        raise ConfigError(f"{jobs} runs at a time: must be at least 1")
     if name == "dask":
         from difflogic.scale.sweeps.cluster import TIMEOUT, DaskBackend
 
@@ -177,10 +176,10 @@ class _Sweep:
     backend: Backend
     progress: Callable[[SweepProgress], None]
     should_stop: ShouldStop
-    say: Say
+    say: MessageCallback
 
     def run(self, compile_for: Callable[[Config], None]) -> Swept:
-        """Do what is missing, and write the tables."""
+        """Train the missing runs, and write the tables."""
         is_new, stopped, problem = not self.place.exists, False, None
         try:
             with RunLock(self.place.path):
@@ -227,7 +226,7 @@ class _Sweep:
             now = time.monotonic()
             if not stopping and self.should_stop():
                 stopping, give_up = True, now + GRACE_SECONDS
-                self.say("stopping: the runs save where they are …")
+                self.say("stopping: the runs are saving …")
                 execution.stop()
             if now > give_up:
                 execution.abandon()

@@ -11,7 +11,7 @@ from typing import Any
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.applying import without_effect
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.watching import Say, ShouldStop, never, unheard
+from difflogic.library.progress import MessageCallback, ShouldStop, ignore_message, never_stop
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import for_shell
 from difflogic.system.ranks import ALONE, Ranks
@@ -107,8 +107,8 @@ def train(
     source: Source | None = None,
     begin: Callable[[Session], None] = warm_up,
     progress: Callable[[StepResult], None] | None = None,
-    should_stop: ShouldStop = never,
-    say: Say = unheard,
+    should_stop: ShouldStop = never_stop,
+    say: MessageCallback = ignore_message,
     allow_code: bool = False,
     ranks: Ranks = ALONE,
 ) -> Trained:
@@ -135,7 +135,7 @@ def train(
     """
     settings = resolve(config, overrides, recipe, resume=resume, allow_code=allow_code)
     if source is not None and resume is not None:
-        raise ConfigError("a run that is resumed has the model that it started from: name no other")
+        raise ConfigError("a resumed run keeps the model that it started from: name no other")
     start = None if source is None else start_model(source)
     if start is not None:
         asked, settings = settings, start.named_in(settings)
@@ -153,7 +153,7 @@ def train(
         return Trained(run.path, session.summary)
 
 
-def _say_how_it_is_wired(name: str, asked: Config, settings: Config, say: Say) -> None:
+def _say_how_it_is_wired(name: str, asked: Config, settings: Config, say: MessageCallback) -> None:
     """Say so if the wires of the model that a run starts from are not drawn as was `asked` for."""
     changes = differing(asked.model_copy(update={"run": settings.run}), settings)
     if changes:
@@ -206,7 +206,7 @@ def open_run(
     """Return the directory of a run: one that is named, that of a run to resume, or a new one."""
     if resume is not None:
         if directory is not None:
-            raise ConfigError("a run that is resumed has its directory already: name no other")
+            raise ConfigError("a resumed run already has a directory: name no other")
         return RunDirectory(find_run(str(resume)))
     if directory is not None and not new:
         return RunDirectory.at(Path(directory))

@@ -126,7 +126,7 @@ class Model:
             shape = (architecture.parameters, gates.OPS)
             logits = reader.array("logits", shape, (np.float32, np.float64))
             if not np.isfinite(logits).all():
-                raise reader.error("a logit is NaN or infinite: the training run had failed")
+                raise reader.error("a logit is NaN or infinite: the training run failed")
             kernels = architecture.kernel_wirings
             inputs = architecture.update_inputs
             perception = _unpack(
@@ -141,22 +141,22 @@ class Model:
 
 def _read_config(reader: NpzReader, source: str) -> Config:
     if "header" not in reader.names:
-        raise reader.error("is an npz archive, but no model that dct saved")
+        raise reader.error("is an npz archive, but not a model saved by dct")
     try:
         header: Any = json.loads(reader.text("header", MAX_HEADER_BYTES))
     except (ValueError, RecursionError):
-        raise reader.error("is an npz archive, but no model that dct saved") from None
+        raise reader.error("is an npz archive, but not a model saved by dct") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise reader.error("is an npz archive, but no model that dct saved")
+        raise reader.error("is an npz archive, but not a model saved by dct")
     version = header.get("version")
     if type(version) is not int or version != VERSION:
         raise reader.error(
-            f"is of format version {shorten(repr(version))}, and this program reads {VERSION}: use "
+            f"has format version {shorten(repr(version))}, but this program reads {VERSION}: use "
             "the dct that wrote it"
         )
     config = header.get("config")
     if not isinstance(config, dict):
-        raise reader.error("holds no configuration: the file is damaged")
+        raise reader.error("contains no configuration: the file is damaged")
     try:
         return config_from_dict(config, f"configuration in {source}")
     except ConfigError as error:

@@ -48,7 +48,7 @@ def prove(
             raise CircuitError(f"visible channel {label} is missing: both circuits need it")
     common = [label for label in before.labels if label in both]
     if not common:
-        raise CircuitError("the circuits have no channel in common that could be compared")
+        raise CircuitError("the circuits have no channel in common to compare")
     began = time.monotonic()
     deadline = Deadline.after(limits.seconds)
     outputs: list[OutputProof] = []

@@ -40,7 +40,7 @@ def write_certificate(automaton: Automaton, finding: Finding) -> str:
     if not finding.states:
         how = "it is open" if finding.method is None else f"it was decided by {finding.method}"
         raise CircuitError(
-            f"a certificate's file holds sets after each step, and here are none: {how}"
+            f"a certificate file lists the sets after each step, but there are none: {how}"
         )
     circuit = json.loads(write_circuit(automaton.with_circuit(fold(question.circuit))))
     places: dict[Cubes, int] = {}

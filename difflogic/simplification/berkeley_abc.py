@@ -79,7 +79,7 @@ def simplify_with_abc(circuit: LogicCircuit) -> LogicCircuit:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise CircuitError(f"{program} did not run through: {error}") from None
+            raise CircuitError(f"{program} failed to run: {error}") from None
         result = place / "after.blif"
         if not result.exists():
             raise CircuitError(f"{program} failed: {done.stdout.strip()[-200:]}")

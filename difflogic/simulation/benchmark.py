@@ -218,8 +218,8 @@ def _require_compilable(circuit: LogicCircuit) -> None:
     gates = schedule(circuit).gates
     if gates > native.MOST_GATES:
         raise ConfigError(
-            f"{gates} gates take too long to compile, by LLVM: there is nothing to compare above "
-            f"{native.MOST_GATES}; dct simulate interprets such a circuit"
+            f"{gates} gates take too long to compile (at most {native.MOST_GATES}): there is "
+            "nothing to compare; dct simulate interprets such a circuit"
         )
 
 

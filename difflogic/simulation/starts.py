@@ -99,8 +99,8 @@ def _place(grid: BitGrid, bits: Bits, automaton: Automaton) -> None:
     _, rows, columns = bits.shape
     if rows > geometry.height or columns > geometry.width:
         raise ConfigError(
-            f"has {rows}×{columns} cells, and the grid {geometry.height}×{geometry.width}: give a "
-            "larger --size"
+            f"has {rows}×{columns} cells, but the grid has {geometry.height}×{geometry.width}: "
+            "use a larger --size"
         )
     top, left = geometry.height // 2 - rows // 2, geometry.width // 2 - columns // 2
     visible = list(automaton.visible_rows)
@@ -120,7 +120,7 @@ def parse_rle(text: str) -> Bits:
     lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
     head = re.fullmatch(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b.*", lines[0] if lines else "")
     if head is None:
-        raise ConfigError('is no run-length encoded pattern: "x = …, y = …" is missing')
+        raise ConfigError('is not a run-length encoded pattern: "x = …, y = …" is missing')
     columns, rows = (int(number) for number in head.groups())
     if not 0 < rows * columns <= MAX_PATTERN_CELLS:
         raise ConfigError(f"{rows}×{columns} cells are none, or more than {MAX_PATTERN_CELLS}")
@@ -137,5 +137,5 @@ def parse_rle(text: str) -> Bits:
             cells[y, x : x + run] = sign in "oA"
             x += run
         else:
-            raise ConfigError(f'"{sign}" is no sign of a pattern of two states: b, o, $ and ! are')
+            raise ConfigError(f'"{sign}" is not allowed in a pattern: use b, o, $ and !')
     return cells

@@ -64,7 +64,7 @@ def load(path: Path, simulator: Simulator) -> None:
     largest = geometry.bytes + 9 * MOST_CHANNELS + MARGIN
     with NpzReader(path, largest, "state") as reader:
         if "cells" not in reader.names:
-            raise reader.error("is an npz archive, but no state that dct saved")
+            raise reader.error("is an npz archive, but not a state saved by dct")
         size = reader.array("size", (2,), (np.int64,)).tolist()
         labels = reader.vector("labels", MOST_CHANNELS, np.int64).tolist()
         step = int(reader.array("step", (), (np.int64,)))

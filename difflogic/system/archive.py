@@ -71,7 +71,7 @@ class NpzReader:
         except FileNotFoundError:
             raise self.error("no such file") from None
         except IsADirectoryError:
-            raise self.error("is a directory: name the model.npz in it") from None
+            raise self.error("is a directory: name its model.npz") from None
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
             raise self.error(f"cannot be read: {reason(error)}") from None
         try:
@@ -86,7 +86,7 @@ class NpzReader:
         except Exception:  # on hostile bytes zipfile raises far more than BadZipFile
             self._file.close()
             raise self.error(
-                "is no npz archive, or only the beginning of one: take another copy of the file"
+                "is not an npz archive, or is cut off: use another copy of the file"
             ) from None
         self.names = [entry.filename.removesuffix(".npy") for entry in self._archive.infolist()]
 
@@ -111,11 +111,11 @@ class NpzReader:
         content = self._entry(name, limit)
         shape, dtype, data = self._split(name, content)
         if dtype != np.uint8 or shape != (len(data),):
-            raise self.error(f'entry "{name}" holds no text')
+            raise self.error(f'entry "{name}" is not text')
         try:
             return data.decode()
         except UnicodeDecodeError:
-            raise self.error(f'entry "{name}" holds no text in UTF-8') from None
+            raise self.error(f'entry "{name}" is not UTF-8 text') from None
 
     def array(
         self, name: str, shape: tuple[int, ...], dtypes: Sequence[npt.DTypeLike]
@@ -138,7 +138,7 @@ class NpzReader:
         kind = np.dtype(dtype)
         shape, found, data = self._split(name, self._entry(name, most * kind.itemsize))
         if len(shape) != 1 or found != kind or len(data) != shape[0] * kind.itemsize:
-            raise self.error(f'entry "{name}" must be a row of numbers of type {kind}')
+            raise self.error(f'entry "{name}" must be a one-dimensional array of type {kind}')
         return np.frombuffer(data, found).astype(found.newbyteorder("="))
 
     @contextmanager
@@ -185,10 +185,10 @@ class NpzReader:
     def _declared(self, name: str, limit: int) -> zipfile.ZipInfo:
         """Return an entry that declares at most `limit` bytes of data, stored or deflated."""
         if self.names.count(name) != 1:
-            raise self.error(f'entry "{name}" is missing or there more than once')
+            raise self.error(f'entry "{name}" is missing or not unique')
         entry = self._archive.infolist()[self.names.index(name)]
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise self.error(f'entry "{name}" is packed in an unusual way: save it with dct')
+            raise self.error(f'entry "{name}" uses an unsupported compression: save it with dct')
         if entry.file_size > limit + _PREAMBLE_BYTES:
             raise self.error(
                 f'entry "{name}" unpacks to {entry.file_size} bytes where at most {limit} are '
@@ -209,9 +209,9 @@ class NpzReader:
                 raise ValueError
             shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(file)
         except Exception:  # NumPy evaluates the header as a Python literal
-            raise self.error(f'entry "{name}" is no array of NumPy') from None
+            raise self.error(f'entry "{name}" is not a NumPy array') from None
         if fortran_order and len(shape) > 1:
-            raise self.error(f'entry "{name}" is stored column by column: save it with dct')
+            raise self.error(f'entry "{name}" is in column-major order: save it with dct')
         return shape, dtype
 
 

@@ -62,7 +62,7 @@ def open_plain(path: Path, follow: bool = True) -> BinaryIO:
     file = open(path, "rb", opener=at_once)  # noqa: SIM115 - the caller closes it
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise OSError(errno.EINVAL, "no plain file: copy what it gives to a file first", str(path))
+        raise OSError(errno.EINVAL, "not a regular file: copy its output to one first", str(path))
     return file
 
 
@@ -96,7 +96,7 @@ def open_inside(path: Path) -> BinaryIO:
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         file.close()
-        raise OSError(errno.EMLINK, "no plain file of its own", str(path))
+        raise OSError(errno.EMLINK, "not a regular file of its own", str(path))
     return file
 
 
@@ -112,7 +112,7 @@ def require_directory(path: Path) -> None:
     with suppress(FileNotFoundError):
         if not stat.S_ISDIR(path.lstat().st_mode):
             raise RunDirectoryError(
-                f"{path}: is no directory, or a link to one, which is not followed: move it away"
+                f"{path}: is not a directory, or a link, which dct does not follow: move it away"
             )
 
 
@@ -185,7 +185,7 @@ def check_output(
     if path.is_dir():
         raise RunDirectoryError(f"{path}: is a directory: name a file")
     if os.path.lexists(path) and not path.is_file():
-        raise RunDirectoryError(f"{path}: is no regular file: choose another path")
+        raise RunDirectoryError(f"{path}: is not a regular file: choose another path")
     if path.exists() and not force:
         raise RunDirectoryError(f"{path}: exists already: {remedy}")
     parent = path.absolute().parent

@@ -30,11 +30,11 @@ def parse_bytes(text: str) -> int:
     found = re.fullmatch(BYTES, text)
     number = re.match(r"[0-9.]+", text)
     if found is None or number is None:
-        raise ConfigError(f'"{text}" is no number of bytes: give one such as 512MB, 2GB or 1MiB')
+        raise ConfigError(f'"{text}" is not a number of bytes: write it as 512MB, 2GB or 1MiB')
     unit = text[number.end() :].strip().lower()
     size = round(float(number[0]) * _UNITS[unit])
     if size < 1:
-        raise ConfigError(f'"{text}" is less than a byte: give one such as 512MB, 2GB or 1MiB')
+        raise ConfigError(f'"{text}" is less than a byte: write it as 512MB, 2GB or 1MiB')
     return size
 
 

@@ -123,6 +123,6 @@ def require_task(config: HasTask, kind: str, name: str) -> None:
     """Raise ConfigError unless the configuration called `name` is of a kind."""
     if config.task.kind != kind:
         raise ConfigError(
-            f'{name} is of kind "{config.task.kind}", and this command trains kind "{kind}": use '
+            f'{name} is of kind "{config.task.kind}", but this command trains kind "{kind}": use '
             "dct train"
         )

@@ -184,7 +184,7 @@ class Task(ABC):
 
     @property
     def title(self) -> str:
-        """What `dct list` calls it: the name, and what matters most."""
+        """What `dct config list` calls it: the name, and what matters most."""
         return self.name
 
     @property
@@ -201,8 +201,8 @@ class Task(ABC):
         if (start == center_start(*start.shape)).all():
             return "center"
         raise TaskError(
-            f"{self.blamed}: its one start is neither one cell of ones in the middle nor zeros, "
-            'and a circuit\'s file knows no other: give the class start = "random", '
+            f"{self.blamed}: its only start is neither zeros nor one cell of ones in the middle, "
+            'the only starts that a circuit file can name: give the class start = "random", '
             '"center" or "zeros", whichever is nearest'
         )
 

@@ -74,8 +74,8 @@ def _ink(colors: Array) -> Array:
     most = difference.max()
     if most < _FAINT:
         raise ConfigError(
-            "the image has one colour: draw in another colour than its border, or make the "
-            "background transparent"
+            "the image has one colour: use a colour other than the border, or a transparent "
+            "background"
         )
     return difference / most
 

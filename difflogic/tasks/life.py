@@ -141,7 +141,7 @@ class Life(Task):
     def larger(self) -> Larger:
         """Leave it to exactness, which compares with the rule itself."""
         raise InapplicableError(
-            "for life, exactness compares a larger grid and a longer time with the real rule"
+            "for life, exactness already tests a larger grid for longer, against the real rule"
         )
 
     @property

@@ -180,7 +180,7 @@ def class_of(section: OwnSection) -> type[Task]:
         place, name = _parts(section.kind)
         what = "the file" if place.endswith(".py") else "the module"
         raise CodeNotAllowedError(
-            f'the task "{section.kind}" is code of its own, the class {name} in {what} {place}, '
+            f'the task "{section.kind}" is custom code, the class {name} in {what} {place}, '
             "which would run with all your rights: read it, then give --allow-code (in Python: "
             "allow_code=True)"
         )
@@ -248,11 +248,11 @@ def _read_files(kind: str, path: Path, directory: Path) -> list[Code]:
             reason = getattr(error, "strerror", None) or str(error)
             raise ConfigError(f"{file}: cannot be read: {reason}") from None
         if len(text) > MAX_BYTES:
-            raise ConfigError(f"{file}: larger than {MAX_BYTES} bytes: this is no task")
+            raise ConfigError(f"{file}: larger than {MAX_BYTES} bytes: this is not a task")
         found.append(Code(kind, str(file), text))
     if not found:
         raise ConfigError(
-            f'{wanted}: no such file, which "{kind}" names: a relative path starts at the '
+            f'{wanted}: no such file, named by "{kind}" names: a relative path starts at the '
             "directory of the configuration"
         )
     return found

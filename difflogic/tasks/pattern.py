@@ -151,11 +151,11 @@ class Pattern(Task):
         """Return the task with the picture around the start cell, and nothing elsewhere."""
         if self.automaton.boundary == "zero":
             raise InapplicableError(
-                "the picture finds its place by the zero boundary, which a larger grid moves away"
+                "the picture is placed relative to the zero boundary, which a larger grid moves"
             )
         if self.start == "zeros":
             raise InapplicableError(
-                "the picture has no start cell, so that a larger grid has no place for it"
+                "the picture has no start cell that would place it on a larger grid"
             )
         # The cell (H // 2, W // 2) of the large grid is that of the small one, so much further.
         y, x = height // 2 - self.height // 2, width // 2 - self.width // 2

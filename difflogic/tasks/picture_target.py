@@ -78,9 +78,9 @@ def _read(name: str, base: Path, shipped: Path) -> str | bytes:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise ConfigError(f"{name}: is no file that holds a picture")
+            raise ConfigError(f"{name}: is not a picture file")
         if status.st_size > MAX_FILE_BYTES:
-            raise ConfigError(f"{name}: larger than {MAX_FILE_BYTES} bytes: this is no picture")
+            raise ConfigError(f"{name}: larger than {MAX_FILE_BYTES} bytes: this is not a picture")
         content = path.read_bytes()
     except FileNotFoundError:
         hint = did_you_mean(name, names)
@@ -98,5 +98,5 @@ def _read(name: str, base: Path, shipped: Path) -> str | bytes:
     if any(not (sign.isprintable() or sign.isspace()) for sign in text[:4096]):
         return content
     if len(content) > MAX_TEXT_BYTES:
-        raise ConfigError(f"{name}: larger than {MAX_TEXT_BYTES} bytes: this is no text picture")
+        raise ConfigError(f"{name}: larger than {MAX_TEXT_BYTES} bytes: this is not a text picture")
     return text

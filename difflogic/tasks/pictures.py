@@ -39,7 +39,7 @@ def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
     """
     rows = [row.strip() for row in text.strip().splitlines()]
     if not rows:
-        raise ConfigError("there is no picture: give rows of cells, such as .#. for each")
+        raise ConfigError("the picture is empty: give rows of cells, such as .#.")
     width = len(rows[0])
     if len(rows) * width > MAX_CELLS:
         raise ConfigError(f"{len(rows)}×{width} cells are more than the {MAX_CELLS} of a picture")
@@ -52,7 +52,7 @@ def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
             raise ConfigError(_unknown_sign(row[unknown], y, unknown, channels))
         if len(row) != width:
             raise ConfigError(
-                f"row {y + 1} has {len(row)} cells and row 1 has {width}: make them equal"
+                f"row {y + 1} has {len(row)} cells and row 1 has {width}: all must be equal"
             )
         numbers[y] = [signs[sign] for sign in row]
     bits = (numbers >> np.arange(told)[:, None, None] & 1).astype(np.uint8)

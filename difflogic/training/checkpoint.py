@@ -113,7 +113,7 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
         with NpzReader(path, largest, "checkpoint", follow=False) as reader:
             header = _read_header(reader)
             if header.get("state") != list(template):
-                raise reader.error("holds another state than this program's trainer has")
+                raise reader.error("holds the state of a different trainer")
             state = {
                 name: reader.array(_PREFIX + name, array.shape, (array.dtype,))
                 for name, array in template.items()
@@ -125,10 +125,10 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
         raise CheckpointError(f"{path}: is damaged: its checksum is wrong")
     found: list[Any] = [header.get(name) for name in ("epoch", "resumed", "config", "made_with")]
     if [type(value) for value in found] != [int, int, dict, dict]:
-        raise CheckpointError(f"{path}: is no checkpoint that dct wrote")
+        raise CheckpointError(f"{path}: is not a checkpoint of dct")
     epoch, resumed, config, origin = found
     if f"checkpoint-{epoch}.npz" != path.name:
-        raise CheckpointError(f"{path}: holds epoch {epoch}: it has been renamed")
+        raise CheckpointError(f"{path}: holds epoch {epoch}: it was renamed")
     return Checkpoint(epoch, resumed, config, origin, state)
 
 
@@ -141,13 +141,13 @@ def made_with() -> dict[str, str]:
 
 def _read_header(reader: NpzReader) -> dict[str, Any]:
     if "header" not in reader.names:
-        raise reader.error("is no checkpoint that dct wrote")
+        raise reader.error("is not a checkpoint of dct")
     try:
         header: Any = json.loads(reader.text("header", MAX_HEADER_BYTES))
     except (ValueError, RecursionError):
-        raise reader.error("is no checkpoint that dct wrote") from None
+        raise reader.error("is not a checkpoint of dct") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise reader.error("is no checkpoint that dct wrote")
+        raise reader.error("is not a checkpoint of dct")
     version = header.get("version")
     if type(version) is int and version > VERSION:
         raise NewerCheckpointError(

@@ -35,9 +35,9 @@ def refuse_changes(path: Path, stored: Config, asked: Config) -> None:
     changes = differing(stored, asked)
     if changes:
         raise RunDirectoryError(
-            f"{path}: holds a run with other settings, which it cannot change on its way:\n  "
+            f"{path}: is a run with other settings, which cannot change when it resumes:\n  "
             + "\n  ".join(changes)
-            + "\nLeave them as they are, or begin a new run"
+            + "\nKeep these settings, or start a new run"
         )
     old, new = stored.training.epochs, asked.training.epochs
     if new < old:

@@ -48,8 +48,8 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = nothing) -> Iterator[
         return
     if told["versions"] != _versions():
         raise ConfigError(
-            f"rank {ranks.rank} has {_versions()}, and rank 0 {told['versions']}: they compute the "
-            "same bits only with the same versions"
+            f"rank {ranks.rank} has {_versions()}, and rank 0 {told['versions']}: only the same "
+            "versions compute the same bits"
         )
     ranks.tireless = told["tireless"]
     if is_own(told["config"]["task"]["kind"]):

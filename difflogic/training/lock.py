@@ -88,8 +88,8 @@ class RunLock:
             if error.errno not in _TAKEN:
                 raise
             raise RunDirectoryError(
-                f"{self._directory}: in use by {_holder(self._path)}: wait until it has ended, "
-                "or stop it"
+                f"{self._directory}: in use by {_holder(self._path)}: wait until it ends, or "
+                "stop it"
             ) from None
 
 

@@ -196,7 +196,7 @@ def _search_from(cells: Mapping[str, str]) -> Search | None:
     before, wrong, fresh, candidates, exact = (int(cells[name]) for name in SEARCHED)
     counts = before, wrong, fresh, candidates
     if not all(0 <= count <= MOST_COUNTED for count in counts) or exact not in (0, 1):
-        raise ValueError("a count is not below zero, nor beyond all measure")
+        raise ValueError("a count is negative or too large")
     return Search(before, wrong, fresh, candidates, exact == 1)
 
 

@@ -56,7 +56,7 @@ def find_resume_point(
     kept = config.run.start_sha256 is not None
     source = f" --from {for_shell(run.path / START)}" if kept else ""
     raise RunDirectoryError(
-        f"{run.path}: cannot be resumed:\n  {listed}\nBegin the run again with: "
+        f"{run.path}: cannot be resumed:\n  {listed}\nStart the run again with: "
         f"dct train {for_shell(run.path / CONFIG)}{source}"
     )
 
@@ -88,6 +88,6 @@ def _tell_of_another_origin(checkpoint: Checkpoint, say: Callable[[str], None]) 
     ]
     if others:
         say(
-            f"note: until here this run was computed with {', '.join(others)}: it goes on, but "
-            "may not end in the same bits as where nothing changed"
+            f"note: until here this run was computed with {', '.join(others)}: it continues, "
+            "but may not end in the same bits"
         )

@@ -73,12 +73,12 @@ def find_run(name: str, root: str | Path = ROOT) -> Path:
         if not path.is_dir():
             raise RunDirectoryError(f"{path}: no such run directory{_known_runs(root)}")
         if not (path / CONFIG).is_file():
-            what = f"its {CONFIG} is no plain file" if there else f"it has no {CONFIG}"
+            what = f"its {CONFIG} is not a regular file" if there else f"it has no {CONFIG}"
             raise RunDirectoryError(f"{path}: holds no run, as {what}")
         return path
     found = _runs(root)
     if not found:
-        raise RunDirectoryError(f"{root}: holds no run: name a run's directory instead of {LAST}")
+        raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")
     return found[-1]
 
 
@@ -97,7 +97,7 @@ def saved_model(path: Path, root: str | Path = ROOT) -> Path:
         )
     if (path / MODEL).is_symlink():
         raise RunDirectoryError(
-            f"{path / MODEL}: is a link, and none is followed in a run's directory: name the file"
+            f"{path / MODEL}: is a link, and links in runs are not followed: name the file"
         )
     return path / MODEL
 
@@ -171,8 +171,8 @@ class RunDirectory:
             run = cls.at(requested)
             if not run.is_empty:
                 raise RunDirectoryError(
-                    f"{run.path}: is not empty, and a run is never overwritten: name a directory "
-                    f"that is new or empty{run._hint}"
+                    f"{run.path}: is not empty, and runs are never overwritten: name a new or "
+                    f"empty directory{run._hint}"
                 )
             return run
         stamp = (now or datetime.now()).strftime(STAMP)
@@ -189,7 +189,7 @@ class RunDirectory:
         except FileExistsError:
             what = "a link that leads nowhere" if path.is_symlink() and made else "a file"
             raise RunDirectoryError(
-                f"{path}: is {what}, not a directory: name a directory that is new or empty"
+                f"{path}: is {what}, not a directory: name a new or empty directory"
             ) from None
         except OSError as error:
             raise refused(path, "used as run directory", error) from error
@@ -227,7 +227,7 @@ class RunDirectory:
         path = self.path / CONFIG
         if path.is_symlink():
             raise ConfigError(
-                f"{path}: is a link, and none is followed there: put the file in its place"
+                f"{path}: is a link, and links are not followed here: replace it with the file"
             )
         return load_config(path) if path.exists() else None
 
@@ -358,8 +358,8 @@ def _make_new(root: Path, name: str) -> Path:
             path = root / f"{name}-{number}"
     except FileExistsError:
         raise RunDirectoryError(
-            f"{root}: is a file, where the directory of all runs should be: move it away, or name "
-            "a run directory"
+            f"{root}: is a file, but should be the directory of all runs: move it away, or use "
+            "--dir"
         ) from None
     except OSError as error:
         raise refused(root / name, "created", error) from error

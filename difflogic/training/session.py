@@ -254,12 +254,12 @@ class Session:
         except RunDirectoryError as error:
             stopped = f"{error}\nThe run stops after epoch {self.trainer.epoch}; "
             if self._checkpoint_epoch is None:
-                raise TrainingError(f"{stopped}nothing of it is saved.") from error
+                raise TrainingError(f"{stopped}nothing is saved.") from error
             if not checkpoint_path(self.run.path, self._checkpoint_epoch).is_file():
-                raise TrainingError(f"{stopped}its checkpoints are gone, too.") from error
+                raise TrainingError(f"{stopped}its checkpoints are gone as well.") from error
             raise TrainingError(
-                f"{stopped}its checkpoint of epoch {self._checkpoint_epoch} is good. When this is "
-                f"put right, go on with: dct train --resume {for_shell(self.run.path)}"
+                f"{stopped}its checkpoint of epoch {self._checkpoint_epoch} is good. After fixing "
+                f"this, continue with: dct train --resume {for_shell(self.run.path)}"
             ) from error
 
     def _settle(self) -> None:
@@ -268,8 +268,8 @@ class Session:
         if stored is None:
             if not self.run.is_empty:
                 raise RunDirectoryError(
-                    f"{self.run.path}: is not empty, and holds no run, as it has no config.toml: "
-                    "name a directory that is new or empty"
+                    f"{self.run.path}: is not empty and contains no run (no config.toml): name a "
+                    "new or empty directory"
                 )
             self._begin()
             return

@@ -94,7 +94,7 @@ def fitted(model: Model, config: Config, name: str) -> Model:
         raise ConfigError(
             f"{name}: is of another circuit than {config.name}, which cannot start from it:\n  "
             + "\n  ".join(different)
-            + "\nName a model that fits, or set these keys as they are in the model"
+            + "\nName a model that fits, or set these keys to the model's values"
         )
     wired = {"perception": model.config.perception, "update": model.config.update}
     return replace(

@@ -87,17 +87,17 @@ def parse(content: bytes) -> dict[str, Any]:
     _require(data, _TYPES)
     for name, spent in data["seconds"]["phases"].items():
         if type(spent) not in _NUMBER:
-            raise ValueError(f'"seconds.phases.{name}" is missing or of a wrong type')
+            raise ValueError(f'"seconds.phases.{name}" is missing or has a wrong type')
     _check_exactness(data["scores"].get("exactness", {}))
     _check_assurance(data["scores"].get("assurance"))
     _check_polished(data.get("polished"))
     if data.get("attempts") is not None:
         _require(data, _ATTEMPT_TYPES)
     if type(data["seconds"].get("processor", 0)) not in _NUMBER:
-        raise ValueError('"seconds.processor" is of a wrong type')
+        raise ValueError('"seconds.processor" has a wrong type')
     files = data.setdefault(FILES, {})
     if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
-        raise ValueError(f'"{FILES}" is of a wrong type')
+        raise ValueError(f'"{FILES}" has a wrong type')
     return data
 
 
@@ -107,9 +107,9 @@ def _check_assurance(found: Any) -> None:
         return
     keys = ("text", "verdict") if isinstance(found, dict) else (None,)
     if not all(key and isinstance(found.get(key), str) for key in keys):
-        raise ValueError('"scores.assurance" is of a wrong type')
+        raise ValueError('"scores.assurance" has a wrong type')
     if type(found.get("from_step")) not in (int, type(None)):
-        raise ValueError('"scores.assurance.from_step" is of a wrong type')
+        raise ValueError('"scores.assurance.from_step" has a wrong type')
 
 
 def _check_polished(found: Any) -> None:
@@ -120,13 +120,13 @@ def _check_polished(found: Any) -> None:
     for place, pair in enumerate(pairs):
         whole = isinstance(pair, list | tuple) and [type(number) for number in pair] == [int, int]
         if not whole and (place == 0 or pair is not None):
-            raise ValueError('"polished" is of a wrong type')
+            raise ValueError('"polished" has a wrong type')
 
 
 def _check_exactness(found: Any) -> None:
     counts = found.get("counts", []) if isinstance(found, dict) else None
     if not isinstance(counts, list):
-        raise ValueError('"scores.exactness" is of a wrong type')
+        raise ValueError('"scores.exactness" has a wrong type')
     for count in counts:
         _require(count, _COUNT_TYPES)
     if found.get("first_wrong_step") is not None and not counts:
@@ -139,7 +139,7 @@ def _require(data: Any, types: Mapping[str, tuple[type, ...]]) -> None:
         for part in place.split("."):
             value = value.get(part, _Missing) if isinstance(value, dict) else _Missing
         if type(value) not in allowed:
-            raise ValueError(f'"{place}" is missing or of a wrong type')
+            raise ValueError(f'"{place}" is missing or has a wrong type')
 
 
 class _Missing:

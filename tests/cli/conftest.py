@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cli import watching
+from cli import progress
 from cli.app import app
 from difflogic.library.loading import Loaded
 
@@ -37,6 +38,16 @@ class Result(SimpleNamespace):
     @property
     def json(self) -> Any:
         return json.loads(self.stdout)
+
+
+@pytest.fixture(autouse=True)
+def _heed_ctrl_c() -> Iterator[None]:
+    """Take SIGINT, and let child processes take it, though a script's background job ignores it."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
@@ -82,7 +93,7 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.fixture(autouse=True)
 def silent_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Announce no compilation: whether there is one depends on which test came first."""
-    monkeypatch.setattr(watching, "announce_search", lambda: None)
+    monkeypatch.setattr(progress, "announce_search", lambda: None)
 
 
 @pytest.fixture

@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+
+from cli.app import Config, LazyGroup, Root, Verify, app
+from cli.commands.bench import Bench
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HEAVY = ("numpy", "numba", "joblib", "rich.live", "rich.console", "scipy")
@@ -144,37 +148,30 @@ def test_signs_that_stdout_cannot_show_are_replaced() -> None:
     assert done.stdout.isascii()
 
 
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_help_of_everything(dct: Callable[..., Any], flag: str) -> None:
-    assert "train-checkerboard" in dct(flag).stdout
-    for name in ("train", "sweep", "runs", "eval"):
-        assert f"Usage: dct {name}" in dct(name, flag).stdout
-    assert "Usage: dct verify circuit" in dct("verify", "circuit", flag).stdout
+def every_command() -> list[list[str]]:
+    """Return the words of every command, sub-commands included."""
+    groups: dict[str, type[LazyGroup]] = {"verify": Verify, "config": Config, "bench": Bench}
+    inner = [[group, name] for group, cls in groups.items() for name in cls.entries]
+    return [*([name] for name in Root.entries), *inner]
 
 
-def test_options_are_taken_by_their_earlier_names(
-    dct: Callable[..., Any], tiny: list[str], tmp_path: Path
-) -> None:
-    changes = [f"--set={change}" for change in tiny]
-    short = ["--epochs=1", "--quiet"]
-    for number, words in enumerate((["--run-dir=x0"], ["--run-dir", "x1"], ["--dir", "x2"])):
-        done = dct("train-checkerboard", "--config", "checkerboard-small", *changes, *short, *words)
-        assert done.exit_code == 0, done.stderr
-        assert (tmp_path / f"x{number}" / "model.npz").exists()
-    assert dct("train", "--config=checkerboard-small", *changes, *short).exit_code == 0
-    done = dct("sweep", "checkerboard-small", *changes, *short, "--seeds=0", "--jobs=1")
-    assert done.exit_code == 0, done.stderr
-    for command in ("train", "train-checkerboard", "sweep"):
-        shown = dct(command, "--help").stdout
-        assert "--dir" in shown
-        assert not any(old in shown for old in ("--run-dir", "--jobs", "--config"))
-
-
-def test_what_is_no_option_keeps_its_error(dct: Callable[..., Any]) -> None:
-    done = dct("list", "--jobs=1")
-    assert done.exit_code == 2
-    assert "--jobs" in done.stderr
-    assert dct("train", "--", "--config").exit_code == 2
+@pytest.mark.parametrize("words", every_command(), ids=" ".join)
+def test_help_of_every_command(dct: Callable[..., Any], words: list[str]) -> None:
+    """An option's help is a phrase on a line or two; rare options come last."""
+    for flag in ("-h", "--help"):
+        shown = dct(*words, flag).stdout
+        assert shown.startswith(f"Usage: dct {' '.join(words)} ")
+    common, _, rare = shown.partition("\nAdvanced options:\n")
+    assert "-h, --help" in common
+    command: Any = typer.main.get_command(app)
+    for name in words:
+        command = command.get_command(None, name)
+    for option in command.params:
+        if option.param_type_name == "option" and option.help:
+            assert not option.help.endswith("."), option.name
+            assert len(option.help) <= 120, option.name
+            advanced = getattr(option, "rich_help_panel", None) is not None
+            assert (option.opts[0] in rare) or not advanced
 
 
 @pytest.mark.parametrize(
@@ -194,7 +191,7 @@ def test_the_shell_completes(typed: str, found: str) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["train", "--help"], ["config", "show"], ["list"]]
+    "arguments", [["--help"], ["train", "--help"], ["config", "show"], ["config", "list"]]
 )
 def test_results_that_cannot_be_printed_are_a_failure(arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:
@@ -214,5 +211,5 @@ def test_a_working_directory_that_is_gone_is_told(tmp_path: Path) -> None:
     gone = "import os, sys; os.rmdir(os.getcwd()); from cli.entry import main; main()"
     result = run_python("-c", gone, cwd=tmp_path)
     assert result.returncode == 2
-    told = "error: the working directory: no such file or directory: go to one that is there\n"
+    told = "error: the working directory: no such file or directory: change to one that exists\n"
     assert result.stderr == told

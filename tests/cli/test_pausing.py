@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli import interrupt, pausing
-from cli.pausing import Patience
+from cli.pausing import LongWork
 from difflogic.system.jit import JIT
 from difflogic.system.pauses import Pause
 
@@ -28,47 +28,46 @@ def clock(monkeypatch):
 
 
 def test_what_is_long_is_said_once(clock, capsys):
-    patience = Patience()
+    notice = LongWork()
     for done in range(6):
         clock[0] = done / 2
-        patience(Pause("rollout", 100 * done, 1000))
+        notice(Pause("rollout", 100 * done, 1000))
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "rollout of 1000 automaton steps" in said
-    assert "200 are done, the rest takes about 4 s" in said
+    assert said.startswith("rollout 200/1000 automaton steps, about 4 s left")
 
 
 def test_what_is_short_is_not_said(clock, capsys):
-    patience = Patience()
+    notice = LongWork()
     for turn in range(50):
         clock[0] = turn
         for done in (0, 1, 2):
-            patience(Pause("rollout", done, 3))
+            notice(Pause("rollout", done, 3))
     assert capsys.readouterr().err == ""
 
 
 def test_others_of_the_same_length_do_not_count(clock, capsys):
     """Where some take several calls of kernels and others one, or calls of another length."""
-    patience = Patience()
+    notice = LongWork()
     for turn, done in enumerate([0, 24, 0, 25, 0, 0, 26]):
         clock[0] = 10 * turn if done == 0 else clock[0]
-        patience(Pause("rollout", done, 73))
+        notice(Pause("rollout", done, 73))
     assert capsys.readouterr().err == ""
 
 
 def test_a_request_to_stop_is_heard(monkeypatch):
     with interrupt.Interruption() as interruption:
-        interruption.hear(signal.SIGINT)
+        interruption.request(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
-            Patience()(Pause("rollout", 1, 3))
+            LongWork()(Pause("rollout", 1, 3))
 
 
 @posix
 @pytest.mark.parametrize(
     ("command", "signum", "code", "saved"),
     [
-        (["train-checkerboard", "--small", "--run-dir", "run"], signal.SIGINT, 130, True),
-        (["train-checkerboard", "--small", "--run-dir", "run"], signal.SIGTERM, 143, True),
+        (["train-checkerboard", "--small", "--dir", "run"], signal.SIGINT, 130, True),
+        (["train-checkerboard", "--small", "--dir", "run"], signal.SIGTERM, 143, True),
         (["bench", "--small"], signal.SIGINT, 130, False),
     ],
 )
@@ -86,7 +85,7 @@ def test_a_million_steps_can_be_stopped(command, signum, code, saved, tmp_path):
     try:
         assert process.stderr is not None
         said = ""
-        while "takes a while" not in said:
+        while "Ctrl-C stops it" not in said:
             line = process.stderr.readline()
             assert line, said
             said += line

@@ -84,7 +84,7 @@ def test_killed_at_random_moments_it_ends_in_the_same_bits(
 
     chance = random.Random(20)
     run = tmp_path / "killed"
-    first = ["train-checkerboard", "--small", *overrides(settings), f"--run-dir={run}"]
+    first = ["train-checkerboard", "--small", *overrides(settings), f"--dir={run}"]
     process = begin(*first)
     for kill in range(KILLS):
         if kill == 2:
@@ -110,10 +110,10 @@ def test_a_second_process_is_refused_until_the_first_is_killed(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
 ) -> None:
     process = begin(
-        "train-checkerboard", *overrides(tiny), "--epochs=1000000", "--run-dir=run", "--quiet"
+        "train-checkerboard", *overrides(tiny), "--epochs=1000000", "--dir=run", "--quiet"
     )
     wait_for_epoch(tmp_path / "run", process, 0)
-    for second in (["train", "--resume", "run"], ["train", "checkerboard", "--run-dir", "run"]):
+    for second in (["train", "--resume", "run"], ["train", "checkerboard", "--dir", "run"]):
         refused = dct(*second)
         assert refused.exit_code == 2
         assert "run" in refused.stderr
@@ -131,12 +131,12 @@ def test_a_second_process_is_refused_until_the_first_is_killed(
 def test_sigterm_saves_and_says_how_to_go_on(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
 ) -> None:
-    process = begin("train-checkerboard", *overrides(tiny), "--epochs=1000000", "--run-dir=run")
+    process = begin("train-checkerboard", *overrides(tiny), "--epochs=1000000", "--dir=run")
     wait_for_epoch(tmp_path / "run", process, 0)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=180)
     assert process.returncode == 143, err
-    assert "next       dct train --resume run " in out
+    assert "dct train --resume run\n" in out
     epochs = json.loads((tmp_path / "run" / "summary.json").read_text())["epochs"]
     assert (tmp_path / "run" / f"checkpoint-{epochs}.npz").exists()
 
@@ -160,11 +160,11 @@ def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
 ) -> None:
     settings = [*tiny, "checkpoint.every_epochs=5", "training.epochs=500"]
     run = small_disk / "run"
-    command = ["train-checkerboard", "--small", *overrides(settings), f"--run-dir={run}"]
+    command = ["train-checkerboard", "--small", *overrides(settings), f"--dir={run}"]
     stopped = dct(*command)
     assert stopped.exit_code == 1
     assert "no space left on device: free some space" in stopped.stderr
-    assert f"go on with: dct train --resume {run}" in stopped.stderr
+    assert f"continue with: dct train --resume {run}" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     assert not list(run.glob(".*"))
 
@@ -191,14 +191,12 @@ def test_a_file_that_may_not_grow_stops_the_run_and_leaves_a_good_checkpoint(
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**15, 2**15))
 
     settings = [*tiny, "checkpoint.every_epochs=10", "training.epochs=300"]
-    process = begin(
-        "train", "checkerboard-small", *overrides(settings), "--run-dir=run", before=limit
-    )
+    process = begin("train", "checkerboard-small", *overrides(settings), "--dir=run", before=limit)
     out, err = process.communicate(timeout=180)
     assert process.returncode == 1, err
     assert out == ""
     assert "metrics.csv: cannot be written: file too large: raise the limit" in err
-    assert "is good. When this is put right, go on with: dct train --resume run" in err
+    assert "is good. After fixing this, continue with: dct train --resume run" in err
     assert "Traceback" not in err
 
     done = dct("train", "--resume", "run")

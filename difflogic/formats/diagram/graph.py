@@ -117,8 +117,8 @@ def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Diag
     count = int(needed.sum()) + len(drawn)
     if count > MOST_NODES:
         raise CircuitError(
-            f"{automaton.name}: a picture of {count} inputs, gates and outputs is more than anyone "
-            f"can look at (at most {MOST_NODES}): simplify the circuit first"
+            f"{automaton.name}: a picture of {count} inputs, gates and outputs is too large "
+            f"(at most {MOST_NODES}): simplify the circuit first"
         )
     nodes: list[Node] = []
     wires: list[Wire] = []

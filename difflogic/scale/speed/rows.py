@@ -231,20 +231,6 @@ def of_ranks(config: Config, counts: Sequence[int]) -> list[Setting]:
     return [Setting(counted(count, "rank"), config, ranks=count) for count in counts]
 
 
-def of_batches(config: Config, sizes: Sequence[int]) -> list[Setting]:
-    """Return a setting for each number of samples of a step."""
-    return [
-        Setting(
-            f"batch {size}",
-            config.model_copy(
-                update={"training": config.training.model_copy(update={"batch": size})}
-            ),
-            exact=False,
-        )
-        for size in sizes
-    ]
-
-
 def of_ways(config: Config, names: Sequence[str]) -> list[Setting]:
     """Return the setting as configured, and one for each way to compute it."""
     if ORACLE in names:

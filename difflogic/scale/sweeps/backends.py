@@ -96,8 +96,8 @@ def _require_files(jobs: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, most))
         return
     raise StorageError(
-        f"{jobs} runs at a time need {needed} open files, and {limit} are allowed: allow more with "
-        "ulimit -n, or do fewer at a time"
+        f"{jobs} runs at a time need {needed} open files, and {limit} are allowed: raise the limit "
+        "with ulimit -n, or run fewer at a time"
     )
 
 
@@ -133,7 +133,7 @@ class LocalBackend:
                 yield from parallel(joblib.delayed(run)(job) for job in jobs)
             except BrokenProcessPool as error:
                 raise WorkersLostError(
-                    "a worker process was killed, perhaps for want of memory: use fewer --workers"
+                    "a worker process was killed, perhaps for lack of memory: use fewer --workers"
                 ) from error
 
     def request_stop(self) -> None:

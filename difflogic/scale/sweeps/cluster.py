@@ -62,7 +62,7 @@ class DaskBackend:
         require_distributed()
         if scheduler is not None and not _ADDRESS.fullmatch(scheduler):
             raise ClusterError(
-                f"--scheduler {scheduler}: is no address: write it as tcp://127.0.0.1:8786"
+                f"--scheduler {scheduler}: is not an address: write it as tcp://127.0.0.1:8786"
             )
         self.compiles_here = scheduler is None
         self._scheduler = scheduler
@@ -129,7 +129,7 @@ class DaskBackend:
                 if self._client.status != "running":
                     raise ClusterLostError("the connection to the scheduler was lost") from error
                 if not self._client.ncores():
-                    raise ClusterLostError("the cluster has no workers any more") from error
+                    raise ClusterLostError("the cluster has no workers left") from error
                 raise WorkersLostError(f"the cluster lost a run: {_first_line(error)}") from error
 
     def request_stop(self) -> None:
@@ -176,8 +176,8 @@ class DaskBackend:
         if wrong:
             worker, version = next(iter(wrong.items()))
             raise ClusterError(
-                f"{len(wrong)} of {len(versions)} workers have another version of dct than "
-                f"{__version__}, which is here: {worker} has {version}. Install the same"
+                f"{len(wrong)} of {len(versions)} workers do not have dct {__version__}, as "
+                f"here: {worker} has {version}. Install the same version"
             )
 
     def _compile(self) -> None:

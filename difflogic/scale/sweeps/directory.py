@@ -77,8 +77,8 @@ class SweepDirectory:
             raise refused(self.path, "used for a sweep", error) from error
         if foreign:
             raise RunDirectoryError(
-                f"{self.path}: holds {foreign[0]}, and is no sweep: name a directory that is new "
-                "or empty, or that of an earlier sweep"
+                f"{self.path}: holds {foreign[0]}, and is not a sweep: name a new or empty "
+                "directory, or an earlier sweep"
             )
 
     def make(self) -> None:
@@ -102,8 +102,8 @@ class SweepDirectory:
             content = read_inside(path, MAX_BYTES)
         except FileNotFoundError:
             raise RunDirectoryError(
-                f"{self.path}: no sweep is there (no {FILE}): name the directory of one, or begin "
-                "one with dct sweep CONFIG --seeds 0-15"
+                f"{self.path}: is not a sweep (no {FILE}): name a sweep, or start one with dct "
+                "sweep CONFIG --seeds 0-15"
             ) from None
         try:
             data = tomllib.loads(content.decode())
@@ -161,9 +161,9 @@ class SweepDirectory:
         found = differences(before, question)
         if found:
             raise RunDirectoryError(
-                f"{self.path}: holds another sweep than the one asked for:\n  "
+                f"{self.path}: contains a different sweep:\n  "
                 + "\n  ".join(found)
-                + "\nName another --dir for it, or go on with the sweep there: dct sweep --dir "
+                + "\nChoose another --dir, or continue the sweep there: dct sweep --dir "
                 + for_shell(self.path)
             )
         return question.with_seeds(before.seeds)

@@ -35,7 +35,7 @@ def parse_axes(options: Sequence[str]) -> tuple[Axis, ...]:
         axis = _parse_axis(option)
         if axis.key in {other.key for other in axes}:
             raise ConfigError(
-                f"--grid {option}: {axis.key} has an axis already: list all its values there"
+                f"--grid {option}: {axis.key} is given twice: list all its values at once"
             )
         axes.append(axis)
     variants = 1
@@ -97,13 +97,13 @@ def _parse_axis(option: str) -> Axis:
             "training.weight_decay=0.0,0.01"
         )
     if key == "training.seed":
-        raise ConfigError(f"--grid {option}: seeds are no axis: dct sweep has --seeds 0-15")
+        raise ConfigError(f"--grid {option}: cannot vary the seed: use dct sweep --seeds 0-15")
     values = tuple(part.strip() for part in _split(text))
     if "" in values:
-        raise ConfigError(f"--grid {option}: a value is missing beside a comma or the equals sign")
+        raise ConfigError(f"--grid {option}: a value is missing next to a comma or the equals sign")
     repeated = next((value for value in values if values.count(value) > 1), None)
     if repeated is not None:
-        raise ConfigError(f"--grid {option}: {repeated} is there twice: list it once")
+        raise ConfigError(f"--grid {option}: {repeated} is listed twice: list it once")
     return Axis(key, values)
 
 

@@ -90,8 +90,7 @@ def compare_by(
             yield replace(found, what=f"{instructions.name}: {found.what}")
     if not done:
         raise TrainingError(
-            f"the comparisons by {instructions.name} ended before they were done, or took longer "
-            f"than {seconds:g} s"
+            f"the comparisons by {instructions.name} ended early, or took longer than {seconds:g} s"
         )
 
 

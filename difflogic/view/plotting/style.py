@@ -50,7 +50,7 @@ def require_matplotlib() -> None:
         _import_matplotlib()
     except ImportError:
         raise ConfigError(
-            "plots are drawn by matplotlib, which is not installed: in dct's directory, "
+            "plots need matplotlib, which is not installed: in dct's directory, "
             "pip install '.[plot]', or pip install matplotlib"
         ) from None
 

@@ -52,8 +52,8 @@ def require_pixels(frames: int, height: int, width: int) -> None:
     """Raise ConfigError if frames of this size are more than can be held."""
     if frames * height * width > MOST_PIXELS:
         raise ConfigError(
-            f"{frames} frames of {height}×{width} pixels are too many: show every second step or "
-            "fewer (--every), or make cells smaller (--scale)"
+            f"{frames} frames of {height}×{width} pixels are too many: show fewer steps (--every) "
+            "or make cells smaller (--scale)"
         )
 
 

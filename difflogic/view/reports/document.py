@@ -100,14 +100,13 @@ def _circuit_words(trained: Automaton, small: Automaton, drawn: bool) -> dict[st
         }
     dropped = trained.circuit.channels - small.circuit.channels
     words = (
-        f"Training left {_count(trained)}, those of perception counted for each channel, most of "
-        f"which do nothing. {_count(small)} "
-        f"{'does' if small.circuit.gates == 1 else 'do'} the same, which is proved for every state "
-        "of the nine cells."
+        f"Training produced {_count(trained)} (kernels counted once per channel), most of them "
+        f"unused. {_count(small)} {'does' if small.circuit.gates == 1 else 'do'} the same, proved "
+        "for every state of the nine cells."
     )
     if dropped:
         kind = "channel is" if dropped == 1 else "channels are"
-        words += f" {dropped} {kind} gone, as no visible one depends on them."
+        words += f" {dropped} {kind} dropped, since no visible one depends on them."
     missing = None
     if not drawn:
         missing = (

@@ -169,7 +169,7 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             watch._server.headers_came(self.connection)
             if not watch.allows(self.headers):
-                self._refuse(HTTPStatus.FORBIDDEN, "open the link as it was printed")
+                self._refuse(HTTPStatus.FORBIDDEN, "open the printed link")
                 return
             place = watch.place(self.path)
             if place == "":
@@ -180,11 +180,11 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
                 self._events()
             else:
                 what = "a wrong token" if place is None else "there is no such page"
-                self._refuse(HTTPStatus.NOT_FOUND, f"{what}: open the link as it was printed")
+                self._refuse(HTTPStatus.NOT_FOUND, f"{what}: open the printed link")
 
         def _events(self) -> None:
             if not watch._browsers.acquire(blocking=False):
-                self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many browsers look already")
+                self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many browsers are connected")
                 return
             try:
                 self._head(HTTPStatus.OK, "text/event-stream", None)

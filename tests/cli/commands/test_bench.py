@@ -116,7 +116,7 @@ class TestRun:
     def test_compared_with_the_oracle(self, bench_tiny: Dct) -> None:
         result = bench_tiny("--compare=oracle")
         assert result.exit_code == 0
-        assert "Small enough for the oracle as it is." in result.stdout
+        assert "Small enough for the oracle." in result.stdout
         assert "oracle min" in result.stdout
 
     def test_json_is_one_object(self, bench_tiny: Dct) -> None:
@@ -138,7 +138,7 @@ class TestRun:
         assert "compil" not in bench_tiny().stderr
         staged.cold = True
         result = bench_tiny()
-        assert "compiling the kernels, once for float32" in result.stderr
+        assert "compiling the kernels for float32, once" in result.stderr
         assert "compil" not in result.stdout
 
     def test_unequal_results_fail(self, bench_tiny: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ class TestRun:
         for option in ("--json", "--set=training.seed=1"):
             result = bench_tiny("--compare=sequential", "--workers=2", option)
             assert result.exit_code == 1
-            assert "error: parallel and sequential do not compute the same" in result.stderr
+            assert "error: parallel and sequential disagree" in result.stderr
             assert "largest difference 0.25, tolerance 0" in result.stderr
             assert "dct verify equivalence" in result.stderr
             if option == "--json":
@@ -194,7 +194,7 @@ class TestShown:
 
     def test_below_the_table(self, shown: Callable[..., Any]) -> None:
         found = below(shown(made_up()).stdout)
-        assert found.pop("processors").endswith("unless you say otherwise")
+        assert found.pop("processors").endswith("by default")
         assert found == {
             "speed-up in all": "1.80× over sequential, median of pairs in turn",
             "equal results": "yes, soft losses and logits: largest difference 0, tolerance 0",
@@ -204,11 +204,11 @@ class TestShown:
             ),
             "arithmetic units": "2.0 vectors of 16 per cycle of one core, 3.1 GHz",
             "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
-            "store limit": "1.000 ms per step, of 20.0 bytes loaded and stored per gate and cell",
+            "store limit": "1.000 ms per step, at 20.0 bytes loaded and stored per gate and cell",
             "buffers": "0.96 MB per worker, 1.58 MB shared",
             "process": "202 MB at most",
-            "work": ("8 pieces per automaton step, 6 by one worker alone; 0.2 taken over per step"),
-            "noise": "unknown from 3 repeats: --repeat 10 tells it",
+            "work": ("8 pieces per automaton step, 6 on one worker only; 0.2 stolen per step"),
+            "noise": "unknown from 3 repeats: use --repeat 10",
         }
 
     def test_no_line_is_wider_than_a_terminal(self, shown: Callable[..., Any]) -> None:
@@ -236,12 +236,12 @@ class TestShown:
         )
         report = made_up(cut, compared=measured("oracle", 1, 500.0))
         text = shown(report, "--compare=oracle", "--set=training.batch=2").stdout
-        assert "Cut down for the oracle: automaton steps from 20 to 1.\n" in text
+        assert "Reduced for the oracle: automaton steps from 20 to 1.\n" in text
         assert "1 automaton step, batch 2" in text
 
     def test_says_that_training_takes_other_samples(self, shown: Callable[..., Any]) -> None:
         assert shown(made_up()).stderr == (
-            "note: 2 samples per step, as published; training takes 1: --set training.batch=1\n"
+            "note: using the published batch size, 2; training uses 1 (--set training.batch=1)\n"
         )
         assert not shown(made_up(), "--set=training.batch=1").stderr
         assert not shown(made_up(), "--config=game-of-life").stderr
@@ -253,7 +253,7 @@ class TestShown:
         assert below(text)["arithmetic peak"].endswith("on one core")
 
     @pytest.mark.parametrize(
-        ("share", "words"), [(0.0, "quiet"), (0.05, "usual"), (0.11, "busy"), (3.0, "busy")]
+        ("share", "words"), [(0.0, "quiet"), (0.05, "normal"), (0.11, "busy"), (3.0, "busy")]
     )
     def test_noise(self, share: float, words: str) -> None:
         assert words in bench.noise(share, 10)
@@ -266,11 +266,10 @@ class TestShown:
     def test_what_bounds_the_workers(self) -> None:
         found = Processors(logical=64, affinity=8, quota=1.5, physical=32, usable=1)
         assert bench.processors(found) == (
-            "64, 32 of them cores; 8 by this process's affinity; a quota of 1.5: 1 worker unless "
-            "you say otherwise"
+            "64, 32 cores; 8 by CPU affinity; a quota of 1.5: 1 worker by default"
         )
         plain = Processors(logical=2, affinity=2, quota=None, physical=2, usable=2)
-        assert bench.processors(plain) == "2, all cores: 2 workers unless you say otherwise"
+        assert bench.processors(plain) == "2, all cores: 2 workers by default"
 
     def test_workers_without_cores_of_their_own(self, shown: Callable[..., Any]) -> None:
         # A steady competitor makes no noise: only the peak shows it.
@@ -305,7 +304,7 @@ class TestRefusals:
         [
             (["--compare", "orcale"], "oracle"),
             (["--repeat", "0"], "--repeat"),
-            (["--repeat", "many"], "whole number from 1 up"),
+            (["--repeat", "many"], "whole number of at least 1"),
             (["--workers", "none"], 'for --workers: "none" is neither "auto" nor'),
             (["--workers", "0"], "above 0"),
             (["--workers", "100000"], "1024"),

@@ -28,7 +28,7 @@ def test_a_profile(tmp_path):
     assert any(line.split()[:2] == ["backward", "task"] for line in lines)
     assert "tracing costs" in lines[-1]
     assert json.loads(file.read_text())["traceEvents"]
-    assert f"trace in {file}" in found.stderr
+    assert f"saved {file}" in found.stderr
     data = json.loads(dct(*arguments, "--json").stdout)
     assert data["workers"] == 2
 
@@ -40,9 +40,9 @@ def test_a_profile(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--trace", "x.json"], "--trace writes what --profile found"),
-        (["--profile", "--workers", "1,2"], "looks at one setting"),
-        (["--profile", "--compare", "oracle"], "looks at one setting"),
+        (["--trace", "x.json"], "--trace needs --profile"),
+        (["--profile", "--workers", "1,2"], "measures one setting"),
+        (["--profile", "--compare", "oracle"], "measures one setting"),
         (["--profile", "--trace", "/no/such/place.json"], "/no/such/place.json"),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_trace_stays_out_of_the_new_run(tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
     found = dct(*TRAIN, "--dir=run", "--trace=run/model.npz")
     assert found.exit_code == 2
-    assert "--trace run/model.npz: is in the run's own directory" in found.stderr
+    assert "--trace run/model.npz: is inside the run's directory" in found.stderr
     assert list((tmp_path / "run").iterdir()) == []
 
 
@@ -103,5 +103,5 @@ def test_a_trace_follows_no_link(tmp_path, monkeypatch):
     (tmp_path / "trace.json").symlink_to(tmp_path / "nowhere")
     found = dct(*TRAIN, "--dir=run", "--trace=trace.json")
     assert found.exit_code == 2
-    assert "is no regular file" in found.stderr
+    assert "is not a regular file" in found.stderr
     assert not (tmp_path / "run").exists()

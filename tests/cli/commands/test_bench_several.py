@@ -60,15 +60,15 @@ def test_unequal_rows_fail(monkeypatch):
     found = bench("--compare", "cells,batch")
     assert found.exit_code == 1
     assert "NO: " in found.stdout
-    assert "batch and configured do not compute the same" in found.stderr
+    assert "batch and configured disagree" in found.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--workers", "1,x"], '"x" is no whole number from 1'),
+        (["--workers", "1,x"], '"x" is not a whole number from 1'),
         (["--workers", "x"], '"x" is neither "auto" nor'),
-        (["--workers", "1,2", "--batch", "1,2"], "--workers and --batch both list"),
+        (["--workers", "1,2", "--compare", "batch,cells"], "--workers and --compare both list"),
         (["--workers", "1,2", "--compare", "oracle"], "--workers and --compare both list"),
         (["--compare", "cell"], 'no way "cell": did you mean "cells"?'),
         (["--grid", "parallel.lanes"], "write it as section.key=value,value"),

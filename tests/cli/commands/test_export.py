@@ -118,18 +118,18 @@ def test_comparable_files_have_the_same_inputs(dct: Any, source: str) -> None:
     ("arguments", "message"),
     [
         (["-f", "verlog"], 'no format "verlog": did you mean "verilog"?'),
-        (["-o", "x.txt"], '"x.txt": no format has files that end so'),
+        (["-o", "x.txt"], '"x.txt": no format has this suffix'),
         ([], "choose a format with --format: json, verilog"),
-        (["-f", "c", "--array", "3x3"], "--array means nothing to the format c, only to verilog"),
-        (["-f", "c", "--comparable"], "--comparable means nothing to the format c"),
-        (["-f", "verilog", "--array", "3"], '--array "3": must be HxW'),
+        (["-f", "c", "--array", "3x3"], "--array does not apply to the format c, only to verilog"),
+        (["-f", "c", "--comparable"], "--comparable does not apply to the format c"),
+        (["-f", "verilog", "--array", "3"], '--array "3": must be rows x columns'),
         (["-f", "verilog", "--array", "0x3"], "each from 1 to 65536"),
         (["-f", "verilog", "--array", "3x65537"], "each from 1 to 65536"),
-        (["-f", "verilog", "--array", "3x-3"], "must be HxW"),
+        (["-f", "verilog", "--array", "3x-3"], "must be rows x columns"),
         (["-f", "c", "--json"], "name one with --output"),
         (["-o", "missing/x.v"], "missing/x.v: cannot be written: no such file or directory"),
         (["-o", ".", "-f", "c"], ".: is a directory: name a file"),
-        (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is no regular file"),
+        (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is not a regular file"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(
@@ -183,7 +183,7 @@ def test_bytes_are_for_files_and_pipes(
     assert pipe.buffer.getvalue() == data  # type: ignore[attr-defined]
     terminal = Stdout(terminal=True)
     monkeypatch.setattr(sys, "stdout", terminal)
-    with pytest.raises(ConfigError, match="no terminal shows it: use --output"):
+    with pytest.raises(ConfigError, match="no terminal can show this binary format: use --output"):
         export._print(data)
     assert terminal.buffer.getvalue() == b""  # type: ignore[attr-defined]
     export._print(b"text\n")
@@ -202,7 +202,7 @@ def test_a_simplified_circuit_that_is_not_equal_is_never_written(
     result = dct("export", source, "-o", "x.v")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "NOT EQUAL" in result.stderr
-    assert "the simplified circuit is not proved equal; --unsimplified" in result.stderr
+    assert "the simplified circuit could not be proved equal; use --unsimplified" in result.stderr
     assert not Path("x.v").exists()
     assert dct("export", source, "-o", "x.v", "--unsimplified").exit_code == 0
 

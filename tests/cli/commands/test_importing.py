@@ -49,7 +49,7 @@ class TestSuccess:
         assert (result.exit_code, result.stdout) == (0, "")
         assert "read from logicars: " in result.stderr
         assert (
-            "the file does not say, so this is assumed: --name rust --boundary zero --width 16 "
+            "assumed, as the file does not say: --name rust --boundary zero --width 16 "
             "--steps 20 --fire-rate 1 --start random --channels 0-1\n"
         ) in result.stderr
         found = read_circuit.read_circuit(Path("out.json"))
@@ -58,7 +58,7 @@ class TestSuccess:
 
     def test_what_is_assumed_can_be_given(self, dct: Dct) -> None:
         first = dct("import", "rust.json")
-        options = first.stderr.splitlines()[1].split("assumed: ")[1].split()
+        options = first.stderr.splitlines()[1].partition(": ")[2].split()
         again = dct("import", "rust.json", *options)
         assert again.stdout == first.stdout
         assert "assumed" not in again.stderr
@@ -142,8 +142,8 @@ BAD = {
     "text": ("hello\n", "is neither a model nor a circuit in JSON"),
     "truncated": (OWN[:-20], "ends too early, it is only the beginning of a file: take another"),
     "truncated logicars": (FOREIGN[:500], "ends too early"),
-    "foreign": ('{"a": 1}', "is JSON, but no circuit that dct saved"),
-    "newer": (own(version=9), "is of format version 9, and this program reads up to 1: install"),
+    "foreign": ('{"a": 1}', "is JSON, but not a circuit saved by dct"),
+    "newer": (own(version=9), "has format version 9, but this program reads up to 1: install"),
     "own row": (gate(a=21), "gate 3 reads row 21, its own, which is a cycle"),
     "later row": (gate(b=25), "gate 3 reads row 25, of the later gate 7, which is a cycle"),
     "dangling row": (gate(b=999), "gate 3 reads row 999, which does not exist"),
@@ -151,11 +151,11 @@ BAD = {
     "outputs": (own(outputs=[0]), "2 channels need 2 outputs, not 1"),
     "op": (gate(op="NADN"), 'gate 3: "op" cannot be "NADN": did you mean "NAND"?'),
     "key": (own(heigth=3), 'there is no key "heigth" here: did you mean "height"?'),
-    "twice": (OWN.replace('"steps"', '"height"'), 'key "height" is there twice in the object'),
+    "twice": (OWN.replace('"steps"', '"height"'), 'key "height" occurs twice in the object'),
     "channels": (own(channels=[1, 1]), "channel 1 is there 2 times"),
     "grid of nothing": (own(height=0), '"height": input should be greater than or equal to 1'),
     "huge grid": (own(width=10**9), '"width": input should be less than or equal to 65536'),
-    "NaN": (own(fire_rate=float("nan")), "holds NaN, which is no number of JSON"),
+    "NaN": (own(fire_rate=float("nan")), "holds NaN, which is not a JSON number"),
     "digits": (OWN.replace('"steps": 4', '"steps": ' + "3" * 9999), "thousands of digits"),
     "deep": ("[" * 99999, "is nested too deeply"),
     "huge": ("[" + "[]," * 200000 + "[]]", "more than any circuit that this program accepts"),
@@ -188,7 +188,7 @@ class TestBadInput:
                 ["own.json", "--format", "logicras"],
                 'no format "logicras": did you mean "logicars"?',
             ),
-            (["own.json", "--format", "logicars"], "is no circuit of logicars, which has the keys"),
+            (["own.json", "--format", "logicars"], "is not a logicars circuit: that has the keys"),
             (["rust.json", "--format", "dct"], "it looks like one of logicars, which dct import"),
             (["own.json", "--boundary", "zeros"], 'cannot be "zeros": did you mean "zero"?'),
             (["own.json", "--height", "0"], '"height": input should be greater than or equal to 1'),
@@ -198,7 +198,7 @@ class TestBadInput:
                 "visible channel 0 is none of the circuit's 2 channels",
             ),
             (["own.json", "--name", "a b"], '"name": string should match pattern'),
-            (["own.json", "--json"], "name that one with --output"),
+            (["own.json", "--json"], "name one with --output"),
             (["own.json", "-o", "no/where.json"], "create the directory first, or write elsewhere"),
             (["own.json", "-o", "."], "is a directory: name a file"),
         ],
@@ -215,4 +215,4 @@ class TestBadInput:
         os.mkfifo("pipe")
         result = dct("import", "pipe")
         assert result.exit_code == 2
-        assert "no plain file: copy what it gives to a file first" in result.stderr
+        assert "not a regular file: copy its output to one first" in result.stderr

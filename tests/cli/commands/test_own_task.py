@@ -12,7 +12,7 @@ from difflogic.tasks import own
 from tests.difflogic.tasks.own_task import SOURCE, has_run, write
 
 Dct = Callable[..., Any]
-QUESTION = 'the task "shift.py:Shift" is code of its own'
+QUESTION = 'the task "shift.py:Shift" is custom code'
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def run(dct: Dct, tmp_path: Path, forget: Callable[[], None]) -> Path:
     """A finished run that lies where nobody named a configuration."""
     (tmp_path / "here").mkdir()
     path = write(tmp_path / "here")
-    result = dct("train", str(path), "--run-dir", "run", "--quiet")
+    result = dct("train", str(path), "--dir", "run", "--quiet")
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "run" / "shift.py").read_text() == SOURCE
     (tmp_path / "here" / "shift.py").unlink()
@@ -75,7 +75,7 @@ def test_a_task_that_is_named_beside_a_run_gives_no_leave_to_the_run(
 ) -> None:
     result = dct("verify", "convergence", source, "--task", "checkerboard")
     assert result.exit_code == 2
-    assert "says itself what it was trained to do" in result.stderr
+    assert "has a task of its own: leave it out" in result.stderr
     assert not has_run(run)
 
 

@@ -48,8 +48,8 @@ def test_a_plan_tells_whether_machines_pay():
     assert found.exit_code == 0, found.output
     lines = {line.split("  ")[0]: line for line in found.stdout.splitlines()}
     assert "saved" in lines["machines"]
-    assert "3 one after the other per step, 2 of them with sums of 704 B" in lines["messages"]
-    assert lines["pays"]
+    assert "3 in sequence per step, 2 with 704 B of sums" in lines["messages"]
+    assert lines["pays off"]
     found = run(*OVERRIDES, "--small", "--ranks", "2", "--json")
     assert json.loads(found.stdout)["network"]["messages"] == 3
 
@@ -69,7 +69,7 @@ def test_more_workers_than_tasks_are_warned_of():
         (["--set", "parallel.memory_budget=1MB"], '[parallel] memory_budget "1MB": the buffers'),
         (["--set", "parallel.memory_budget=much"], '[parallel] memory_budget must be "auto" or a'),
         (["--ranks", "2", "--no-measure"], "leave --no-measure out"),
-        (["--ranks", "1"], '"1" is no whole number from 2'),
+        (["--ranks", "1"], '"1" is not a whole number from 2'),
         (["--workers", "0"], '"0" is neither "auto" nor a whole number'),
         (["nothing"], "nothing"),
     ],
@@ -100,11 +100,11 @@ def test_a_simulation(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--simulate", "4-1"], "give the fewest and the most"),
-        (["--simulate", "0-4"], "give the fewest and the most"),
+        (["--simulate", "4-1"], "must be a range of workers"),
+        (["--simulate", "0-4"], "must be a range of workers"),
         (["--simulate", "many"], "such as 1-128"),
         (["--simulate", "1-2", "--no-measure"], "a simulation needs measured costs"),
-        (["--svg", "x.svg"], "--svg draws what --simulate found"),
+        (["--svg", "x.svg"], "--svg needs --simulate"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(arguments, message):

@@ -45,7 +45,7 @@ def test_what_is_refused(dct: Any) -> None:
     circuit = str(Path(__file__).parents[3] / "docs" / "gallery" / "checkerboard.json")
     for arguments, said in (
         (("nowhere", "-o", "a.svg"), "nowhere"),
-        ((circuit, "-o", "a.svg"), "no model that was trained"),
+        ((circuit, "-o", "a.svg"), "not a trained model"),
         ((circuit, "-o", "a.gif"), "ends in .svg"),
     ):
         result = dct("plot", *arguments)

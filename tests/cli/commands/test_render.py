@@ -43,10 +43,10 @@ def test_a_strip_of_chosen_steps(dct: Any) -> None:
 def test_what_is_refused(dct: Any) -> None:
     Path("there.gif").write_text("mine")
     for arguments, said in (
-        (("-o", "a.mp4"), "ends in .gif"),
+        (("-o", "a.mp4"), "must end in .gif"),
         (("-o", "there.gif"), "--force"),
         (("-o", "a.gif", "--at", "x"), '--at "x"'),
-        (("-o", "a.gif", "--damage", "x"), "is no damage"),
+        (("-o", "a.gif", "--damage", "x"), "must be STEPS:Y,X,HxW"),
         (("-o", "a.gif", "--boundary", "open"), 'no boundary "open"'),
         ((), "output"),
     ):

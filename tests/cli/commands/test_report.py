@@ -77,7 +77,7 @@ def test_damaged_metrics_are_an_error_or_nothing(dct: Any, run: Path, damage: st
 def test_what_is_refused(dct: Any) -> None:
     circuit = str(GALLERY / "checkerboard.json")
     for arguments, said in (
-        ((circuit, "-o", "report.pdf"), "ends in .html"),
+        ((circuit, "-o", "report.pdf"), "must end in .html"),
         (("nowhere", "-o", "report.html"), "nowhere"),
         ((circuit, "-o", "no/report.html"), "create the directory first"),
     ):

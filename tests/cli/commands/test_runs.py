@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,11 @@ def test_runs(dct: Dct, tiny: list[str]) -> None:
     listed = dct("runs", "--json").json
     assert [run["seed"] for run in listed] == [7, 8]
     assert Path(listed[-1]["path"]) == max(Path("runs").iterdir())
+    copy = Path("runs/two\nlines\x1b")
+    shutil.copytree(listed[0]["path"], copy)
+    assert sum("two\\nlines\\x1b" in line for line in dct("runs").stdout.splitlines()) == 1
+    assert len(dct("runs").stdout.splitlines()) == 4
+    shutil.rmtree(copy)
     last = dct("eval", "last", "--json").json
     assert last["seed"] == 8 or str(listed[-1]["path"]) in str(last)
 
@@ -40,5 +46,5 @@ def test_none(dct: Dct) -> None:
     assert done.exit_code == 2
     assert "runs: no such directory" in done.stderr
     Path("runs").mkdir()
-    assert "holds no run yet" in dct("runs").stderr
+    assert "no runs yet" in dct("runs").stderr
     assert dct("runs", "--json").json == []

@@ -107,14 +107,14 @@ def test_defaults_are_the_automatons(dct: Dct, three: str) -> None:
     ("arguments", "hint"),
     [
         (["--size=0x0"], "each from 1 to"),
-        (["--size=12"], "must be HxW, rows and columns"),
+        (["--size=12"], "must be rows x columns"),
         (["--size=999999999x999999999"], "are available"),
-        (["--fire-rate=0"], "fire rate of 0"),
-        (["--fire-rate=1.5"], "fire rate of 1.5"),
-        (["--damage=1"], "STEP:Y,X,HxW"),
-        (["--damage=0:0,0,1x1"], "not after one of the steps 1 to"),
-        (["--steps=2", "--damage=1,3:0,0,1x1"], "not after one of the steps 1 to 2"),
-        (["--workers=5000"], "give at most 1024"),
+        (["--fire-rate=0"], "fire rate 0"),
+        (["--fire-rate=1.5"], "fire rate 1.5"),
+        (["--damage=1"], "STEPS:Y,X,HxW"),
+        (["--damage=0:0,0,1x1"], "its steps must be from 1 to"),
+        (["--steps=2", "--damage=1,3:0,0,1x1"], "its steps must be from 1 to 2"),
+        (["--workers=5000"], "must be at most 1024"),
         (["--damage=1:60,0,8x8"], "not within the 64×64"),
         (["--start=nothing"], "nothing: cannot be read"),
         (["--picture=end.jpg"], ".png"),
@@ -153,7 +153,7 @@ def test_files_are_named_with_the_pictures_scale(
 ) -> None:
     monkeypatch.setattr(picture, "SIDE", 32)
     result = dct("simulate", life, "--picture=end.png", "--save=end.npz")
-    assert result.stderr.endswith("saved end.png, a pixel for 2×2 cells\nsaved end.npz\n")
+    assert result.stderr.endswith("saved end.png, one pixel for 2×2 cells\nsaved end.npz\n")
     with Image.open("end.png") as image:
         assert image.size == (512, 512)
 
@@ -216,12 +216,12 @@ def test_bench_simulate_fails_where_bits_differ(
     )
     result = bench_quick()
     assert result.exit_code == 1
-    assert "do not compute the same: made up" in result.stderr
+    assert "disagree: made up" in result.stderr
 
 
 def test_options_of_bench_are_not_lost_before_simulate(dct: Dct) -> None:
     result = dct("bench", "--repeat=3", "simulate")
     assert result.exit_code == 2
-    assert "give its own after it" in result.stderr
+    assert "its own options after it" in result.stderr
     assert "simulate" in dct("bench", "--help").stdout
     assert "--compare" in dct("bench", "--help").stdout

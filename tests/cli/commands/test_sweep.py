@@ -66,14 +66,14 @@ def test_a_sweep_from_beginning_to_end(
 
     again = dct("sweep", "--dir", str(place), "--seeds=5")
     assert again.exit_code == 0, again.stderr
-    assert "4 of them done before" in again.stderr
+    assert "4 already done" in again.stderr
     assert f"sweep      {place}" in again.stdout
     rows = rows_of(place)
     assert [row["seed"] for row in rows] == ["0", "1", "5"] * 2
 
 
 def test_the_table_is_for_people(dct: Callable[..., Any], question: list[str]) -> None:
-    done = dct(*question, "--seeds=3", "--jobs=1", "--dir=there", "--quiet")
+    done = dct(*question, "--seeds=3", "--workers=1", "--dir=there", "--quiet")
     assert done.exit_code == 0
     assert done.stderr == ""
     heading, line, *_ = done.stdout.splitlines()
@@ -93,12 +93,12 @@ def test_the_table_is_for_people(dct: Callable[..., Any], question: list[str]) -
         (["checkerboard", "--seeds=3", "--grid=training.seed=0,1"], "--seeds"),
         (["checkerboard", "--seeds=3", "--recipe=none"], 'no recipe "none"'),
         (["checkerboard", "--seeds=3", "--scheduler=tcp://127.0.0.1:1"], "--backend dask"),
-        (["checkerboard", "--seeds=3", "--backend=sequential", "--jobs=2"], "one run at a time"),
+        (["checkerboard", "--seeds=3", "--backend=sequential", "--workers=2"], "one run at a time"),
         (["checkerboard", "--seeds=3", "--backend=spark"], "spark"),
         (["checkerboard", "--seeds=3", "--dir=file"], "file"),
         (["checkerboard", "--seeds=3", "--dir=full"], "full: holds thesis.tex"),
-        (["--dir=full"], "no sweep is there"),
-        (["--dir=absent", "--seeds=3"], "absent: no sweep is there"),
+        (["--dir=full"], "is not a sweep"),
+        (["--dir=absent", "--seeds=3"], "absent: is not a sweep"),
         (["--dir=absent", "--epochs=3"], "settings need a CONFIG"),
     ],
 )
@@ -117,7 +117,7 @@ def test_what_cannot_be_done_writes_nothing(
 
 
 def test_another_question_is_refused(dct: Callable[..., Any], question: list[str]) -> None:
-    assert dct(*question, "--seeds=0", "--jobs=1", "--dir=there").exit_code == 0
+    assert dct(*question, "--seeds=0", "--workers=1", "--dir=there").exit_code == 0
     done = dct(*question, "--seeds=0", "--dir=there", "--set=training.beta1=0.5")
     assert done.exit_code == 2
     assert "training.beta1: 0.9 → 0.5" in done.stderr
@@ -126,7 +126,7 @@ def test_another_question_is_refused(dct: Callable[..., Any], question: list[str
 def test_two_sweeps_in_one_directory(dct: Callable[..., Any], question: list[str]) -> None:
     from difflogic.training.lock import RunLock
 
-    assert dct(*question, "--seeds=0", "--jobs=1", "--dir=there").exit_code == 0
+    assert dct(*question, "--seeds=0", "--workers=1", "--dir=there").exit_code == 0
     with RunLock(Path("there")):
         done = dct("sweep", "--dir=there", "--seeds=1")
     assert done.exit_code == 2
@@ -147,7 +147,7 @@ def test_a_failed_run_is_told_at_the_end(
         return real(config, path, **options)
 
     monkeypatch.setattr(session, "execute", failing)
-    done = dct(*question, "--seeds=0-2", "--jobs=1", "--dir=there", "--json")
+    done = dct(*question, "--seeds=0-2", "--workers=1", "--dir=there", "--json")
     assert done.exit_code == 1
     assert "error: checkerboard-small, seed 1: epoch 3: the soft loss is nan" in done.stderr
     assert [run["status"] == "failed" for run in done.json["runs"]] == [False, True, False]
@@ -212,7 +212,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, question: list[str]) -> list
     return rows_of(path / "whole")
 
 
-LONG = ["--seeds=0-4", "--epochs=600", "--jobs=2"]
+LONG = ["--seeds=0-4", "--epochs=600", "--workers=2"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to process groups")
@@ -226,7 +226,7 @@ def test_a_sweep_that_is_cut_short_ends_in_the_same_table(
     _, err = process.communicate(timeout=180)
     if number == "SIGINT":
         assert process.returncode == 130, err
-        assert "go on with: dct sweep --dir cut" in err
+        assert "continue with: dct sweep --dir cut" in err
         assert "Traceback" not in err
         # All at work have saved.
         for path in (tmp_path / "cut").glob("*/seed*"):

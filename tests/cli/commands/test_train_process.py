@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_run_at_any_number_of_workers(
     tmp_path: Path, train: Callable[..., Any]
 ) -> None:
     for workers in (1, 3):
-        done = train("--epochs=10", f"--workers={workers}", f"--run-dir={workers}")
+        done = train("--epochs=10", f"--workers={workers}", f"--dir={workers}")
         assert done.returncode == 0, done.stderr
     # The configurations differ in the number of workers, so the files do too.
     one, three = (Model.load(tmp_path / name / "model.npz") for name in ("1", "3"))
@@ -88,7 +88,7 @@ def test_text_for_people(train: Callable[..., Any]) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_ctrl_c_saves_and_exits_130(tmp_path: Path, tiny: list[str]) -> None:
     process = subprocess.Popen(
-        [*COMMAND, *(f"--set={x}" for x in tiny), "--epochs=1000000", "--run-dir=run"],
+        [*COMMAND, *(f"--set={x}" for x in tiny), "--epochs=1000000", "--dir=run"],
         cwd=tmp_path,
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,
@@ -106,7 +106,7 @@ def test_ctrl_c_saves_and_exits_130(tmp_path: Path, tiny: list[str]) -> None:
     assert process.returncode == 130, err
     assert "interrupted after epoch" in err
     assert "Traceback" not in err
-    assert "dct train --resume run " in out
+    assert "dct train --resume run\n" in out
     run = tmp_path / "run"
     epochs = json.loads((run / "summary.json").read_text())["epochs"]
     assert len(read_metrics(run)) == epochs

@@ -63,7 +63,7 @@ class TestAllHold:
         ]
 
     def test_ends_with_the_verdict(self, check: Callable[..., Any]) -> None:
-        assert check(FOUND).stdout.endswith("\nall 5 comparisons hold\n")
+        assert check(FOUND).stdout.endswith("\nall 5 comparisons passed\n")
         assert "FAILED" not in check(FOUND).stdout
 
     def test_gives_the_reason_of_each_tolerance_once(self, check: Callable[..., Any]) -> None:
@@ -203,7 +203,7 @@ class TestRun:
         monkeypatch.setattr(verify, "compile_for", lambda config: None)
         result = dct("verify", "equivalence")
         assert result.exit_code == 130
-        assert "stopped after 2 comparisons, of which 1 failed" in result.stderr
+        assert "stopped after 2 comparisons, 1 failed" in result.stderr
         assert result.stdout == ""
 
     @pytest.mark.slow
@@ -224,7 +224,7 @@ def test_a_cold_start_is_announced_for_both_precisions(
     staged.cold = True
     result = dct("verify", "equivalence", *(f"--set={x}" for x in tiny))
     for precision in ("float32", "float64"):
-        assert f"compiling the kernels, once for {precision}" in result.stderr
+        assert f"compiling the kernels for {precision}, once" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -261,6 +261,6 @@ def test_all_instruction_sets_on_request(
     assert result.exit_code == 1
     assert asked == [(each, "checkerboard", ["training.batch=1"]) for each in KNOWN]
     assert "2 of 7 comparisons FAILED" in result.stdout
-    assert "comparing by SSE2" in result.stderr
+    assert "comparing with SSE2" in result.stderr
     monkeypatch.setattr(verification, "narrower", lambda: ())
     assert "no other instruction set" in check(FOUND, "--instructions", "all").stderr

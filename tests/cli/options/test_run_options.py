@@ -9,7 +9,8 @@ import typer
 from typer.testing import CliRunner
 
 from cli.commands import train
-from cli.options.run_options import RunOptions, with_run_options
+from cli.options.common import with_options
+from cli.options.run_options import RunOptions
 from difflogic.config import Override
 
 COMMANDS = (train.train, train.train_checkerboard, train.train_gol, train.train_pattern)
@@ -24,9 +25,9 @@ def test_every_command_has_all_of_them() -> None:
 def test_a_command_gets_its_own_and_the_shared_ones() -> None:
     found = []
 
-    @with_run_options
+    @with_options
     def command(
-        options: RunOptions, many: Annotated[int, typer.Option("--many", help="Own.")] = 3
+        many: Annotated[int, typer.Option("--many", help="Own.")] = 3, *, options: RunOptions
     ) -> None:
         """Help of it."""
         found.append((many, options))

@@ -96,11 +96,13 @@ def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch) -> No
     assert progress.seconds_left == pytest.approx(10.0)
 
 
-@pytest.mark.parametrize(("colored", "caption"), [(True, "channels 0, 1, 2"), (False, "channel 0")])
+@pytest.mark.parametrize(
+    ("colored", "caption"), [(True, "hard channels 0, 1, 2"), (False, "hard channel 0")]
+)
 def test_the_caption_says_which_channels_are_drawn(colored: bool, caption: str) -> None:
     progress = Progress(10, (0, 1, 2))
     progress.add(result(1, hard_state=np.ones((3, 2, 2), np.uint8)))
-    assert f"{caption}, hard" in display.compose("title", progress, 80, 24, colored).plain
+    assert f" {caption}\n" in display.compose("title", progress, 80, 24, colored).plain
 
 
 def test_a_resumed_run_has_its_best_and_the_rate_of_this_process(
@@ -237,7 +239,7 @@ def test_channels_side_by_side_are_what_they_are_and_fit(
 def test_channels_that_have_no_room_are_counted() -> None:
     progress = Progress(10, sheet=range(12))
     progress.add(result(5, hard_state=np.ones((12, 16, 16), np.uint8)))
-    assert "there is no room for 10 more" in "\n".join(frame_text(progress, 80, 14))
+    assert "no room for 10 more" in "\n".join(frame_text(progress, 80, 14))
 
 
 def test_a_search_is_shown_as_long_as_it_goes_on() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import pytest
@@ -60,25 +61,27 @@ def test_scores() -> None:
     text = report.render(summary(), "runs/x")
 
     assert "soft loss 1.2500, hard loss 4, accuracy 99.20 %, best hard loss 0 at epoch 411" in text
-    assert "99.00 % of the cells right at step 20: 164 wrong of 16384 in 64 held-out starts" in text
-    assert "100 % of the cells right at step 40: 0 wrong" in text
-    assert "exact" not in text
-    assert "exact" in report.render(summary(held_out={"exact": True}), "runs/x")
+    assert "99.00 % of cells right at step 20: 164 of 16384 wrong, on 64 held-out starts" in text
+    assert "100 % of cells right at step 40: 0 of 16384 wrong" in text
+    assert "exact:" not in text
+    assert "exact: every cell is right" in report.render(
+        summary(held_out={"exact": True}), "runs/x"
+    )
 
 
 @pytest.mark.parametrize(
     ("verdict", "exact", "said"),
     [
-        ("proved", True, "for ever   proved for every start from step 18 on\n"),
-        ("open", True, "for ever   right on samples; proved for every"),
-        ("open", False, "for ever   proved for every"),
+        ("proved", True, "stability  proved for every start from step 18 on\n"),
+        ("open", True, "stability  right on samples; proved for every"),
+        ("open", False, "stability  proved for every"),
     ],
 )
 def test_what_is_proved(verdict: str, exact: bool, said: str) -> None:
     scores = summary(held_out={"exact": exact})["scores"]
     scores["assurance"] = {"verdict": verdict, "text": "proved for every start from step 18 on"}
     assert said in report.render(summary(scores=scores), "runs/x")
-    assert "for ever" not in report.render(summary(), "runs/x")  # of an earlier version
+    assert "stability" not in report.render(summary(), "runs/x")  # of an earlier version
 
 
 def test_what_polishing_gained() -> None:
@@ -92,5 +95,126 @@ def test_what_polishing_gained() -> None:
 
 def test_how_often_learning_began() -> None:
     text = report.render(summary(attempts={"begun": 3, "result": 1}), "runs/x")
-    assert "\nattempts   3; the circuit is of attempt 1\n" in text
+    assert "\nattempts   3; the circuit comes from attempt 1\n" in text
     assert "attempts" not in report.render(summary(), "runs/x")
+
+
+def test_where_the_run_is() -> None:
+    assert "run        runs/x\n" in report.render(summary(), "runs/x")
+
+
+def next_step(text: str) -> list[str]:
+    """Return what a summary says to do next: a sentence, then commands."""
+    return [line.strip() for line in text.partition("next ")[2].splitlines()]
+
+
+RESUME = "dct train --resume runs/x"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said", "commands"),
+    [
+        (
+            {"epochs_requested": 9999},
+            "Not exact yet: resume this run, or try another seed",
+            [f"{RESUME} --epochs 19998", "dct train runs/x/config.toml --seed 24"],
+        ),
+        (
+            {"experiment": "checkerboard-small"},
+            "Not exact yet: resume this run, or train the full experiment",
+            [f"{RESUME} --epochs 1000", "dct train checkerboard --seed 23"],
+        ),
+        (
+            {"epochs_requested": 50},
+            "Not exact yet: resume this run, or train the full experiment",
+            [f"{RESUME} --epochs 100", "dct train checkerboard --seed 23"],
+        ),
+        (
+            {"experiment": "of-my-own", "epochs_requested": 5},
+            "Not exact yet: resume this run, or try another seed",
+            [f"{RESUME} --epochs 10", "dct train runs/x/config.toml --seed 24"],
+        ),
+        (
+            {"epochs_requested": 50, "start": {"seed": 1}},
+            "Not exact yet: resume this run, or train the full experiment",
+            [f"{RESUME} --epochs 100", "dct train checkerboard --seed 23 --from runs/x/start.npz"],
+        ),
+        (
+            {"experiment": "checkerboard-small", "start": {"seed": 1}},
+            "Not exact yet: resume this run, or try another seed",
+            [
+                f"{RESUME} --epochs 1000",
+                "dct train runs/x/config.toml --seed 24 --from runs/x/start.npz",
+            ],
+        ),
+        (
+            {"held_out": {"exact": True}},
+            "Exact: run all tests, or look at the circuit",
+            ["dct eval runs/x", "dct inspect runs/x"],
+        ),
+        ({"interrupted": True}, "Interrupted: resume this run", [RESUME]),
+    ],
+)
+def test_the_next_step(changes: dict[str, Any], said: str, commands: list[str]) -> None:
+    assert next_step(report.render(summary(**changes), "runs/x")) == [said, *commands]
+
+
+def test_quiet_leaves_out_the_times() -> None:
+    text = report.render(summary(), "runs/x", quiet=True)
+    assert "phase" not in text
+    assert "Not exact yet" in text
+
+
+def test_a_run_that_took_no_time_has_a_table() -> None:
+    seconds = {"training": 0.0, "compilation": 0.0, "phases": {"forward": 0.0}}
+    assert "0.0 %" in report.render(summary(seconds=seconds), "runs/x")
+
+
+def test_a_run_of_no_epoch_has_a_table() -> None:
+    assert "all" in report.render(summary(epochs=0), "runs/x")
+
+
+def test_the_check_of_a_life_like_rule() -> None:
+    counts = [
+        {
+            "what": "all 512 boards",
+            "height": 3,
+            "width": 3,
+            "step": 1,
+            "wrong_cells": 0,
+            "cells": 4608,
+        },
+        {
+            "what": "random soup",
+            "height": 128,
+            "width": 128,
+            "step": 300,
+            "wrong_cells": 7,
+            "cells": 4915200,
+        },
+    ]
+    run = summary()
+    run["scores"]["exactness"] = {"counts": counts, "first_wrong_step": 12}
+    text = report.render(run, "runs/x")
+    assert "           all 512 boards of 3×3 cells, step 1: 0 of 4608 wrong\n" in text
+    assert (
+        "random soup of 128×128 cells, step 300: 7 of 4915200 wrong, the first at step 12\n" in text
+    )
+
+
+def test_the_next_commands_can_be_copied() -> None:
+    for directory in ("a run", "it's", "$(x)", "-x;y"):
+        for changes in (
+            {"epochs_requested": 9999},
+            {"held_out": {"exact": True}},
+            {"interrupted": True},
+        ):
+            for command in next_step(report.render(summary(**changes), directory))[1:]:
+                assert directory in " ".join(shlex.split(command))
+
+
+def test_leave_to_run_code_is_part_of_what_to_try_next() -> None:
+    for changes in ({"interrupted": True}, {"held_out": {"exact": True}}):
+        own = next_step(report.render(summary(**changes), "runs/x", True))
+        assert own[1].endswith(" runs/x --allow-code")
+        assert "--allow-code" not in report.render(summary(**changes), "runs/x")

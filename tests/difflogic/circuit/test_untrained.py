@@ -224,5 +224,5 @@ def test_no_kernel_begins_as_a_constant(wiring):
 
 
 def test_a_signal_that_goes_less_than_a_step_is_refused():
-    with pytest.raises(ConfigError, match=r"\[update\] carry: a signal goes one way for 1 step"):
+    with pytest.raises(ConfigError, match=r"\[update\] carry: must be 0, or at least 1"):
         load_config("lizard", ["update.carry=0.5"])

@@ -308,10 +308,10 @@ def test_an_override_gives_a_missing_section(write):
         ("nam=x", 'no key "nam" at the top level: did you mean "name"?'),
         ("training.a.b=5", 'no key "a.b" in [training]: known: seed, epochs'),
         ("training=5", "[training] is a section: name a key, as training.seed"),
-        ("update.gates=[8, 4", "the value is no valid TOML"),
-        ("training.epochs=5\n[update]\nx=1", "the value is no valid TOML"),
-        ("training.epochs=1\nbatch=2", "the value is no valid TOML"),
-        ("name=../outside", "the value is no valid TOML"),
+        ("update.gates=[8, 4", "the value is not valid TOML"),
+        ("training.epochs=5\n[update]\nx=1", "the value is not valid TOML"),
+        ("training.epochs=1\nbatch=2", "the value is not valid TOML"),
+        ("name=../outside", "the value is not valid TOML"),
         ('name="../outside"', "name must be 1 to 64 letters, digits, - and _"),
         ('name=""', "name must be 1 to 64 letters"),
         (f"name={'x' * 65}", "name must be 1 to 64 letters"),
@@ -477,13 +477,13 @@ def test_wrong_files(write, change, says):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("a = \n", "no valid TOML: Invalid value (at line 1, column 5)"),
+        ("a = \n", "not valid TOML: Invalid value (at line 1, column 5)"),
         ("[task]\nkind = 'x'\nkind = 'y'\n", "(at line 3, column"),
-        ("a = " + "9" * 5000, "no valid TOML"),
+        ("a = " + "9" * 5000, "not valid TOML"),
         ("a = " + "[" * 100_000, "nested too deeply"),
         (b"\x7fELF\x02\xff\xfe", "no text in UTF-8 (byte 5)"),
-        (b"PK\x03\x04\x00\x00", "no valid TOML"),
-        (b"\x00" * 100, "no valid TOML"),
+        (b"PK\x03\x04\x00\x00", "not valid TOML"),
+        (b"\x00" * 100, "not valid TOML"),
         (b"#" * (2**20 + 1), "larger than 1048576 bytes"),
         ("", "the section [task] is missing"),
     ],
@@ -500,20 +500,20 @@ def test_a_byte_order_mark_is_harmless(write):
 
 
 def test_an_endless_file_is_refused():
-    assert "no plain file" in error("/dev/zero")
+    assert "not a regular file" in error("/dev/zero")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 def test_a_pipe_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe.toml")
-    assert "no plain file" in error(tmp_path / "pipe.toml")
+    assert "not a regular file" in error(tmp_path / "pipe.toml")
 
 
 def test_deeply_dotted_keys_are_refused_before_they_are_parsed(write):
     path = write(".".join("a" * 100_000) + " = 1")
-    assert error(path) == f"{path}: no valid TOML: a key of more than 8 parts (at line 1)"
+    assert error(path) == f"{path}: not valid TOML: a key of more than 8 parts (at line 1)"
     value = "{" + ".".join("a" * 20_000) + " = 1}"
-    assert "the value is no valid TOML" in error(overrides=[f"update.gates={value}"])
+    assert "the value is not valid TOML" in error(overrides=[f"update.gates={value}"])
 
 
 def test_missing_file(tmp_path):
@@ -532,7 +532,7 @@ def test_directory(tmp_path):
 def test_unknown_name():
     assert error("checkerbord") == (
         'no configuration "checkerbord": did you mean "checkerboard"? '
-        "(a file of your own is named by its path, such as my.toml)"
+        "(for your own file give a path, such as my.toml)"
     )
     assert f"known: {', '.join(shipped_configs())} " in error("zzz")
 
@@ -564,7 +564,7 @@ def test_unreadable_file_by_simulation(write, monkeypatch):
         raise PermissionError(13, "no")
 
     monkeypatch.setattr(loading, "open_plain", refuse)
-    assert error(path) == f"{path}: may not be read: check the file's permissions"
+    assert error(path) == f"{path}: cannot be read: check the file's permissions"
 
 
 def test_boards_of_life_have_no_later_steps():

@@ -49,7 +49,7 @@ class TestEveryStart:
         circuit = automaton.circuit
         spoiled = LogicCircuit(ops, circuit.a, circuit.b, circuit.outputs, circuit.labels)
         found = assure_automaton(automaton.with_circuit(spoiled), task_of("checkerboard"))
-        assert found.text == "refuted: some starts miss the target again and again"
+        assert found.text == "fails: some starts keep missing the target"
         assert not found.proved
 
     def test_an_untrained_model(self) -> None:
@@ -85,7 +85,7 @@ class TestEveryCase:
 
     def test_refuted(self) -> None:
         found = assure_automaton(life(Op.OR), task_of("game-of-life"))
-        assert found.text.startswith("refuted: wrong in ")
+        assert found.text.startswith("fails on ")
         assert found.text.endswith(" of 512 boards")
 
 
@@ -126,7 +126,7 @@ class TestTheOnlyStart:
 
     def test_wrong(self) -> None:
         found = self.run([(Op.FALSE, 3, 3)], [9])
-        assert found.text == "refuted: wrong at step 2; states repeat with period 1"
+        assert found.text == "fails at step 2; states repeat with period 1"
         assert not found.proved
 
     def test_a_run_that_is_too_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,16 +146,14 @@ class TestTheOnlyStart:
         assert found.text == "proved at step 2 and at every later one"
         found = self.run([(Op.A, 3, 3)], [9], "task.hold=true", steps=3)
         assert not found.proved
-        assert found.text == (
-            "refuted: right at step 3, not at every later one; states repeat with period 3"
-        )
+        assert found.text == ("fails after step 3, where it is right; states repeat with period 3")
         assert found.as_dict()["healing"] == []
 
     def test_damage_that_stays(self) -> None:
         found = self.run([], [4], "task.hold=true", "task.heal=[1,2]")
         assert not found.proved
         assert found.text == (
-            "refuted: 5 of 18 damages do not grow back; proved at step 2 and at every later one"
+            "fails: 5 of 18 damages do not heal; proved at step 2 and at every later one"
         )
         one, two = found.as_dict()["healing"]
         assert (one["side"], one["damages"], one["lasting"], one["within"]) == (1, 9, 1, 0)

@@ -55,11 +55,11 @@ def test_options_are_those_of_some_format():
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("json", {"array": (1, 1)}, "--array means nothing to the format json, only to verilog"),
+        ("json", {"array": (1, 1)}, "--array does not apply to the format json, only to verilog"),
         (
             "verilog",
             {"interface": common_interface(examples.life().circuit, (0,))},
-            "--comparable means nothing to the format verilog, only to blif, aiger",
+            "--comparable does not apply to the format verilog, only to blif, aiger",
         ),
     ],
 )

@@ -133,7 +133,7 @@ def test_names_of_files(tmp_path, stem, name):
 def test_the_wrong_format(logicars, own):
     with pytest.raises(CircuitError, match="looks like one of logicars, which dct import turns"):
         importing.read(logicars, "dct")
-    with pytest.raises(CircuitError, match="is no circuit of logicars"):
+    with pytest.raises(CircuitError, match="is not a logicars circuit"):
         importing.read(own, "logicars")
     with pytest.raises(ConfigError, match='no format "logicar": did you mean "logicars"'):
         importing.read(own, "logicar")
@@ -142,11 +142,11 @@ def test_the_wrong_format(logicars, own):
 def test_runs_and_models_are_no_circuits(tmp_path):
     (tmp_path / "m").write_bytes(b"PK\x03\x04")
     for path in (tmp_path, tmp_path / "m"):
-        with pytest.raises(CircuitError, match="which every command takes as it is"):
+        with pytest.raises(CircuitError, match="not circuit JSON"):
             importing.read(path)
 
 
 def test_other_json(tmp_path):
     (tmp_path / "x").write_text(json.dumps({"devices": {}}))
-    with pytest.raises(CircuitError, match="is JSON, but no circuit that dct saved"):
+    with pytest.raises(CircuitError, match="is JSON, but not a circuit saved by dct"):
         importing.read(tmp_path / "x")

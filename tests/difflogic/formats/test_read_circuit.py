@@ -74,14 +74,14 @@ def test_the_ops_names_are_ours():
 
 @pytest.mark.parametrize("data", [None, 3, "dct-circuit", [], [1], {}, {"format": "other"}])
 def test_foreign_json(data):
-    assert "is JSON, but no circuit that dct saved" in problem(data)
+    assert "is JSON, but not a circuit saved by dct" in problem(data)
 
 
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"version": 2}, "is of format version 2, and this program reads up to 1: install a newer"),
-        ({"version": 10**30}, "version a number of more than 20 digits, and this program reads up"),
+        ({"version": 2}, "has format version 2, but this program reads up to 1: install a newer"),
+        ({"version": 10**30}, "version a number of more than 20 digits, but this program reads up"),
         ({"version": 0}, '"version": input should be greater than or equal to 1, not 0'),
         ({"version": True}, '"version": input should be a valid integer, not true'),
         ({"version": 1.0}, '"version": input should be a valid integer, not 1.0'),
@@ -126,7 +126,7 @@ def test_missing_keys(key):
     del data[key]
     message = problem(data)
     if key == "format":
-        assert "no circuit that dct saved" in message
+        assert "not a circuit saved by dct" in message
     else:
         assert message.startswith(f'key "{key}" is missing: ')
 

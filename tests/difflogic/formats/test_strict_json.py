@@ -71,12 +71,12 @@ def test_any_bytes_give_a_value_or_an_error(text):
         ('{"a": 1}\n{"b"', "is no JSON: line 2, column 1: extra data"),
         ('{"a": 1,\n "b" 2}', "is no JSON: line 2, column 6: expecting ':' delimiter"),
         ("{'a': 1}", "is no JSON: line 1, column 2: expecting property name"),
-        ('{"a": NaN}', "holds NaN, which is no number of JSON"),
-        ('{"a": -Infinity}', "holds -Infinity, which is no number of JSON"),
-        ('{"a": 1, "b": {"c": 1, "d": 2, "c": 3}}', 'key "c" is there twice in the object that'),
+        ('{"a": NaN}', "holds NaN, which is not a JSON number"),
+        ('{"a": -Infinity}', "holds -Infinity, which is not a JSON number"),
+        ('{"a": 1, "b": {"c": 1, "d": 2, "c": 3}}', 'key "c" occurs twice in the object that'),
         ('{"a": ' + "1" * 5000 + "}", "holds a number of thousands of digits"),
-        ("[" * 100_000, "is nested too deeply: this is no circuit"),
-        ('{"a":' * 100_000, "is nested too deeply: this is no circuit"),
+        ("[" * 100_000, "is nested too deeply: this is not a circuit"),
+        ('{"a":' * 100_000, "is nested too deeply: this is not a circuit"),
         ("é".encode(), "byte 0 is no ASCII"),
         (b'{"a": "\xff"}', "byte 7 is no ASCII"),
         (b"\xef\xbb\xbf{}", "byte 0 is no ASCII"),
@@ -166,7 +166,7 @@ def test_a_pipe_without_a_writer_is_not_waited_for(tmp_path):
     thread.start()
     thread.join(10)
     assert not thread.is_alive()
-    assert "cannot be read: no plain file: copy what it gives to a file first" in caught[0]
+    assert "cannot be read: not a regular file: copy its output to one first" in caught[0]
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "/dev/tty"])

@@ -188,7 +188,7 @@ def test_long_differences_take_more_bytes():
 
 def test_a_circuit_cannot_have_an_interface_that_it_does_not_fit():
     life = examples.life()
-    with pytest.raises(CircuitError, match="reads NW0, which are no inputs"):
+    with pytest.raises(CircuitError, match="reads NW0, which are not inputs"):
         write_blif(life, Interface(("N0", "NE0", "W0", "C0", "E0", "SW0", "S0", "SE0"), (0,)))
     with pytest.raises(CircuitError, match=r"no channels \[7\]"):
         write_aiger(life, Interface(("N0",), (7,)))

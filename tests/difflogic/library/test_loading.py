@@ -57,7 +57,7 @@ def test_what_was_trained_is_told_apart(model, tmp_path):
     assert loading.load(path).trained
     assert loading.load(path).require_model().config == made.config
     assert not loading.load(tmp_path / "circuit.json").trained
-    with pytest.raises(ConfigError, match=r"circuit.json: is a circuit, and no model"):
+    with pytest.raises(ConfigError, match=r"circuit.json: is a circuit, not a trained model"):
         loading.load(tmp_path / "circuit.json").require_model()
 
 
@@ -93,7 +93,7 @@ def test_a_circuit_of_logicars_is_to_be_imported(tmp_path):
 def test_a_file_of_another_kind(tmp_path):
     (tmp_path / "x").write_text('{"scripts": {}}')
     message = problem(tmp_path / "x")
-    assert message.endswith("is JSON, but no circuit that dct saved")
+    assert message.endswith("is JSON, but not a circuit saved by dct")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
@@ -139,11 +139,11 @@ def test_a_pipe_is_not_waited_for(tmp_path, name):
     thread.start()
     thread.join(20)
     assert not thread.is_alive()
-    assert "no plain file: copy what it gives to a file first" in caught[0]
+    assert "not a regular file: copy its output to one first" in caught[0]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="devices of POSIX")
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "/dev/full"])
 def test_devices(name):
-    with pytest.raises(CircuitError, match="no plain file"):
+    with pytest.raises(CircuitError, match="not a regular file"):
         loading.load(Path(name))

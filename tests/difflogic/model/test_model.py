@@ -211,7 +211,7 @@ def test_missing_file(tmp_path):
 
 
 def test_directory(tmp_path):
-    assert "is a directory: name the model.npz in it" in error(tmp_path)
+    assert "is a directory: name its model.npz" in error(tmp_path)
 
 
 def test_path_that_no_file_can_have(tmp_path):
@@ -222,7 +222,7 @@ def test_path_that_no_file_can_have(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="devices of POSIX")
 def test_endless_file():
-    with pytest.raises(ModelFileError, match="no plain file"):
+    with pytest.raises(ModelFileError, match="not a regular file"):
         Model.load("/dev/zero")
 
 
@@ -233,7 +233,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     reader = threading.Thread(target=lambda: caught.append(error(tmp_path / "pipe")), daemon=True)
     reader.start()
     reader.join(20)
-    assert "no plain file: copy what it gives to a file first" in caught[0]
+    assert "not a regular file: copy its output to one first" in caught[0]
 
 
 def test_larger_than_any_model(tmp_path):
@@ -246,23 +246,23 @@ def test_larger_than_any_model(tmp_path):
 def test_other_files(tmp_path, content):
     path = tmp_path / "model.npz"
     path.write_bytes(content)
-    assert "is no npz archive, or only the beginning of one" in error(path)
+    assert "is not an npz archive, or is cut off" in error(path)
 
 
 def test_other_archives(tmp_path):
     path = tmp_path / "model.npz"
     np.savez(path, weights=np.zeros(3))
-    assert "is an npz archive, but no model that dct saved" in error(path)
+    assert "is an npz archive, but not a model saved by dct" in error(path)
     for header in (b"{}", b"[]", b"not json", b"[" * 100_000, b'{"format": "other"}', b"{"):
         np.savez(path, header=np.frombuffer(header, np.uint8))
-        assert "is an npz archive, but no model that dct saved" in error(path)
+        assert "is an npz archive, but not a model saved by dct" in error(path)
 
 
 @pytest.mark.parametrize(
     ("header", "says"),
     [
-        (np.zeros(3), "holds no text"),
-        (np.zeros((3, 3), np.uint8), "holds no text"),
+        (np.zeros(3), "is not text"),
+        (np.zeros((3, 3), np.uint8), "is not text"),
         (np.array([0xFF, 0xFE], np.uint8), "no text in UTF-8"),
     ],
 )
@@ -275,12 +275,12 @@ def test_headers_that_are_no_text(saved, header, says):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"version": 3}, "is of format version 3, and this program reads 2: use the dct"),
-        ({"version": 1}, "is of format version 1"),
-        ({"version": "2"}, "is of format version '2'"),
-        ({"version": True}, "is of format version True"),
-        ({"version": None}, "is of format version None"),
-        ({"version": "9" * 10**5}, "9999…, and this program reads 2"),
+        ({"version": 3}, "has format version 3, but this program reads 2: use the dct"),
+        ({"version": 1}, "has format version 1"),
+        ({"version": "2"}, "has format version '2'"),
+        ({"version": True}, "has format version True"),
+        ({"version": None}, "has format version None"),
+        ({"version": "9" * 10**5}, "9999…, but this program reads 2"),
         ({"config": None}, "holds no configuration"),
         ({"config": CONFIG.to_dict() | {"name": 3}}, "name must be 1 to 64 letters"),
         ({"config": TINY.to_dict()}, "bytes where at most 2176 are expected"),
@@ -423,14 +423,14 @@ def test_an_entry_twice(saved):
     path, _ = saved
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("logits", b"")
-    assert 'entry "logits" is missing or there more than once' in error(path)
+    assert 'entry "logits" is missing or not unique' in error(path)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_ways_of_packing_that_cannot_be_bounded(saved, method):
     path, arrays = saved
     zip_with(path, arrays, "logits", bytes(100), compress_type=method)
-    assert "packed in an unusual way" in error(path)
+    assert "uses an unsupported compression" in error(path)
 
 
 def test_a_configuration_of_a_huge_circuit_is_refused_at_once(saved):
@@ -446,7 +446,7 @@ def test_truncated_files(saved, share):
     path, _ = saved
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    assert "is no npz archive, or only the beginning of one" in error(path)
+    assert "is not an npz archive, or is cut off" in error(path)
 
 
 @pytest.fixture(scope="module")

@@ -200,7 +200,7 @@ def test_only_plain_files_are_opened_in_a_directory(tmp_path, kind):
 def test_a_file_of_two_names_is_not_written_to(tmp_path):
     (tmp_path / "target").write_text("somebody's file")
     os.link(tmp_path / "target", tmp_path / "file")
-    with pytest.raises(OSError, match="no plain file of its own") as caught:
+    with pytest.raises(OSError, match="not a regular file of its own") as caught:
         files.write_inside(tmp_path / "file", "1")
     told = str(files.refused(tmp_path / "file", "locked", caught.value))
     assert told.endswith("or has another name elsewhere: remove it")

@@ -193,7 +193,7 @@ def test_a_pipe_is_no_task(tmp_path):
     path = write(tmp_path)
     (tmp_path / "shift.py").unlink()
     os.mkfifo(tmp_path / "shift.py")
-    assert "no plain file" in error(path, allow_code=True)
+    assert "not a regular file" in error(path, allow_code=True)
 
 
 def test_an_error_while_training_is_the_tasks_own(tmp_path):

@@ -1,4 +1,4 @@
-"""What a pattern's target may be, where it is looked for, and the grid that follows from it."""
+"""What a pattern's target may be, where it is looked for, but the grid has that follows from it."""
 
 import os
 
@@ -165,12 +165,12 @@ def test_a_huge_file_is_not_read(here):
 
 
 def test_what_is_no_file(here):
-    assert "is no file that holds a picture" in error("task.target=..")
-    assert "is no file that holds a picture" in error("task.target=/dev/zero")
+    assert "is not a picture file" in error("task.target=..")
+    assert "is not a picture file" in error("task.target=/dev/zero")
     assert "cannot be read" in error("task.target=" + "x" * 300)
     if hasattr(os, "mkfifo"):
         os.mkfifo("pipe")
-        assert "is no file that holds a picture" in error("task.target=pipe")
+        assert "is not a picture file" in error("task.target=pipe")
 
 
 def test_a_missing_file(here):

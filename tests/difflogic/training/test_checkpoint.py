@@ -150,13 +150,13 @@ def change_header(path, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "dct-model"}, "is no checkpoint that dct wrote"),
+        ({"format": "dct-model"}, "is not a checkpoint of dct"),
         ({"sha256": "0" * 64}, "its checksum is wrong"),
-        ({"state": ["epoch"]}, "holds another state than this program's trainer has"),
-        ({"epoch": 6}, "holds epoch 6: it has been renamed"),
-        ({"epoch": "7"}, "is no checkpoint that dct wrote"),
-        ({"config": None}, "is no checkpoint that dct wrote"),
-        ({"resumed": None}, "is no checkpoint that dct wrote"),
+        ({"state": ["epoch"]}, "holds the state of a different trainer"),
+        ({"epoch": 6}, "holds epoch 6: it was renamed"),
+        ({"epoch": "7"}, "is not a checkpoint of dct"),
+        ({"config": None}, "is not a checkpoint of dct"),
+        ({"resumed": None}, "is not a checkpoint of dct"),
     ],
 )
 def test_foreign_headers(written, changes, message):

@@ -31,7 +31,7 @@ STORED = load_config("checkerboard-small")
 def test_what_makes_it_another_run(override, difference):
     asked = load_config("checkerboard-small", [override])
     assert differing(STORED, asked) == [difference]
-    with pytest.raises(RunDirectoryError, match="runs/x: holds a run with other settings"):
+    with pytest.raises(RunDirectoryError, match="runs/x: is a run with other settings"):
         refuse_changes("runs/x", STORED, asked)
 
 

@@ -44,7 +44,7 @@ def test_another_process_is_named(tmp_path, holder):
     with pytest.raises(RunDirectoryError) as caught, RunLock(tmp_path):
         pass
     assert str(caught.value) == (
-        f"{tmp_path}: in use by process {holder.pid}: wait until it has ended, or stop it"
+        f"{tmp_path}: in use by process {holder.pid}: wait until it ends, or stop it"
     )
 
 

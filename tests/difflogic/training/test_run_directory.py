@@ -53,7 +53,7 @@ def test_a_requested_directory_is_used_as_it_is(tmp_path, exists):
 
 def test_a_directory_that_holds_something_is_refused(tmp_path):
     (tmp_path / ".hidden").write_text("")
-    with pytest.raises(RunDirectoryError, match="is not empty, and a run is never overwritten"):
+    with pytest.raises(RunDirectoryError, match="is not empty, and runs are never overwritten"):
         RunDirectory.create(requested=tmp_path)
     assert os.listdir(tmp_path) == [".hidden"]
 
@@ -66,7 +66,9 @@ def test_files_where_directories_should_be(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(RunDirectoryError, match="is a link that leads nowhere, not a directory"):
         RunDirectory.create(requested=tmp_path / "link")
-    with pytest.raises(RunDirectoryError, match="is a file, where the directory of all runs"):
+    with pytest.raises(
+        RunDirectoryError, match="is a file, but should be the directory of all runs"
+    ):
         RunDirectory.create(file, "x")
     with pytest.raises(RunDirectoryError, match="a part of the path is a file"):
         RunDirectory.create(requested=file / "below")
@@ -207,7 +209,7 @@ class TestLast:
         (tmp_path / "odd").mkdir()
         os.mkfifo(tmp_path / "odd" / "config.toml")
         assert find_run("last", tmp_path) == run
-        with pytest.raises(RunDirectoryError, match=r"its config\.toml is no plain file"):
+        with pytest.raises(RunDirectoryError, match=r"its config\.toml is not a regular file"):
             find_run(str(tmp_path / "odd"))
 
     def test_what_may_not_be_looked_into(self, tmp_path, monkeypatch):

@@ -159,7 +159,7 @@ def test_other_settings_are_refused_by_their_keys(half):
 
 def test_a_directory_of_something_else_is_refused(tmp_path):
     (tmp_path / "thesis.txt").write_text("all my work")
-    with pytest.raises(RunDirectoryError, match=r"not empty, and holds no run"):
+    with pytest.raises(RunDirectoryError, match=r"not empty and contains no run"):
         execute(config(), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -402,5 +402,5 @@ def test_a_directory_that_is_gone_has_no_good_checkpoint(tmp_path):
         if result.epoch == 3:
             shutil.rmtree(path)
 
-    with pytest.raises(TrainingError, match="its checkpoints are gone, too"):
+    with pytest.raises(TrainingError, match="its checkpoints are gone as well"):
         execute(config("checkpoint.every_epochs=2"), path, on_step=remove)

@@ -212,7 +212,7 @@ def test_a_configuration_that_names_a_model_has_to_be_given_it(source, started, 
     ("spoil", "message"),
     [
         (lambda path: path.unlink(), "no such file"),
-        (lambda path: path.write_bytes(b"PK\3\4"), "no npz archive"),
+        (lambda path: path.write_bytes(b"PK\3\4"), "not an npz archive"),
         (lambda path: random_model(config(), 3).save(path), "is not the model that the run"),
     ],
 )

@@ -54,7 +54,7 @@ def test_one_that_tells_of_polishing_is_read(summary):
 )
 def test_one_that_tells_wrongly_of_polishing_is_refused(summary, polished):
     text = summary_file.render(summary | {"polished": polished}, {})
-    with pytest.raises(ValueError, match='"polished" is of a wrong type'):
+    with pytest.raises(ValueError, match='"polished" has a wrong type'):
         summary_file.parse(text.encode())
 
 
@@ -65,7 +65,7 @@ def test_one_that_tells_wrongly_of_attempts_is_refused(summary, attempts):
     told = {"begun": 2, "result": 1}
     assert summary_file.parse(summary_file.render(summary | {"attempts": told}, {}).encode())
     text = summary_file.render(summary | {"attempts": attempts}, {})
-    with pytest.raises(ValueError, match=r'"attempts\.\w+" is missing or of a wrong type'):
+    with pytest.raises(ValueError, match=r'"attempts\.\w+" is missing or has a wrong type'):
         summary_file.parse(text.encode())
 
 

@@ -68,7 +68,7 @@ def test_ways_batches_and_grids():
     assert ways.equal
     assert ways.rows[-1].plan is None
     assert ways.rows[-1].workers == 1
-    batches = compare(CONFIG, batches=(1, 3), repeat=1)
+    batches = compare("checkerboard-small", [*TINY], grid=["training.batch=1,3"], repeat=1)
     one, three = batches.rows
     one.steps[:], three.steps[:] = [1.0], [2.0]
     assert three.speedup(one) == 1.5
@@ -85,13 +85,13 @@ def test_ways_batches_and_grids():
     ("asked", "message"),
     [
         ({}, "compare one thing"),
-        ({"workers": (1,), "batches": (2,)}, "compare one thing"),
+        ({"workers": (1,), "ways": ("cells",)}, "compare one thing"),
         ({"workers": (0, 1)}, "from 1 to 1024"),
         ({"workers": (1, 1)}, "twice"),
         ({"ways": ("cell",)}, 'no way "cell": did you mean "cells"'),
         ({"workers": (1, 2), "repeat": 0}, "at least once"),
-        ({"workers": tuple(range(1, 100))}, "99 rows are more than 64"),
-        ({"grid": ("a.b=1",)}, "by its name"),
+        ({"workers": tuple(range(1, 100))}, "99 settings are too many: compare at most 64"),
+        ({"grid": ("a.b=1",)}, "name or file"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(asked, message):

@@ -148,7 +148,7 @@ def test_workers_import_nothing_from_the_working_directory(tmp_path, backend):
         "sweep",
         "checkerboard-small",
         "--seeds=0-2",
-        "--jobs=2",
+        "--workers=2",
         f"--backend={backend}",
         f"--dir={tmp_path / 'sweep'}",
         *(f"--set={override}" for override in TINY),

@@ -34,10 +34,10 @@ def test_values_are_split_outside_of_brackets_and_quotes(option, key, values):
         (["=1,2"], "section.key=value"),
         (["training.batch="], "missing"),
         (["training.batch=1,,2"], "missing"),
-        (["training.batch=1,2,1"], "1 is there twice"),
+        (["training.batch=1,2,1"], "1 is listed twice"),
         (["training.seed=1,2"], "--seeds"),
         ([" training . seed =1,2"], "--seeds"),
-        (["training.batch=1", "training.batch=2"], "has an axis already"),
+        (["training.batch=1", "training.batch=2"], "is given twice"),
         ([f"a.k{i}={','.join(map(str, range(10)))}" for i in range(5)], "too many"),
     ],
 )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
+from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.rendering import GAP, render
-from difflogic.library.simulating import Rectangle
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.simulator import Conditions, Simulator
+from difflogic.simulation.simulator import Simulator
 from difflogic.system.errors import ConfigError
 from difflogic.view.rendering.panels import INK, PAPER
 from difflogic.view.rendering.writing import LABEL
@@ -80,7 +82,7 @@ def test_three_channels_are_red_green_and_blue(tmp_path):
 
 
 def test_two_channels_have_four_colours(tmp_path):
-    render(FIVE, tmp_path / "a.apng", scale=1, steps=3)
+    render(FIVE, tmp_path / "a.apng", Conditions(steps=3), scale=1)
     pixels, _ = frames(tmp_path / "a.apng")
     values = np.array([1, 0, 0, 0, 2]) @ states(FIVE, 3)[:, [1, 0, 2, 3, 4]].reshape(4, 5, -1)
     seen = {}
@@ -91,7 +93,7 @@ def test_two_channels_have_four_colours(tmp_path):
 
 
 def test_a_sheet_shows_each_channel(tmp_path):
-    render(FIVE, tmp_path / "a.apng", scale=2, steps=2, sheet=True)
+    render(FIVE, tmp_path / "a.apng", Conditions(steps=2), scale=2, sheet=True)
     pixels, _ = frames(tmp_path / "a.apng")
     assert pixels.shape[1:3] == (2 * (2 * 5 - 1), 2 * (3 * 5 - 1))
     for step, state in enumerate(states(FIVE, 2)):
@@ -102,7 +104,7 @@ def test_a_sheet_shows_each_channel(tmp_path):
 
 
 def test_chosen_channels_have_their_numbers(tmp_path):
-    render(FIVE, tmp_path / "a.apng", scale=1, steps=1, channels=[7])
+    render(FIVE, tmp_path / "a.apng", Conditions(steps=1), scale=1, channels=[7])
     np.testing.assert_array_equal(
         frames(tmp_path / "a.apng")[0], two_colors(states(FIVE, 1)[:, 3], 1)
     )
@@ -110,7 +112,8 @@ def test_chosen_channels_have_their_numbers(tmp_path):
 
 def test_a_larger_grid_stands_beside_and_is_damaged_alike(tmp_path):
     path = tmp_path / "a.apng"
-    render(LIFE, path, larger=True, scale=4, steps=3, damage=[Rectangle((2,), 1, 2, 3, 4)])
+    conditions = Conditions(steps=3, damage=[Rectangle((2,), 1, 2, 3, 4)])
+    render(LIFE, path, conditions, larger=True, scale=4)
     pixels, _ = frames(path)
     assert pixels.shape[1:3] == (24, 32 + GAP + 32)
     for side, scale, left in ((1, 4, 0), (4, 1, 32 + GAP)):
@@ -138,34 +141,36 @@ def test_a_strip_has_labels_below(tmp_path):
 
 
 def test_a_strip_shows_six_steps_by_itself(tmp_path):
-    assert render(LIFE, tmp_path / "a.png", steps=50).steps == (0, 10, 20, 30, 40, 50)
-    assert render(LIFE, tmp_path / "b.png", steps=2).steps == (0, 1, 2)
+    assert render(LIFE, tmp_path / "a.png", Conditions(steps=50)).steps == (0, 10, 20, 30, 40, 50)
+    assert render(LIFE, tmp_path / "b.png", Conditions(steps=2)).steps == (0, 1, 2)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"file": "a.mp4"}, "ends in .gif"),
+        ({"file": "a.mp4"}, "must end in .gif"),
         ({"channels": [5]}, "no channel 5"),
-        ({"every": 0}, "--every 1"),
+        ({"every": 0}, "--every must be at least 1"),
         ({"size": (0, 4)}, "0×4 cells"),
         ({"scale": 0}, "cells of 0 pixels"),
         ({"frames_per_second": 1000}, "1000 frames per second"),
         ({"damage": [Rectangle((1,), 0, 0, 9, 9)]}, "not within"),
-        ({"damage": [Rectangle((11,), 0, 0, 1, 1)]}, "not after one of the steps"),
+        ({"damage": [Rectangle((11,), 0, 0, 1, 1)]}, "from 1 to 9"),
         ({"steps": 20_000}, "raise --every"),
         ({"steps": 5000, "size": (512, 512), "scale": 4}, "too many"),
     ],
 )
 def test_what_is_refused(tmp_path, options, said):
     file = tmp_path / options.pop("file", "a.gif")
+    names = {field.name for field in fields(Conditions)} & set(options)
+    conditions = {name: options.pop(name) for name in names}
     with pytest.raises(ConfigError, match=said):
-        render(LIFE, file, **options)
+        render(LIFE, file, Conditions(**conditions), **options)
     assert not file.exists()
 
 
 def test_many_channels_need_a_sheet(tmp_path):
     five = automaton(FIVE.circuit)
-    with pytest.raises(ConfigError, match="colours show up to 3"):
+    with pytest.raises(ConfigError, match="colours can show at most 3"):
         render(five, tmp_path / "a.gif")
     render(five, tmp_path / "a.gif", channels=[0, 9])

@@ -1,4 +1,4 @@
-"""`dct list`."""
+"""`dct config list`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Dct = Callable[..., Any]
 
 
 def test_the_table_has_every_experiment_and_picture(dct: Dct) -> None:
-    result = dct("list")
+    result = dct("config", "list")
 
     assert result.exit_code == 0
     assert result.stderr == ""
@@ -37,7 +37,7 @@ def test_the_table_has_every_experiment_and_picture(dct: Dct) -> None:
 
 
 def test_json(dct: Dct) -> None:
-    result = dct("list", "--json")
+    result = dct("config", "list", "--json")
 
     assert result.exit_code == 0
     assert result.stderr == ""

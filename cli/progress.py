@@ -1,4 +1,4 @@
-"""Long work of the library's at the terminal: counted on stderr, stopped by Ctrl-C."""
+"""Progress of long library calls on the terminal: counted on stderr, cancelled by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from cli.terminal.counter import Counter
 from cli.terminal.warming import announce_search
 
 if TYPE_CHECKING:
-    from difflogic.library.watching import Progress, Watch
+    from difflogic.library.progress import Progress, ProgressCallback
+    from difflogic.system.errors import ProofError
 
 
 @contextmanager
-def watched(at_once: bool = False) -> Iterator[Watch]:
-    """Return what is to be called with progress: it counts each part, and may raise to stop.
+def show_progress(stop_at_once: bool = False) -> Iterator[ProgressCallback]:
+    """Yield a progress callback that shows each part's count, and raises to cancel.
 
-    With `at_once` Ctrl-C does not wait for the next call, where there is none for long. Exits 1,
-    with the reason, where a simplified circuit is not proved.
+    With `stop_at_once` Ctrl-C does not wait for the next call, for work that calls rarely. Exits 1,
+    with the reason, if a simplified circuit cannot be proved equal.
     """
     from difflogic.library.simplifying import SIMPLIFYING
     from difflogic.system.errors import ProofError
 
     part = ""
     counter: Counter | None = None
-    with nullcontext() if at_once else Interruption("this part"), ExitStack() as counters:
+    with nullcontext() if stop_at_once else Interruption("this part"), ExitStack() as counters:
 
         def show(progress: Progress) -> None:
             nonlocal part, counter
@@ -51,9 +52,9 @@ def watched(at_once: bool = False) -> Iterator[Watch]:
             raise typer.Exit(FAILURE) from None
 
 
-def _explain(error: Exception) -> None:
+def _explain(error: ProofError) -> None:
     from cli import proving
 
-    for line in proving.lines(error.proof):  # type: ignore[attr-defined]
+    for line in proving.lines(error.proof):  # type: ignore[arg-type]
         note(line)
-    note(f"stopped: {error}; --unsimplified goes without it")
+    note(f"stopped: {error}; use --unsimplified to run the circuit as it is")
