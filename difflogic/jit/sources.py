@@ -9,7 +9,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 
-ROOMS = ("jit", "engine/kernels", "logic/sharing/kernels", "logic/simplification/kernels")
+ROOMS = ("jit", "engine/kernels", "logic/simplification/kernels")
 """Packages whose sources end up in kernels; they import nothing of dct but each other."""
 
 

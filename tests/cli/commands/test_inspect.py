@@ -19,13 +19,11 @@ from cli.terminal import inspection
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
-from difflogic.jit import JIT
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.inspection.decision import Clauses
-from difflogic.logic.proof import equivalence
 from difflogic.model import Model
-from tests.difflogic.logic.circuits import automaton, circuit_of
+from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import from_function, life_like, random_circuit
 
 Dct = Callable[..., Any]
@@ -159,41 +157,6 @@ class TestText:
         path = save(automaton(life_like("3", "23"), height=513, width=512), tmp_path / "huge.json")
         text = dct("inspect", path, "--unsimplified", "--periods", "1").stdout
         assert text.endswith("run from its start: not decided (a grid of more than 262144 cells)\n")
-
-
-@pytest.mark.skipif(not JIT, reason="takes minutes")
-class TestShared:
-    @pytest.fixture
-    def twice(self, tmp_path: Path) -> str:
-        """(NW ⊕ N) ∧ (C ⊕ E): the same gate at two cells."""
-        gates = [(Op.XOR, 0, 1), (Op.XOR, 4, 5), (Op.AND, 9, 10)]
-        return save(automaton(circuit_of(gates, [11])), tmp_path / "twice.json")
-
-    def test_what_neighbours_compute_alike(self, dct: Dct, twice: str) -> None:
-        result = dct("inspect", twice, "--shared")
-        assert result.exit_code == 0
-        assert result.stdout.splitlines() == [
-            "operations per cell: 2 where neighbouring cells share, 3 alone",
-            "  p1 = c0 ⊕ c0[E]",
-            "  p2 = p1 ∧ p1[SE]",
-            "  n0' = p2[NW]",
-            "compared with the circuit, unfolded at one cell: equal",
-        ]
-
-    def test_json(self, dct: Dct, twice: str) -> None:
-        found = dct("inspect", twice, "--shared", "--json", "--ascii").json
-        assert found["operations"] == 2
-        assert found["gates"] == 3
-        assert found["proved"] is True
-        assert found["planes"][1] == "p2 = p1 & p1[SE]"
-
-    def test_a_proof_that_is_out_of_time(
-        self, dct: Dct, twice: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(equivalence.Deadline, "passed", property(lambda self: True))
-        result = dct("inspect", twice, "--shared", "--time-limit", "5")
-        assert result.exit_code == 1
-        assert "unfolded at one cell: unknown" in result.stdout
 
 
 class TestJson:
