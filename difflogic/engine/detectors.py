@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.evaluate import Bits
 from difflogic.engine.hard import Words
 from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
-from difflogic.gates import READS, bitwise
+from difflogic.gates import READS
 from difflogic.netlist import Netlist
 
 POINTS = 6
@@ -148,7 +149,7 @@ class Detectors:
         before = int(self._ops[param])
 
         def detecting(*inputs: int) -> int:
-            value = bitwise(before, *inputs) & 1
+            value: int = Bits(1).gate(before, *inputs)
             return value & ~inputs[side] if falls else value | inputs[side]
 
         ops[param] = op_of(detecting)

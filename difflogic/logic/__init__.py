@@ -11,6 +11,6 @@ of it for one purpose, each made once and in one place:
 - `proof.cones`: a `Cone`, what one next state depends on, for proofs channel by channel.
 - `simulation.schedule`: the order in which gates are computed; `formats` writes files.
 
-The soft circuit that is trained is a `Netlist` (difflogic/netlist.py). What an op does to words of
-bits, to literals and in a file's text is spelled out once, in `gates.bitwise`.
+The soft circuit that is trained is a `Netlist` (difflogic/netlist.py). Both are evaluated by one
+function, over bits, sets, reals, literals and text: `circuit.evaluate`.
 """

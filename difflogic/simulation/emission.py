@@ -15,12 +15,12 @@ Exported functions, where arguments are addresses and numbers of 64 bits:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
 
-from difflogic.gates import READS, Op, bitwise
+from difflogic.circuit.evaluate import Logic
+from difflogic.gates import READS, Op
 from difflogic.simulation.bit_grid import LINE, WORD
 from difflogic.simulation.builder import I64 as _I64
 from difflogic.simulation.builder import Builder
@@ -216,29 +216,29 @@ class _Cells:
         return b.move_in(self._words_at(row, channel, 0), word, shift)
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A vector of words with the operators that ops are spelled in."""
+class _Vectors(Logic[Any]):
+    """Vectors of words: each op is emitted as instructions."""
 
-    build: Any
-    value: Any
+    def __init__(self, b: Builder) -> None:
+        self._b = b
 
-    def __and__(self, other: _Word) -> _Word:
-        return _Word(self.build, self.build.and_(self.value, other.value))
+    def constant(self, bit: int) -> Any:
+        return self._b.constant(2**64 - 1 if bit else 0)
 
-    def __or__(self, other: _Word) -> _Word:
-        return _Word(self.build, self.build.or_(self.value, other.value))
+    def not_(self, x: Any) -> Any:
+        return self._b.ir.not_(x)
 
-    def __xor__(self, other: _Word) -> _Word:
-        return _Word(self.build, self.build.xor(self.value, other.value))
+    def and_(self, x: Any, y: Any) -> Any:
+        return self._b.ir.and_(x, y)
 
-    def __invert__(self) -> _Word:
-        return _Word(self.build, self.build.not_(self.value))
+    def xor_(self, x: Any, y: Any) -> Any:
+        return self._b.ir.xor(x, y)
+
+    def or_(self, x: Any, y: Any) -> Any:
+        return self._b.ir.or_(x, y)
 
 
 def _gate(b: Builder, op: Op, x: int, y: int, value: Callable[[int], Any]) -> Any:
     """Emit one of the 16 ops; asks only for the values that the op reads."""
-    if op in (Op.FALSE, Op.TRUE):
-        return b.constant(2**64 - 1 if op is Op.TRUE else 0)
     wires = (value(wire) if read else None for wire, read in zip((x, y), READS[op], strict=True))
-    return bitwise(op, *(_Word(b.ir, wire) for wire in wires)).value
+    return _Vectors(b).gate(op, *wires)

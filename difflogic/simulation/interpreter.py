@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.gates import Op, bitwise
+from difflogic.circuit.evaluate import Bits
 from difflogic.grid import OFFSETS
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry
@@ -68,16 +68,10 @@ class Interpreter:
         values = {row: _input(source, band, row, self._channels) for row in self._schedule.inputs}
         shape = (band.stop - band.start, source.geometry.words)
         new = np.empty((shape[0], self._channels, shape[1]), np.uint64)
+        bits = Bits(np.full(shape, 2**WORD - 1, np.uint64))
         for number, step in enumerate(self._schedule.instructions):
-            if step.op in (Op.FALSE, Op.TRUE):
-                value = np.full(shape, 0 if step.op is Op.FALSE else 2**WORD - 1, np.uint64)
-            else:
-                # An operand that the op ignores may be no value any more; the other stands in.
-                first, last = step.reads[0], step.reads[-1]
-                a = values[step.a if step.a in step.reads else last]
-                b = values[step.b if step.b in step.reads else first]
-                value = bitwise(step.op, a, b)
-            values[step.out] = value
+            # An operand that the op ignores may be no value any more.
+            values[step.out] = bits.gate(step.op, values.get(step.a), values.get(step.b))
             for row in self._last_use.get(number, ()):
                 del values[row]
         for channel, row in enumerate(self._schedule.outputs):

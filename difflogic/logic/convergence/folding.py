@@ -68,5 +68,5 @@ def folded_gates(
         elif op == B:
             literals[row] = literals[b]
         else:
-            literals[row] = xag.apply(op, literals.get(a, FALSE), literals.get(b, FALSE))
+            literals[row] = xag.gate(op, literals.get(a, FALSE), literals.get(b, FALSE))
     return to_circuit(xag, [literals[row] for row in outputs], labels, channels)

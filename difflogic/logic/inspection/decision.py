@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.gates import Op
+from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.logic.cases import MOST_INPUTS, words, words_of
-from difflogic.logic.deadline import GATES_AT_ONCE, NEVER, Deadline
+from difflogic.logic.deadline import NEVER, Deadline
 from difflogic.logic.satisfiability import Formula
 from difflogic.logic.xag import Kind, Xag
 
@@ -107,28 +107,19 @@ def _random_inputs(xag: Xag) -> npt.NDArray[np.uint64]:
     return np.concatenate([few, half, most], axis=1)
 
 
-Rows = dict[int, npt.NDArray[np.uint64]]
-"""The words of each node, every bit a case of its own."""
+Words = npt.NDArray[np.uint64]
 
 
-def _evaluate(
-    xag: Xag, nodes: Sequence[int], inputs: npt.NDArray[np.uint64], deadline: Deadline
-) -> Rows:
-    """Return the words of `nodes`, a cone, for `inputs` (inputs, words)."""
-    rows = {0: np.zeros(inputs.shape[1], np.uint64)}
-    for count, node in enumerate(nodes):
-        if not (count + 1) % GATES_AT_ONCE:
-            deadline.check()
-        if node <= xag.inputs:
-            rows[node] = inputs[node - 1]
-            continue
-        gate = node - xag.first_gate
-        x, y = _value(rows, xag.x[gate]), _value(rows, xag.y[gate])
-        rows[node] = x & y if xag.kind[gate] is Kind.AND else x ^ y
-    return rows
+def _evaluate(xag: Xag, nodes: Sequence[int], inputs: Words, deadline: Deadline) -> list[Words]:
+    """Return the words of all nodes, of which those of `nodes`, a cone, mean something.
+
+    `inputs` has the shape (inputs, words); every bit is a case of its own.
+    """
+    zeros = np.zeros(inputs.shape[1], np.uint64)
+    return evaluate(xag, [zeros, *inputs], Bits(~zeros), nodes, deadline.check)
 
 
-def _value(rows: Rows, literal: int) -> npt.NDArray[np.uint64]:
+def _value(rows: Sequence[Words], literal: int) -> Words:
     return ~rows[literal >> 1] if literal & 1 else rows[literal >> 1]
 
 
@@ -152,12 +143,12 @@ class Clauses:
 
     def __init__(self, xag: Xag, nodes: Sequence[int], deadline: Deadline = NEVER) -> None:
         """Raises TimeoutError if `deadline` passes before all nodes are there."""
-        self._formula = Formula()
-        self._literals: dict[int, int] = {}
-        for count, node in enumerate(nodes):
-            if not (count + 1) % GATES_AT_ONCE:
-                deadline.check()
-            self._literals[node] = self._add(xag, node)
+        self._formula = formula = Formula()
+        known = [formula.constant(0)] * xag.first_gate
+        for node in nodes:
+            if node < xag.first_gate:
+                known[node] = formula.variable()
+        self._literals = evaluate(xag, known, formula, nodes, deadline.check)
 
     def __enter__(self) -> Clauses:
         self._formula.__enter__()
@@ -165,13 +156,6 @@ class Clauses:
 
     def __exit__(self, *raised: Any) -> None:
         self._formula.__exit__(*raised)
-
-    def _add(self, xag: Xag, node: int) -> int:
-        gate = node - xag.first_gate
-        if gate < 0:
-            return self._formula.variable()
-        x, y = self._of(xag.x[gate]), self._of(xag.y[gate])
-        return self._formula.gate(Op.XOR if xag.kind[gate] is Kind.XOR else Op.AND, x, y)
 
     def _of(self, literal: int) -> int:
         """Return the formula's literal of one of the Xag, which is no constant."""

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.gates import Op
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.cases import words, words_of
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.inverters import melted
-from difflogic.logic.simplification.kernels.nets import clean, invert_a, invert_b
+from difflogic.logic.simplification.kernels.nets import clean
 from difflogic.logic.simplification.kernels.structures import VIRTUAL, Net, Work
-from difflogic.logic.xag import Kind, Xag
+from difflogic.logic.xag import Xag
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
@@ -46,13 +45,8 @@ def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> Net:
 def from_xag(xag: Xag, outputs: Sequence[int]) -> Net:
     """Return a Xag as a net."""
     net = new_net(xag.inputs, len(outputs), len(xag.kind))
-    for node, (kind, x, y) in enumerate(
-        zip(xag.kind, xag.x, xag.y, strict=True), start=xag.first_gate
-    ):
-        op = int(Op.AND if kind is Kind.AND else Op.XOR)
-        op = invert_a(op) if x & 1 else op
-        net.op[node] = invert_b(op) if y & 1 else op
-        net.a[node], net.b[node] = x >> 1, y >> 1
+    for array, gates_of in zip((net.op, net.a, net.b), xag.lists, strict=True):
+        array[xag.first_gate :] = gates_of
     net.size[0] = xag.nodes
     net.outputs[:] = outputs
     return cleaned(net)

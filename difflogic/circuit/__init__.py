@@ -1,0 +1,1 @@
+"""Circuits, and the one function that evaluates them."""
