@@ -11,7 +11,7 @@ Source: mockturtle's `simulate<T>` (Soeken et al. 2018, "The EPFL logic synthesi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy.typing as npt
@@ -45,22 +45,27 @@ def evaluate(
     algebra: Algebra[Value],
     rows: Iterable[int] | None = None,
     pause: Callable[[], object] = lambda: None,
+    spent: Mapping[int, Sequence[int]] | None = None,
 ) -> list[Value]:
     """Return the value of each row: those that are given, `inputs`, then each gate's.
 
     `rows` may name those that are wanted, ascending and with all that they read: other gates then
     have the value of the first input, which also stands for whatever a gate ignores. `pause` is
-    called again and again.
+    called again and again. To save memory `spent` may name, for some rows, those that nothing
+    reads any more once they are known: these get the first input's value as well.
     """
     values, (kinds, a, b) = list(inputs), graph.lists
-    first, size = len(values), len(values) + len(kinds)
-    values += [values[0]] * (size - first + 1)
+    anything, first, size = values[0], len(values), len(values) + len(kinds)
+    values += [anything] * (size - first + 1)
     for count, row in enumerate(range(first, size) if rows is None else rows, 1):
         if not count % GATES_AT_ONCE:
             pause()
         if row >= first:
             gate = row - first
             values[row] = algebra.gate(kinds[gate], values[a[gate]], values[b[gate]])
+        if spent is not None:
+            for other in spent.get(row, ()):
+                values[other] = anything
     return values[:size]
 
 

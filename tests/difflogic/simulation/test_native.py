@@ -84,16 +84,19 @@ def test_another_circuits_entry_is_not_taken(directory):
 
 
 def test_names_depend_on_every_module_that_makes_code():
-    """Those of this package that building code imports, from one to the next."""
+    """Those of this package, and of `circuit`, that building code imports, one after the other."""
     folder = Path(native.__file__).parent
     found, waiting = {"native.py"}, ["emission.py"]
     while waiting:
         name = waiting.pop()
         found.add(name)
         imported = re.findall(
-            r"^from difflogic\.simulation\.(\w+) import", (folder / name).read_text(), re.MULTILINE
+            r"^from difflogic\.(simulation|circuit)\.(\w+) import",
+            (folder / name).read_text(),
+            re.MULTILINE,
         )
-        waiting += {f"{module}.py" for module in imported} - found
+        paths = (f"{'../circuit/' * (at == 'circuit')}{module}.py" for at, module in imported)
+        waiting += {*paths} - found
     assert sorted(found) == sorted(native._SOURCES)
 
 
