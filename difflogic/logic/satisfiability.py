@@ -29,7 +29,7 @@ class Formula(Logic[int]):
         from pysat.solvers import Glucose4
 
         self._solver = Glucose4()
-        self._variables = 0
+        self.variables = 0
         self._gates: dict[tuple[int, int, int], int] = {}
         self.true = self.variable()
         self.add([self.true])
@@ -42,8 +42,8 @@ class Formula(Logic[int]):
 
     def variable(self) -> int:
         """Return a new variable."""
-        self._variables += 1
-        return self._variables
+        self.variables += 1
+        return self.variables
 
     def add(self, clause: Iterable[int]) -> None:
         """Demand that one of the literals holds."""
@@ -106,13 +106,17 @@ class Formula(Logic[int]):
 
         None if `deadline` passes, or `most` conflicts do not suffice.
         """
+        # Each once: where there are more of them than variables, Glucose writes beyond its arrays.
+        assumed = [*dict.fromkeys(literal for literal in assumptions if literal != self.true)]
+        if -self.true in assumed:
+            return False
         until = None if most is None else self.conflicts + most
         while True:
             if deadline.passed:
                 return None
             self._solver.conf_budget(SLICE if most is None else min(SLICE, most))
             self._solver.prop_budget(PROPAGATIONS)
-            answer = self._solver.solve_limited(list(assumptions), expect_interrupt=True)
+            answer = self._solver.solve_limited(assumed, expect_interrupt=True)
             if answer is not None:
                 return bool(answer)
             if until is not None and self.conflicts >= until:

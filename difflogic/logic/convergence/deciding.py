@@ -23,6 +23,7 @@ from difflogic.logic.convergence.planes import Planes
 from difflogic.logic.convergence.sets import Sets
 from difflogic.logic.convergence.unrolled import Unrolled
 from difflogic.logic.deadline import NEVER, Deadline
+from difflogic.logic.satisfiability import Formula
 
 SECONDS = 60.0
 STEPS_PER_SIDE = 16
@@ -127,8 +128,8 @@ class _Search:
 
     def _repeating(self) -> Finding | None:
         """Look for a state that misses the target and comes back."""
-        with self._trying(Method.sat) as outcome:
-            layout = Unrolled(self.question, self.within)
+        with self._trying(Method.sat) as outcome, Formula() as formula:
+            layout = Unrolled(self.question, self.within, formula)
             for period in PERIODS if self.question.synchronous else PERIODS[:1]:
                 if not layout.advance(period, self.deadline):
                     return None
@@ -142,8 +143,8 @@ class _Search:
 
     def _unrolled(self) -> Finding | None:
         """Look for a number of steps after which no start misses the target."""
-        with self._trying(Method.sat) as outcome:
-            layout, steps, late = Unrolled(self.question, self.within), 1, 0
+        with self._trying(Method.sat) as outcome, Formula() as formula:
+            layout, steps, late = Unrolled(self.question, self.within, formula), 1, 0
             while layout.advance(steps, self.deadline):
                 answer = layout.ask_late(steps, self.deadline)
                 if answer.found is None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.logic.cases import MOST_INPUTS, words, words_of
-from difflogic.logic.deadline import NEVER, Deadline
+from difflogic.logic.deadline import Deadline
 from difflogic.logic.satisfiability import Formula
 from difflogic.logic.xag import Kind, Xag
 
@@ -71,12 +71,10 @@ def _never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
             return decision
         methods.add(decision.method)
     if large:
-        with Clauses(xag, nodes, deadline) as clauses:
-            for literal in large:
-                decision = clauses.decide(literal, deadline)
-                if decision.answer != "yes":
-                    return decision
-                methods.add(decision.method)
+        decision = by_solver(xag, nodes, large, deadline)
+        if decision.answer != "yes":
+            return decision
+        methods.add(decision.method)
     return Decision("yes", " and ".join(sorted(methods)))
 
 
@@ -138,48 +136,18 @@ def _try_all(
     return Decision("yes", "all cases")
 
 
-class Clauses:
-    """Nodes of a Xag as a formula. Use it in a `with`, as the formula."""
-
-    def __init__(self, xag: Xag, nodes: Sequence[int], deadline: Deadline = NEVER) -> None:
-        """Raises TimeoutError if `deadline` passes before all nodes are there."""
-        self._formula = formula = Formula()
-        known = [formula.constant(0)] * xag.first_gate
-        for node in nodes:
-            if node < xag.first_gate:
-                known[node] = formula.variable()
-        self._literals = evaluate(xag, known, formula, nodes, deadline.check)
-
-    def __enter__(self) -> Clauses:
-        self._formula.__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._formula.__exit__(*raised)
-
-    def _of(self, literal: int) -> int:
-        """Return the formula's literal of one of the Xag, which is no constant."""
-        found = self._literals[literal >> 1]
-        return -found if literal & 1 else found
-
-    def demand(self, *literals: int) -> None:
-        """Demand that one of the literals is 1."""
-        self._formula.add([self._of(literal) for literal in literals])
-
-    def solve(self, deadline: Deadline, *literals: int) -> bool | None:
-        """Return whether all that is demanded, and these literals, can be; None if time is up."""
-        return self._formula.solve([self._of(literal) for literal in literals], deadline)
-
-    def true_among(self, nodes: Sequence[int]) -> set[int]:
-        """Return which nodes are 1 in the case that `solve` found."""
-        true = self._formula.true_literals()
-        return {node for node in nodes if self._literals[node] in true}
-
-    def decide(self, literal: int, deadline: Deadline) -> Decision:
-        """Decide whether a literal that is no constant is 0 for all inputs."""
-        found = self.solve(deadline, literal)
-        if found is None:
-            return Decision("not decided", "time limit")
-        if not found:
-            self.demand(literal ^ 1)  # helps with the next ones
-        return Decision("no" if found else "yes", "SAT")
+def by_solver(xag: Xag, nodes: Sequence[int], asked: Sequence[int], deadline: Deadline) -> Decision:
+    """Decide by a SAT solver whether literals, none of them a constant, are 0 for all inputs."""
+    with Formula() as formula:
+        inputs = [formula.constant(0), *(formula.variable() for _ in range(xag.inputs))]
+        literals = evaluate(xag, inputs, formula, nodes, deadline.check)
+        for literal in asked:
+            own = literals[literal >> 1]
+            own = formula.not_(own) if literal & 1 else own
+            found = formula.solve([own], deadline)
+            if found is None:
+                return Decision("not decided", "time limit")
+            if found:
+                return Decision("no", "SAT")
+            formula.add([formula.not_(own)])  # helps with the next ones
+    return Decision("yes", "SAT")

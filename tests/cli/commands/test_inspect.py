@@ -21,7 +21,7 @@ from difflogic.formats.write_circuit import write_circuit
 from difflogic.gates import Op
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.inspection.decision import Clauses
+from difflogic.logic.satisfiability import Formula
 from difflogic.model import Model
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import from_function, life_like, random_circuit
@@ -260,14 +260,14 @@ def test_an_interrupt_ends_a_search(
     """All states of a torus are fixed here: there is no end to what is found."""
     keep = automaton(from_function(lambda board: int(board[1, 1])), steps=10**6)
     asked = iter(range(10**9))
-    solve = Clauses.solve
+    solve = Formula.solve
 
-    def interrupted(self: Clauses, *arguments: Any) -> bool | None:
+    def interrupted(self: Formula, *arguments: Any) -> bool | None:
         if next(asked) == 5:
             os.kill(os.getpid(), signal.SIGINT)
         return solve(self, *arguments)
 
-    monkeypatch.setattr(Clauses, "solve", interrupted)
+    monkeypatch.setattr(Formula, "solve", interrupted)
     path = save(keep, tmp_path / "keep.json")
     result = dct("inspect", path, "--unsimplified", "--time-limit", "60")
     assert next(asked) in range(6, 8)

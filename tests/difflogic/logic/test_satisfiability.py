@@ -51,6 +51,15 @@ def test_equal_gates_are_one_and_constants_need_none() -> None:
         assert formula.and_(formula.true, y) == y == -formula.xor_(y, formula.true)
 
 
+def test_more_assumptions_than_variables() -> None:
+    with Formula() as formula:
+        x, y = formula.variable(), formula.variable()
+        gate = formula.and_(x, y)
+        assert formula.solve([gate, formula.true, x] * 1000) is True
+        assert formula.solve([gate, -x] * 1000) is False
+        assert formula.solve([formula.constant(0)]) is False
+
+
 def test_gives_up_at_the_deadline() -> None:
     with Formula() as formula:
         pigeons(formula, 11)

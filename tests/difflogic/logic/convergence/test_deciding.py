@@ -16,6 +16,7 @@ from difflogic.logic.convergence.findings import Method, Question, Verdict
 from difflogic.logic.convergence.planes import pack, unpack
 from difflogic.logic.convergence.unrolled import Unrolled
 from difflogic.logic.deadline import NEVER
+from difflogic.logic.satisfiability import Formula
 from tests.difflogic.logic.circuits import circuit_of
 from tests.difflogic.logic.convergence.brute import all_states, questions, right_from, step_all
 
@@ -87,14 +88,15 @@ class TestMethods:
     @given(questions())
     @settings(max_examples=60)
     def test_unrolled_steps(self, question: Question) -> None:
-        layout = Unrolled(question, sets.everything(2, question.board))
         states = all_states(2, question.height, question.width)
-        for step in range(5):
-            assert layout.advance(step, NEVER)
-            wrong = (shown(question, states) != question.target).any(axis=(1, 2, 3))
-            answer = layout.ask_late(step, NEVER)
-            assert answer.found == wrong.any()
-            states = step_all(question.circuit, states, question.boundary)
+        with Formula() as formula:
+            layout = Unrolled(question, sets.everything(2, question.board), formula)
+            for step in range(5):
+                assert layout.advance(step, NEVER)
+                wrong = (shown(question, states) != question.target).any(axis=(1, 2, 3))
+                answer = layout.ask_late(step, NEVER)
+                assert answer.found == wrong.any()
+                states = step_all(question.circuit, states, question.boundary)
 
     @given(questions())
     @settings(max_examples=40)
