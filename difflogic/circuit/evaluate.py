@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy.typing as npt
 
@@ -31,6 +31,18 @@ class Graph(Protocol):
 
         One row beyond the last stands for what a gate ignores.
         """
+
+
+class Gates(NamedTuple):
+    """A graph that is no more than its gates."""
+
+    kinds: list[int]
+    a: list[int]
+    b: list[int]
+
+    @property
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        return self.kinds, self.a, self.b
 
 
 class Algebra(Protocol[Value]):

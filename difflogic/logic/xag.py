@@ -16,7 +16,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from difflogic.circuit.evaluate import Logic, evaluate
+from difflogic.circuit.evaluate import OPS, Logic, evaluate
 from difflogic.gates import Op
 from difflogic.grid import NEIGHBORHOOD
 from difflogic.logic.circuit import LogicCircuit
@@ -67,7 +67,7 @@ class Literals(Logic[int]):
     def gate(self, kind: int, x: int, y: int) -> int:
         flips = _FLIPS.get(kind)
         if flips is None:
-            return super().gate(kind, x, y)
+            return OPS[kind](self, x, y)
         # The same without a call for each inverter, as searches build a million graphs.
         flip_x, flip_y, flip = flips
         return self.and_(x ^ flip_x, y ^ flip_y) ^ flip

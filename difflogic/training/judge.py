@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from difflogic.circuit.evaluate import Gates, evaluate
 from difflogic.engine.hard import mark_live
 from difflogic.evaluation.assurance import MOST_BITS, assure_automaton
 from difflogic.evaluation.exactness import Plan
@@ -14,8 +15,8 @@ from difflogic.evaluation.trial import Ops
 from difflogic.logic.automaton import automaton_of
 from difflogic.logic.circuit import LogicCircuit
 from difflogic.logic.convergence import Bits, Finding, Question, Verdict, by_sets, decide_quickly
-from difflogic.logic.convergence.folding import folded_gates
 from difflogic.logic.convergence.planes import unpack
+from difflogic.logic.xag import Xag, to_circuit
 from difflogic.netlist import Netlist
 from difflogic.tasks import Task
 
@@ -143,14 +144,17 @@ class Judge:
         """
         netlist = self._netlist
         live, marked = mark_live(netlist, ops, visible)
-        gates = np.flatnonzero(live[netlist.inputs :])
-        channels = np.flatnonzero(marked).tolist()
-        fields = (ops[netlist.param[gates]], netlist.a[gates], netlist.b[gates])
-        rows = zip(
-            (netlist.inputs + gates).tolist(), *(each.tolist() for each in fields), strict=True
+        live[: netlist.inputs] = True
+        gates, channels = np.flatnonzero(live[netlist.inputs :]), np.flatnonzero(marked).tolist()
+        # Of what an op ignores, the place is that of some row before.
+        place = np.cumsum(live) - 1
+        fields = (ops[netlist.param[gates]], place[netlist.a[gates]], place[netlist.b[gates]])
+        xag = Xag(netlist.inputs)
+        literals = evaluate(
+            Gates(*(each.tolist() for each in fields)), map(xag.input, range(netlist.inputs)), xag
         )
-        outputs = netlist.outputs[channels].tolist()
-        return folded_gates(netlist.inputs, rows, outputs, tuple(channels), channels)
+        outputs = [literals[row] for row in place[netlist.outputs[channels]].tolist()]
+        return to_circuit(xag, outputs, tuple(channels), channels)
 
     def keeps(self, ops: Ops) -> bool:
         """Whether the circuit with `ops` is proved to keep what it grows, as the task asks.
