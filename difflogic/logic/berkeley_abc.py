@@ -13,7 +13,7 @@ import numpy as np
 from difflogic.errors import CircuitError, ConfigError
 from difflogic.gates import Op
 from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.simplification import nets
+from difflogic.logic.convergence.folding import fold
 
 ABC_NAMES = ("berkeley-abc", "yosys-abc", "abc")
 """What distributions call the program."""
@@ -79,7 +79,7 @@ def simplify_with_abc(circuit: LogicCircuit) -> LogicCircuit:
         if not result.exists():
             raise CircuitError(f"{program} failed: {done.stdout.strip()[-200:]}")
         found = _from_blif(result.read_text(), circuit)
-    return nets.folded(found)
+    return fold(found)
 
 
 def _to_blif(circuit: LogicCircuit) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from difflogic.errors import CircuitError
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.convergence.folding import fold
 from difflogic.logic.inspection.expression import (
     Expression,
     chain,
@@ -22,7 +23,6 @@ from difflogic.logic.inspection.expression import (
     text,
 )
 from difflogic.logic.inspection.expression import Kind as Term
-from difflogic.logic.simplification.nets import folded
 from difflogic.logic.xag import FALSE, Kind, Xag, from_circuit
 
 LONGEST = 64
@@ -81,7 +81,7 @@ def equations(circuit: LogicCircuit, channels: Sequence[int] | None = None) -> E
     """
     chosen = range(circuit.channels) if channels is None else channels
     if circuit.rows > MOST_ROWS:
-        circuit = folded(circuit)
+        circuit = fold(circuit)
         needed = int(circuit.needed(chosen).sum())
         if needed > MOST_ROWS:
             raise too_large(needed)

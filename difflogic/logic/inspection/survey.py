@@ -13,12 +13,12 @@ from difflogic.gates import Op
 from difflogic.grid import NEIGHBORS
 from difflogic.logic.automaton import Automaton
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.convergence.folding import fold
 from difflogic.logic.inspection import fixed_points, settling, symmetry
 from difflogic.logic.inspection.equations import MOST_ROWS, Equations, equations, too_large
 from difflogic.logic.inspection.fixed_points import FixedPoints
 from difflogic.logic.inspection.settling import Settling
 from difflogic.logic.inspection.symmetry import Rule
-from difflogic.logic.simplification import nets
 
 MOST_CELLS, MOST_BITS = 2**18, 2**24
 """Of the largest grid on which an automaton is run to see where it settles."""
@@ -68,7 +68,7 @@ def inspect(
     """
     circuit = automaton.circuit
     # The same functions of the same inputs, without what passes through and is constant.
-    folded = automaton.with_circuit(nets.folded(circuit))
+    folded = automaton.with_circuit(fold(circuit))
     if folded.circuit.rows > MOST_ROWS:
         raise too_large(folded.circuit.rows)
     progress(0, "symmetries")

@@ -73,11 +73,6 @@ def to_circuit(net: Net, labels: Sequence[int]) -> LogicCircuit:
     return melted(op, a, b, 1 + net.inputs, net.outputs, labels)
 
 
-def folded(circuit: LogicCircuit) -> LogicCircuit:
-    """Return the same circuit without what passes through, is constant, equal or unread."""
-    return to_circuit(from_circuit(circuit), circuit.labels)
-
-
 def keep_channels(net: Net, channels: Sequence[int]) -> Net:
     """Return the net of some channels' next states, which read no other channel.
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from difflogic.errors import CircuitError
 from difflogic.gates import TRUTH_TABLES, Op
 from difflogic.logic.circuit import LogicCircuit
+from difflogic.logic.convergence.folding import fold
 from difflogic.logic.inspection import Limits, channel_number, inspect, survey, wires
 from difflogic.logic.inspection.equations import equations
-from difflogic.logic.simplification.nets import folded
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import circuits, life_like
 
@@ -70,7 +70,7 @@ def test_no_run_on_a_huge_grid(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     example = automaton(life_like("3", "23"))
-    needed = int(folded(example.circuit).needed([0]).sum())
+    needed = int(fold(example.circuit).needed([0]).sum())
     for most in (needed, needed - 1):
         monkeypatch.setattr("difflogic.logic.inspection.equations.MOST_ROWS", most)
         monkeypatch.setattr(survey, "MOST_ROWS", most)
