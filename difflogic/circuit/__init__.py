@@ -1,1 +1,1 @@
-"""Circuits, and the one function that evaluates them."""
+"""Ops, grids, wirings, and the two graphs of gates: the soft netlist and the hard circuit."""
