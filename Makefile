@@ -59,7 +59,7 @@ tools:
 
 # What docs/ shows of the five experiments' circuits, trained anew: two minutes of a processor.
 gallery: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.difflogic.reports.make_gallery
+	$(BIN)/python -m tests.difflogic.view.reports.make_gallery
 
 # Compiled code is invisible to the coverage tool, so the kernels run as plain Python here; that
 # is slow. The cache of its own keeps the two modes apart.

@@ -69,8 +69,9 @@ class Command(TyperCommand):
             if ONCE.intersection(option.opts) and given.count(option) > 1:
                 raise typer.BadParameter(
                     f"given {given.count(option)} times, and takes one: leave the others out",
-                    ctx, param_hint=option.opts[0],
-                )  # fmt: skip
+                    ctx,
+                    param_hint=option.opts[0],
+                )
 
     def _present(self, word: str, own: set[str]) -> list[str]:
         """Return what stands for a word of the command line today."""
@@ -107,7 +108,7 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if name not in self.entries and not name.startswith("-"):
-            from difflogic.errors import did_you_mean
+            from difflogic.system.errors import did_you_mean
 
             ctx.fail(f'no command "{name}": {did_you_mean(name, self.entries)}')
         return super().resolve_command(ctx, args)
@@ -232,11 +233,13 @@ def _group(cls: type[LazyGroup], help_text: str) -> typer.Typer:
 verify = _group(Verify, "Prove that the fast paths compute what they should.")
 config = _group(Config, "Look at configurations.")
 app = typer.Typer(
-    name="dct", cls=Root, no_args_is_help=True,
+    name="dct",
+    cls=Root,
+    no_args_is_help=True,
     # What is below takes it over.
     context_settings={"help_option_names": ["-h", "--help"]},
     **{**PLAIN, "add_completion": True},
-)  # fmt: skip
+)
 
 
 def _print_version(wanted: bool) -> None:

@@ -91,10 +91,7 @@ def explained() -> Iterator[None]:
         remedy = ": allow more of them, with ulimit -n" if error.errno == errno.EMFILE else ""
         _fail(f"{place}{error.strerror or error}{remedy}", FAILURE)
     except MemoryError:
-        _fail(
-            "out of memory: use fewer workers, a smaller batch, or a smaller grid",
-            FAILURE,
-        )
+        _fail("out of memory: use fewer workers, a smaller batch, or a smaller grid", FAILURE)
     except COMMAND_LINE_ERROR as error:
         error.message = printable(error.message)
         raise
@@ -102,7 +99,7 @@ def explained() -> Iterator[None]:
         # An import, or a callback of the compiler's, can turn Ctrl-C into an error of its own.
         if interrupt.received():
             _interrupted(interrupt.received())
-        from difflogic.errors import DctError, StorageError, TrainingError
+        from difflogic.system.errors import DctError, StorageError, TrainingError
 
         if not isinstance(error, DctError):
             raise

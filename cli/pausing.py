@@ -10,7 +10,7 @@ from cli import interrupt
 from cli.errors import note
 
 if TYPE_CHECKING:
-    from difflogic.pauses import Pause
+    from difflogic.system.pauses import Pause
 
 SECONDS = 0.7
 """After which a rollout that is not at its end is worth a word."""
@@ -18,7 +18,7 @@ SECONDS = 0.7
 
 def patient() -> AbstractContextManager[None]:
     """Return a context in which long computations are said to be long, and can be stopped."""
-    from difflogic.pauses import listening
+    from difflogic.system.pauses import listening
 
     return listening(Patience())
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from difflogic.logic.proof import Counterexample, Proof
+    from difflogic.proof import Counterexample, Proof
 
 UNREAD = "·"
 CELLS = 9
@@ -17,7 +17,7 @@ CELLS = 9
 
 def lines(proof: Proof) -> list[str]:
     """Say what was proved, how, and in what time."""
-    from difflogic.logic.proof import Verdict
+    from difflogic.proof import Verdict
 
     undecided = sum(output.verdict is Verdict.unknown for output in proof.outputs)
     done = len(proof.outputs) - undecided

@@ -28,7 +28,7 @@ from cli.interrupt import Interruption
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.ranks import Ranks
+    from difflogic.system.ranks import Ranks
 
 DESCRIPTORS = "DCT_RANKS_DESCRIPTORS"
 """Names those of the ranks: one that ends when the command that started them does; and of rank 0
@@ -62,7 +62,7 @@ def launch(ranks: int, lost: str = OTHERS) -> None:
     `lost` is what ends with one of them that ends too early. Raises ConfigError, in a launched rank
     too: a command that launches itself there would go on doing so until no process is left.
     """
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     if ranks < 2:
         raise ValueError(f"{ranks} ranks need no launcher")
@@ -156,8 +156,8 @@ def _pass_on(errors: IO[bytes], interruption: Interruption) -> None:
 
 def launcher(ranks: int) -> Path:
     """Return what starts ranks on this machine. Raises ConfigError."""
-    from difflogic.errors import ConfigError
-    from difflogic.ranks import MISSING, require
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.ranks import MISSING, require
 
     require()
     mpiexec = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
@@ -194,7 +194,7 @@ def _wait(process: subprocess.Popen[bytes], interruption: Interruption) -> None:
 @contextmanager
 def joined() -> Iterator[Ranks]:
     """While entered, be one of the ranks that a launcher has started, or alone."""
-    from difflogic.ranks import started, together
+    from difflogic.system.ranks import started, together
 
     given, end = _descriptors() if started() > 1 else [], None
     orphaned = threading.Event()
@@ -264,7 +264,7 @@ def _say(end: int | None, what: bytes) -> None:
 def check(config: Config, ranks: int, oversubscribe: bool) -> None:
     """Raise ConfigError for what so many ranks on this machine cannot do, or should not."""
     from difflogic.engine.hardware import Machine
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     if ranks == 1:
         return

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from difflogic.config import Config, Override
     from difflogic.engine.tracing import Tracer
     from difflogic.library.training import Trained
-    from difflogic.ranks import Ranks
-    from difflogic.training.search import Searching
+    from difflogic.search.search import Searching
+    from difflogic.system.ranks import Ranks
     from difflogic.training.session import Session
     from difflogic.training.step_result import StepResult
 
@@ -46,7 +46,7 @@ class Experiment:
 
 def run_experiment(experiment: Experiment, options: RunOptions) -> None:
     """Train, show and print; exits 130 or 143 if interrupted, after saving."""
-    from difflogic.ranks import started
+    from difflogic.system.ranks import started
 
     asked, size = options.ranks or 1, started()
     if asked > 1 and size == 1:
@@ -79,12 +79,17 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     trace = Trace(options.trace, settings.name, options.directory)
     with Shown(options.quiet, options.watch, channels) as shown:
         found = train(
-            settings, directory=options.directory, new=True, resume=options.resume,
+            settings,
+            directory=options.directory,
+            new=True,
+            resume=options.resume,
             source=options.source,
             begin=lambda session: trace.begin(session, shown.begin),
-            progress=shown.add, should_stop=lambda: shown.interruption.requested, say=note,
+            progress=shown.add,
+            should_stop=lambda: shown.interruption.requested,
+            say=note,
             ranks=group,
-        )  # fmt: skip
+        )
     _print_results(found, options.as_json, own_code)
     written = trace.write()
     if shown.interruption.exit_code:
@@ -96,8 +101,8 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
 def resolved(experiment: Experiment, options: RunOptions) -> Config:
     """Return the configuration that a command is to train, checked before anything is made."""
     from difflogic.config import Override, shipped_configs
-    from difflogic.errors import ConfigError
     from difflogic.library.training import resolve
+    from difflogic.system.errors import ConfigError
     from difflogic.tasks import require_task
 
     source, overrides = experiment.config, [*experiment.overrides, *options.all_overrides]
@@ -127,7 +132,7 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
 def _channels(text: str | None, config: Config) -> Sequence[int]:
     """Return the channels that --show asks for; none if it is not given."""
     from cli.options.parsing import parse_channels
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     if text is None:
         return ()
@@ -163,11 +168,11 @@ class Trace:
         self._tracer: Tracer | None = None
         if path is None:
             return
-        from difflogic.errors import ConfigError
+        from difflogic.system.errors import ConfigError
 
         if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
             raise ConfigError(f"--trace {path}: is in the run's own directory: choose another path")
-        from difflogic.files import check_new_output
+        from difflogic.system.files import check_new_output
 
         check_new_output(path)
 
@@ -188,7 +193,7 @@ class Trace:
             note(f"{self._path}: not written, as nothing was trained")
             return True
         from difflogic.engine.tracing import write_trace
-        from difflogic.errors import RunDirectoryError
+        from difflogic.system.errors import RunDirectoryError
 
         try:
             write_trace(self._path, self._tracer, self._name)
@@ -235,9 +240,12 @@ class Shown:
         after = "this step, or this search" if config.finishing.every else "this step"
         self.interruption = self._stack.enter_context(Interruption(after, patience=None))
         self._progress = display.Progress(
-            config.training.epochs, config.task.loss_channels, self._channels,
-            may_stop=config.finishing.stop, starts_over=config.starts_over,
-        )  # fmt: skip
+            config.training.epochs,
+            config.task.loss_channels,
+            self._channels,
+            may_stop=config.finishing.stop,
+            starts_over=config.starts_over,
+        )
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
         self._progress.recall(session.history.rows)

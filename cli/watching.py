@@ -25,8 +25,8 @@ def watched(at_once: bool = False) -> Iterator[Watch]:
     With `at_once` Ctrl-C does not wait for the next call, where there is none for long. Exits 1,
     with the reason, where a simplified circuit is not proved.
     """
-    from difflogic.errors import ProofError
     from difflogic.library.simplifying import SIMPLIFYING
+    from difflogic.system.errors import ProofError
 
     part = ""
     counter: Counter | None = None

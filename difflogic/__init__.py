@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from difflogic.library.simulating import simulate as simulate
     from difflogic.library.sweeping import sweep as sweep
     from difflogic.library.training import train as train
-    from difflogic.model import Model as Model
-    from difflogic.ranks import together as together
+    from difflogic.model.model import Model as Model
+    from difflogic.system.ranks import together as together
     from difflogic.tasks import Task as Task
     from difflogic.training.following import follow as follow
     from difflogic.training.trainer import Trainer as Trainer
@@ -79,10 +79,10 @@ _HOMES = {
     "Machine": "difflogic.engine.hardware",
     "ParallelPlan": "difflogic.engine.plan",
     "load_config": "difflogic.config",
-    "Model": "difflogic.model",
+    "Model": "difflogic.model.model",
     "Trainer": "difflogic.training.trainer",
     "follow": "difflogic.training.following",
-    "together": "difflogic.ranks",
+    "together": "difflogic.system.ranks",
     "Task": "difflogic.tasks",
     "held_out": "difflogic.evaluation",
 }

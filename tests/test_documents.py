@@ -139,9 +139,12 @@ def test_the_way_for_newcomers_runs_as_written(page, leaves, tmp_path):
     for command in commands:
         done = subprocess.run(
             [sys.executable, "-m", "cli", *shlex.split(command)[1:]],
-            cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
-            capture_output=True, text=True, timeout=900,
-        )  # fmt: skip
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=900,
+        )
         assert done.returncode == 0, f"{command}: {done.stderr}"
         assert "Traceback" not in done.stderr
     assert not [name for name in leaves if not (tmp_path / name).exists()]

@@ -26,8 +26,12 @@ def run(command, directory):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
     return subprocess.run(
         [sys.executable, "-m", "cli", *arguments],
-        cwd=directory, capture_output=True, text=True, env=environment, check=False,
-    )  # fmt: skip
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
 
 
 @pytest.mark.slow

@@ -20,12 +20,12 @@ from cli.terminal import output
 from cli.terminal.report import PHASE_NAMES
 from cli.terminal.warming import compile_for
 from cli.watching import watched
-from difflogic import machine
+from difflogic.system import machine
 
 if TYPE_CHECKING:
-    from difflogic.benchmark import Agreement, Comparison, Report
     from difflogic.config import Config
-    from difflogic.measuring import Spread
+    from difflogic.scale.speed.benchmark import Agreement, Comparison, Report
+    from difflogic.system.measuring import Spread
 
 QUIET_NOISE = 0.03
 BUSY_NOISE = 0.10
@@ -46,7 +46,7 @@ class Bench(LazyGroup):
             "cli.commands.bench_simulate",
             "bench_simulate",
             "Measure how fast a circuit is simulated.",
-        ),
+        )
     }
 
 
@@ -162,12 +162,14 @@ def bench(
         return
     report = _measure(settings, compare, repeat)
     if as_json:
-        output.show_json({
-            **report.as_dict(),
-            "versions": machine.versions(),
-            "cpu": machine.cpu(),
-            "processors": machine.processors().as_dict(),
-        })  # fmt: skip
+        output.show_json(
+            {
+                **report.as_dict(),
+                "versions": machine.versions(),
+                "cpu": machine.cpu(),
+                "processors": machine.processors().as_dict(),
+            }
+        )
     else:
         _show(report, settings)
     if report.agreement is not None and not report.agreement.equal:
@@ -231,10 +233,15 @@ def _title(report: Report) -> str:
     config = report.config
     task, steps = config.task, config.automaton.steps
     size = f"{task.height}×{task.width} cells, {steps} automaton step{'' if steps == 1 else 's'}"
-    return " · ".join([
-        config.name, f"{size}, batch {config.training.batch}", config.training.precision,
-        _workers(report.path.workers), f"{len(report.path.steps)} repeats",
-    ])  # fmt: skip
+    return " · ".join(
+        [
+            config.name,
+            f"{size}, batch {config.training.batch}",
+            config.training.precision,
+            _workers(report.path.workers),
+            f"{len(report.path.steps)} repeats",
+        ]
+    )
 
 
 def _cut(measured: Config, asked: Config) -> str:
@@ -331,11 +338,13 @@ def lines(report: Report) -> list[tuple[str, str]]:
     found.insert(-1, ("processors", processors(machine.processors())))
     if report.peak_all_workers < LEAST_GAIN * report.path.workers * report.peak_one_core:
         gain = report.peak_all_workers / report.peak_one_core
-        found.append((
-            "",
-            f"{_workers(report.path.workers)} reach {gain:.1f} times the peak of one: they share "
-            "cores, or other programs run",
-        ))  # fmt: skip
+        found.append(
+            (
+                "",
+                f"{_workers(report.path.workers)} reach {gain:.1f} times the peak of one: they share "
+                "cores, or other programs run",
+            )
+        )
     return found
 
 

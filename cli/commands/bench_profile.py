@@ -13,7 +13,7 @@ from cli.watching import watched
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.scaling.profile import Profile
+    from difflogic.scale.speed.profile import Profile
 
 REPEAT = 20
 COLUMNS = 96
@@ -21,8 +21,8 @@ COLUMNS = 96
 
 def refuse_beside_profile(profile: bool, trace: Path | None, compares: bool) -> None:
     """Raise ConfigError for options that say nothing to each other, or a file that is there."""
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_new_output
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.files import check_new_output
 
     if not profile:
         raise ConfigError("--trace writes what --profile found: give that, too")
@@ -50,7 +50,7 @@ def show_profile(config: Config, repeat: int | None, trace: Path | None, as_json
 
 def _show(found: Profile) -> None:
     from difflogic.engine.plan import counted
-    from difflogic.scaling.profile import timeline
+    from difflogic.scale.speed.profile import timeline
 
     config, workers = found.config, found.plan.workers
     how = ", ".join(found.plan.strategies) or "sequential"
@@ -71,10 +71,13 @@ def _show(found: Profile) -> None:
     mean = sum(found.seconds) / len(found.seconds)
     for part in found.bottlenecks:
         table.add_row(
-            part.what, part.kind, f"{1000 * part.seconds:.3f}",
+            part.what,
+            part.kind,
+            f"{1000 * part.seconds:.3f}",
             f"{100 * part.seconds / mean:.1f} %",
-            f"{100 * part.gain / mean:.1f} %" if part.gain else "-", part.remedy,
-        )  # fmt: skip
+            f"{100 * part.gain / mean:.1f} %" if part.gain else "-",
+            part.remedy,
+        )
     output.show_table(table)
     typer.echo(
         f"\nserial share {100 * found.serial_share:.1f} %; tracing costs "

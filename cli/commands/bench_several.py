@@ -15,23 +15,30 @@ from cli.options.parsing import MOST_BATCH, MOST_RANKS, MOST_WORKERS, numbers
 from cli.terminal import output, scaling_report
 from cli.terminal.warming import compile_for
 from cli.watching import watched
-from difflogic import machine
+from difflogic.system import machine
 
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
-    from difflogic.scaling.rows import Comparison
+    from difflogic.scale.speed.rows import Comparison
 
 ALONE = ("sequential", "oracle")
 """Ways that, alone, are shown phase by phase."""
 OPTIONS = {
-    "workers": "--workers", "batches": "--batch", "ways": "--compare", "grid": "--grid",
+    "workers": "--workers",
+    "batches": "--batch",
+    "ways": "--compare",
+    "grid": "--grid",
     "ranks": "--ranks",
-}  # fmt: skip
+}
 
 
 HEADS = {
-    "workers": "workers", "batches": "samples", "ways": "way", "grid": "setting", "ranks": "ranks",
-}  # fmt: skip
+    "workers": "workers",
+    "batches": "samples",
+    "ways": "way",
+    "grid": "setting",
+    "ranks": "ranks",
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class Asked:
         ranks: str | None,
     ) -> Asked:
         """Read the options. Raises ConfigError where several of them list settings."""
-        from difflogic.errors import ConfigError
+        from difflogic.system.errors import ConfigError
 
         ways = tuple(compare.split(",")) if compare else ()
         if len(ways) == 1 and ways[0] in ALONE:
@@ -63,9 +70,12 @@ class Asked:
             config_command.parse_workers(workers)
             workers = None
         asked = cls(
-            numbers("--workers", workers, MOST_WORKERS), numbers("--batch", batch, MOST_BATCH),
-            ways, tuple(grid), _with_one(numbers("--ranks", ranks, MOST_RANKS)),
-        )  # fmt: skip
+            numbers("--workers", workers, MOST_WORKERS),
+            numbers("--batch", batch, MOST_BATCH),
+            ways,
+            tuple(grid),
+            _with_one(numbers("--ranks", ranks, MOST_RANKS)),
+        )
         given = [OPTIONS[name] for name in OPTIONS if getattr(asked, name)]
         if len(given) > 1 or (given and compare and not ways):
             names = given if len(given) > 1 else [*given, "--compare"]
@@ -89,9 +99,9 @@ def show_ranks(
     asked: Asked, config: Config, oversubscribe: bool, repeat: int | None, as_json: bool
 ) -> None:
     """Measure several numbers of processes, which are started if they are not yet."""
-    from difflogic.errors import ConfigError
     from difflogic.library.scaling import compare
-    from difflogic.ranks import started
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.ranks import started
 
     most, size = max(asked.ranks), started()
     if most > 1 and size == 1:
@@ -124,15 +134,22 @@ def show_several(
 ) -> None:
     """Measure, print, and exit 1 if what must be equal is not."""
     from difflogic.library.scaling import compare
-    from difflogic.scaling.laws import MISSING
+    from difflogic.scale.speed.laws import MISSING
 
     laws = bool(asked.workers) and _has_scipy()
     with watched() as progress:
         found = compare(
-            source if asked.grid else config, overrides if asked.grid else (),
-            workers=asked.workers, batches=asked.batches, ways=asked.ways, grid=asked.grid,
-            laws=laws, repeat=repeat, progress=progress, allow_code=True,
-        )  # fmt: skip
+            source if asked.grid else config,
+            overrides if asked.grid else (),
+            workers=asked.workers,
+            batches=asked.batches,
+            ways=asked.ways,
+            grid=asked.grid,
+            laws=laws,
+            repeat=repeat,
+            progress=progress,
+            allow_code=True,
+        )
     if asked.workers and not laws:
         note(f"note: {MISSING}")
     _show(asked, config, found, as_json)
@@ -140,10 +157,14 @@ def show_several(
 
 def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> None:
     if as_json:
-        output.show_json({
-            **found.as_dict(), "versions": machine.versions(), "cpu": machine.cpu(),
-            "processors": machine.processors().as_dict(),
-        })  # fmt: skip
+        output.show_json(
+            {
+                **found.as_dict(),
+                "versions": machine.versions(),
+                "cpu": machine.cpu(),
+                "processors": machine.processors().as_dict(),
+            }
+        )
     else:
         grid = f"{config.task.height}×{config.task.width} cells"
         typer.echo(f"{config.name} · {grid} · {len(found.rows[0].steps)} rounds in turn\n")

@@ -14,7 +14,7 @@ from cli.options.parsing import parse_size, parse_worker_count, whole_number
 from cli.options.sources import SOURCE
 from cli.terminal import output
 from cli.watching import watched
-from difflogic import machine
+from difflogic.system import machine
 
 if TYPE_CHECKING:
     from difflogic.simulation.benchmark import Report
@@ -57,11 +57,7 @@ def bench_simulate(
             source, cells, steps=steps, repeat=repeat, workers=count, progress=progress
         )
     if as_json:
-        output.show_json({
-            **report.as_dict(),
-            "versions": machine.versions(),
-            "cpu": machine.cpu(),
-        })  # fmt: skip
+        output.show_json({**report.as_dict(), "versions": machine.versions(), "cpu": machine.cpu()})
     else:
         _show(report)
     if not report.agree:
@@ -85,9 +81,10 @@ def _show(report: Report) -> None:
         table.add_row(
             path.name,
             *(f"{rate / 1e9:.3f}" for rate in (rates.minimum, rates.median, rates.maximum)),
-            f"{report.speedup(path):.1f}×", f"{report.gates_per_cycle(path):.0f}",
+            f"{report.speedup(path):.1f}×",
+            f"{report.gates_per_cycle(path):.0f}",
             f"{100 * report.share_of_peak(path):.0f} %",
-        )  # fmt: skip
+        )
     output.show_table(table)
     typer.echo()
     for label, text in lines(report):
@@ -119,11 +116,13 @@ def lines(report: Report) -> list[tuple[str, str]]:
     workers = max(path.workers for path in report.paths)
     if report.peak_all_workers < LEAST_GAIN * workers * report.peak_one_core:
         gain = report.peak_all_workers / report.peak_one_core
-        found.append((
-            "cores",
-            f"{workers} workers reach {gain:.1f} times the peak of one: they share cores, or other "
-            "programs run",
-        ))  # fmt: skip
+        found.append(
+            (
+                "cores",
+                f"{workers} workers reach {gain:.1f} times the peak of one: they share cores, or other "
+                "programs run",
+            )
+        )
     for check in report.checks:
         found.append(("equal bits", f"{'yes' if check.equal else 'NO'}: {check.what}"))
     return found

@@ -80,7 +80,7 @@ def docs() -> None:
 
 def source(config: str | None, small: bool, name: str) -> str:
     """Return the configuration that is meant; `name` is what `config` is called for the user."""
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     if config is not None and small:
         raise ConfigError(

@@ -133,18 +133,31 @@ def _remarks(test: Mapping[str, Any]) -> list[str]:
 
 def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
     table = output.new_table(
-        "test", "grid", "fire rate", "step", "wrong cells", "of", "right", "wrong starts", "of",
+        "test",
+        "grid",
+        "fire rate",
+        "step",
+        "wrong cells",
+        "of",
+        "right",
+        "wrong starts",
+        "of",
         "decides",
-    )  # fmt: skip
+    )
     for count in counts:
         decisive = count.get("decisive")
         table.add_row(
-            count["what"], f"{count['height']}×{count['width']}", f"{count['fire_rate']:g}",
-            str(count["step"]), str(count["wrong_cells"]), str(count["cells"]),
+            count["what"],
+            f"{count['height']}×{count['width']}",
+            f"{count['fire_rate']:g}",
+            str(count["step"]),
+            str(count["wrong_cells"]),
+            str(count["cells"]),
             display.percent(1 - count["wrong_cells"] / count["cells"]),
-            str(count["wrong_starts"]), str(count["starts"]),
+            str(count["wrong_starts"]),
+            str(count["starts"]),
             "-" if decisive is None else "yes" if decisive else "no",
-        )  # fmt: skip
+        )
     output.show_table(table)
 
 
@@ -152,9 +165,13 @@ def _show_robustness(test: Mapping[str, Any]) -> None:
     table = output.new_table("mean wrong cells", "ours", "lowest", "highest", "published", "of")
     trained, published = test["trained"], test["published"]
     table.add_row(
-        trained, f"{test['mean_wrong_cells']:.1f}", f"{test['best_start']:.1f}",
-        f"{test['worst_start']:.1f}", str(published[trained]), str(test["cells"]),
-    )  # fmt: skip
+        trained,
+        f"{test['mean_wrong_cells']:.1f}",
+        f"{test['best_start']:.1f}",
+        f"{test['worst_start']:.1f}",
+        str(published[trained]),
+        str(test["cells"]),
+    )
     for name, mean in published.items():
         if name != trained:
             table.add_row(name, "-", "-", "-", str(mean), str(test["cells"]))
@@ -171,9 +188,10 @@ def _show_gates(test: Mapping[str, Any]) -> None:
     for scope, name in SCOPES.items():
         parts = scopes[scope]
         table.add_row(
-            name, *(str(parts[part]["active"]) for part in ("perception", "update", "both")),
+            name,
+            *(str(parts[part]["active"]) for part in ("perception", "update", "both")),
             str(published) if scope == "all" and published is not None else "-",
-        )  # fmt: skip
+        )
     output.show_table(table)
     typer.echo()
     columns = [(part, scope) for part in ("perception", "update") for scope in SCOPES]

@@ -97,18 +97,29 @@ def export(
     _require_choice(name, file, as_json)
     with watched(at_once=True) as progress:
         found = write(
-            source, file, name, effort=effort.value, unsimplified=unsimplified,
-            comparable=comparable, force=force, time_limit=time_limit, progress=progress,
+            source,
+            file,
+            name,
+            effort=effort.value,
+            unsimplified=unsimplified,
+            comparable=comparable,
+            force=force,
+            time_limit=time_limit,
+            progress=progress,
             array=None if array is None else parse_size("--array", array, MOST_SIDE),
-        )  # fmt: skip
+        )
     automaton, format, data = found.automaton, found.format, found.data
     circuit = automaton.circuit
     facts = {
-        "format": format.name, "file": None if file is None else str(file),
-        "bytes": len(data), "gates": circuit.gates,
-        "depth": circuit.depth, "inputs": len(circuit.read_inputs),
-        "channels": list(circuit.labels), "visible": list(automaton.visible),
-    }  # fmt: skip
+        "format": format.name,
+        "file": None if file is None else str(file),
+        "bytes": len(data),
+        "gates": circuit.gates,
+        "depth": circuit.depth,
+        "inputs": len(circuit.read_inputs),
+        "channels": list(circuit.labels),
+        "visible": list(automaton.visible),
+    }
     if not format.numbered and circuit.labels != tuple(range(circuit.channels)):
         note(
             f"the file cannot say that its channels are {format_channels(circuit.labels)}: dct "
@@ -127,8 +138,8 @@ def export(
 
 
 def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
-    from difflogic.errors import ConfigError
     from difflogic.formats import FORMATS
+    from difflogic.system.errors import ConfigError
 
     if as_json and file is None:
         raise ConfigError("--json says what was written to a file: name one with --output")
@@ -138,7 +149,7 @@ def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
 
 def _print(data: bytes) -> None:
     """Write to stdout as it is: no character is replaced, no line's end is changed."""
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     try:
         text = data.decode()

@@ -80,8 +80,7 @@ def import_(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier file.")] = False,
     as_json: Annotated[
-        bool,
-        typer.Option("--json", help="Print as one JSON object what was read; needs --output."),
+        bool, typer.Option("--json", help="Print as one JSON object what was read; needs --output.")
     ] = False,
 ) -> None:
     """Check a circuit's file, and write it as a CIRCUIT that every other command takes.
@@ -89,18 +88,24 @@ def import_(
     A file of dct says all that the options say; what is given replaces it. One of logicars says
     nothing of the grid, so what is not given is assumed, and noted.
     """
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_output, write_whole
     from difflogic.formats import importing
     from difflogic.formats.write_circuit import write_circuit
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.files import check_output, write_whole
 
     if as_json and to is None:
         raise ConfigError("--json prints beside a written file: name that one with --output")
     options: dict[str, Any] = {
-        "name": name, "boundary": boundary, "height": height, "width": width, "steps": steps,
-        "fire_rate": fire_rate, "start": start, "visible": tuple(visible) if visible else None,
+        "name": name,
+        "boundary": boundary,
+        "height": height,
+        "width": width,
+        "steps": steps,
+        "fire_rate": fire_rate,
+        "start": start,
+        "visible": tuple(visible) if visible else None,
         "channels": None if channels is None else parse_channels(channels),
-    }  # fmt: skip
+    }
     if to is not None:
         check_output(to, force)
     given = {key: value for key, value in options.items() if value is not None}

@@ -78,10 +78,10 @@ def inspect(
     depend on are dropped; a circuit's own file is taken as it is.
     """
     from cli.terminal import inspection, inspection_data, output
+    from difflogic.inspection import Limits
     from difflogic.library.inspecting import channel_equation
     from difflogic.library.inspecting import inspect as examine
     from difflogic.library.loading import load
-    from difflogic.logic.inspection import Limits
 
     loaded = load(source)
     signs = inspection.Signs(as_ascii or not inspection.shows_signs())

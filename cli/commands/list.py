@@ -9,7 +9,7 @@ import typer
 from cli.terminal import output
 
 if TYPE_CHECKING:
-    from difflogic.catalog import Experiment
+    from difflogic.config.catalog import Experiment
 
 
 def list_(
@@ -26,7 +26,7 @@ def list_(
     which the hard loss was 0, and gates whose op is no pass-through. Epochs and time are those of
     one attempt: learning starts over until a circuit is verified, or training.epochs are over.
     """
-    from difflogic import catalog
+    from difflogic.config import catalog
 
     experiments, pictures = catalog.experiments(), catalog.pictures()
     if as_json:
@@ -38,9 +38,19 @@ def list_(
         )
         return
     table = output.new_table(
-        "experiment", "task", "published", "grid", "channels", "steps", "gates", "per cell",
-        "epochs", "batch", "time", texts=3,
-    )  # fmt: skip
+        "experiment",
+        "task",
+        "published",
+        "grid",
+        "channels",
+        "steps",
+        "gates",
+        "per cell",
+        "epochs",
+        "batch",
+        "time",
+        texts=3,
+    )
     for experiment in experiments:
         table.add_row(*_row(experiment))
     output.show_table(

@@ -18,8 +18,8 @@ from cli.watching import watched
 
 if TYPE_CHECKING:
     from difflogic.library.planning import Planned
-    from difflogic.scaling.curves import Curves
-    from difflogic.scaling.network import Network
+    from difflogic.scale.speed.curves import Curves
+    from difflogic.scale.speed.network import Network
 
 
 def plan(
@@ -86,9 +86,9 @@ def plan(
     from difflogic.engine.hardware import Machine
     from difflogic.library.planning import plan as make_plan
 
-    given = [] if workers is None else [
-        Override(f"parallel.workers={workers}", f"--workers {workers}")
-    ]  # fmt: skip
+    given = (
+        [] if workers is None else [Override(f"parallel.workers={workers}", f"--workers {workers}")]
+    )
     source = config_command.source(config, small, "CONFIG")
     settings = load_config(source, [*(overrides or []), *given], allow_code=allow_code)
     workers_between = None if simulate is None else _between(simulate)
@@ -98,16 +98,20 @@ def plan(
         compile_for(settings)
     with watched() as progress:
         found = make_plan(
-            settings, machine=where, measure=measure, simulate=workers_between, ranks=ranks,
+            settings,
+            machine=where,
+            measure=measure,
+            simulate=workers_between,
+            ranks=ranks,
             progress=progress,
-        )  # fmt: skip
+        )
     if as_json:
         output.show_json(found.as_dict())
     else:
         _show(found)
     if svg is not None and found.curves is not None:
-        from difflogic.files import write_new
-        from difflogic.scaling.curves import svg_curves
+        from difflogic.scale.speed.curves import svg_curves
+        from difflogic.system.files import write_new
 
         text = svg_curves(found.curves)
         write_new(svg, lambda file: file.write(text.encode()))
@@ -117,7 +121,7 @@ def plan(
 
 
 def _between(text: str) -> tuple[int, int]:
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_WORKERS:
@@ -129,8 +133,8 @@ def _between(text: str) -> tuple[int, int]:
 
 
 def _check_svg(svg: Path | None, simulate: str | None) -> None:
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_new_output
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.files import check_new_output
 
     if svg is not None:
         if simulate is None:
@@ -148,7 +152,7 @@ def _show(found: Planned) -> None:
     for label, text in lines(found):
         typer.echo(f"{label:<18}{text}")
     if found.curves is not None:
-        from difflogic.scaling.curves import text_curves
+        from difflogic.scale.speed.curves import text_curves
 
         typer.echo("\nspeed-up by workers, simulated; the bar is the best strategy's\n")
         typer.echo("\n".join(text_curves(found.curves)))
@@ -159,7 +163,7 @@ def _show(found: Planned) -> None:
 
 def comparison(curves: Curves) -> list[str]:
     """Return what is to be said of a simulation beside what was measured."""
-    from difflogic.scaling.curves import WITHIN
+    from difflogic.scale.speed.curves import WITHIN
 
     said = []
     for count, error in curves.errors.items():
@@ -215,8 +219,8 @@ def lines(found: Planned) -> list[tuple[str, str]]:
 
 def network_lines(found: Network) -> list[tuple[str, str]]:
     """Return the arithmetic of further machines."""
-    from difflogic.quantities import show_bytes
-    from difflogic.scaling.network import BANDWIDTH
+    from difflogic.scale.speed.network import BANDWIDTH
+    from difflogic.system.quantities import show_bytes
 
     def ms(seconds: float) -> str:
         return f"{1000 * seconds:.3g} ms"

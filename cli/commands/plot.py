@@ -33,7 +33,7 @@ def plot(
     """
     from difflogic.library.plotting import plot as draw
     from difflogic.library.plotting import require_figure
-    from difflogic.plotting.style import require_matplotlib
+    from difflogic.view.plotting.style import require_matplotlib
 
     require_figure(file, force)
     require_matplotlib()

@@ -26,8 +26,7 @@ def render(
         ),
     ],
     size: Annotated[
-        str | None,
-        typer.Option(metavar="HxW", help="Rows and columns.", show_default="as trained"),
+        str | None, typer.Option(metavar="HxW", help="Rows and columns.", show_default="as trained")
     ] = None,
     larger: Annotated[
         bool, typer.Option("--larger", help="Show four times the side beside it, damaged alike.")
@@ -90,8 +89,7 @@ def render(
         ),
     ] = None,
     sheet: Annotated[
-        bool,
-        typer.Option("--sheet", help="Draw each channel by itself, hidden ones too."),
+        bool, typer.Option("--sheet", help="Draw each channel by itself, hidden ones too.")
     ] = False,
     scale: Annotated[
         int | None,
@@ -118,21 +116,37 @@ def render(
 
     with watched() as progress:
         found = draw(
-            source, file,
+            source,
+            file,
             size=None if size is None else parse_size("--size", size),
-            larger=larger, steps=steps, every=every,
+            larger=larger,
+            steps=steps,
+            every=every,
             at=() if at is None else parse_channels(at, "--at"),
-            start=start, density=density, seed=seed, fire_rate=fire_rate, boundary=boundary,
+            start=start,
+            density=density,
+            seed=seed,
+            fire_rate=fire_rate,
+            boundary=boundary,
             damage=[parse_damage(text) for text in damage or []],
             channels=() if channels is None else parse_channels(channels),
-            sheet=sheet, scale=scale, frames_per_second=fps, unsimplified=unsimplified,
-            force=force, progress=progress,
-        )  # fmt: skip
+            sheet=sheet,
+            scale=scale,
+            frames_per_second=fps,
+            unsimplified=unsimplified,
+            force=force,
+            progress=progress,
+        )
     if as_json:
-        output.show_json({
-            "file": str(found.file), "steps": list(found.steps), "height": found.height,
-            "width": found.width, "bytes": found.bytes,
-        })  # fmt: skip
+        output.show_json(
+            {
+                "file": str(found.file),
+                "steps": list(found.steps),
+                "height": found.height,
+                "width": found.width,
+                "bytes": found.bytes,
+            }
+        )
     note(
         f"saved {found.file}: {len(found.steps)} frames of {found.height}×{found.width} pixels, "
         f"{found.bytes / 1000:.1f} kB"

@@ -48,13 +48,23 @@ def report(
         announce_hard()
     with watched() as progress:
         found = write(
-            source, file, effort=effort.value, tests=not without_tests, force=force,
-            time_limit=time_limit, progress=progress, allow_code=allow_code,
-        )  # fmt: skip
+            source,
+            file,
+            effort=effort.value,
+            tests=not without_tests,
+            force=force,
+            time_limit=time_limit,
+            progress=progress,
+            allow_code=allow_code,
+        )
     size = len(found.page.encode())
     if as_json:
-        output.show_json({
-            "file": str(file), "bytes": size, "gates": found.automaton.circuit.gates,
-            "tests": found.tested,
-        })  # fmt: skip
+        output.show_json(
+            {
+                "file": str(file),
+                "bytes": size,
+                "gates": found.automaton.circuit.gates,
+                "tests": found.tested,
+            }
+        )
     note(f"saved {file}: {size / 1000:.0f} kB, opens in any browser")

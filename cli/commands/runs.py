@@ -37,9 +37,17 @@ def runs(
         note(f"{directory}: holds no run yet: dct train NAME makes one")
         return
     table = output.new_table(
-        "run", "begun", "experiment", "state", "seed", "epochs", "exact", "active gates",
-        "seconds", texts=4,
-    )  # fmt: skip
+        "run",
+        "begun",
+        "experiment",
+        "state",
+        "seed",
+        "epochs",
+        "exact",
+        "active gates",
+        "seconds",
+        texts=4,
+    )
     for listed in found:
         table.add_row(*map(printable, _row(listed)))
     # A run's name says what it trains, with which seed, and when it was begun.

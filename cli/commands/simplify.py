@@ -15,8 +15,8 @@ from cli.terminal import output
 from cli.watching import watched
 
 if TYPE_CHECKING:
+    from difflogic.circuit.circuit import LogicCircuit
     from difflogic.library.simplifying import Simplified
-    from difflogic.logic.circuit import LogicCircuit
 
 
 class Rival(StrEnum):
@@ -50,9 +50,9 @@ def simplify(
     Every channel that stays has the same next state as before, for every state. Exits 1, and
     saves nothing, if that cannot be proved.
     """
-    from difflogic.files import check_output
     from difflogic.library.simplifying import simplify as run
-    from difflogic.logic import berkeley_abc
+    from difflogic.simplification import berkeley_abc
+    from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
@@ -66,16 +66,21 @@ def simplify(
     if found.proved and to is not None:
         found.save(to, force=force)
     if as_json:
-        output.show_json({
-            "circuit": str(source), "effort": effort.value, "seconds": found.seconds,
-            "stopped": found.simplification.stopped,
-            "stages": [
-                {"name": stage.name, **measures(stage.circuit)}
-                for stage in found.simplification.stages
-            ],
-            "proof": found.proof.as_dict(), "compared": rival,
-            "output": str(to) if to and found.proved else None,
-        })  # fmt: skip
+        output.show_json(
+            {
+                "circuit": str(source),
+                "effort": effort.value,
+                "seconds": found.seconds,
+                "stopped": found.simplification.stopped,
+                "stages": [
+                    {"name": stage.name, **measures(stage.circuit)}
+                    for stage in found.simplification.stages
+                ],
+                "proof": found.proof.as_dict(),
+                "compared": rival,
+                "output": str(to) if to and found.proved else None,
+            }
+        )
     else:
         _show(found, rival)
         if found.proved and to is not None:
@@ -88,24 +93,29 @@ def simplify(
 
 def _rival(which: Rival, found: Simplified, seconds: float | None) -> dict[str, Any]:
     from difflogic.library.simplifying import compare_with_abc
-    from difflogic.logic import berkeley_abc
+    from difflogic.simplification import berkeley_abc
 
     note(f"{which.value} works on it, for about {berkeley_abc.SECONDS} s …")
     with watched() as progress:
         theirs = compare_with_abc(found, time_limit=seconds, progress=progress)
     return {
-        "program": which.value, "seconds": theirs.seconds, **measures(theirs.circuit),
+        "program": which.value,
+        "seconds": theirs.seconds,
+        **measures(theirs.circuit),
         "proof": theirs.proof.as_dict(),
-    }  # fmt: skip
+    }
 
 
 def measures(circuit: LogicCircuit) -> dict[str, Any]:
     """Return the figures of a circuit: gates, active gates, depth, channels, gates by op."""
     return {
-        "gates": circuit.gates, "active": circuit.active_gates, "depth": circuit.depth,
-        "channels": circuit.channels, "inputs": len(circuit.read_inputs),
+        "gates": circuit.gates,
+        "active": circuit.active_gates,
+        "depth": circuit.depth,
+        "channels": circuit.channels,
+        "inputs": len(circuit.read_inputs),
         "ops": {op.name: count for op, count in circuit.op_counts().items()},
-    }  # fmt: skip
+    }
 
 
 def _show(found: Simplified, rival: dict[str, Any] | None) -> None:

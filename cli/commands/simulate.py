@@ -37,8 +37,7 @@ class BoundaryChoice(StrEnum):
 def simulate(
     source: Source,
     size: Annotated[
-        str | None,
-        typer.Option(metavar="HxW", help="Rows and columns.", show_default="as trained"),
+        str | None, typer.Option(metavar="HxW", help="Rows and columns.", show_default="as trained")
     ] = None,
     steps: Annotated[
         int | None,
@@ -115,12 +114,19 @@ def simulate(
         found = run(
             source,
             size=None if size is None else parse_size("--size", size),
-            steps=steps, start=start, density=density, seed=seed, fire_rate=fire_rate,
+            steps=steps,
+            start=start,
+            density=density,
+            seed=seed,
+            fire_rate=fire_rate,
             boundary=None if boundary is None else boundary.value,
             damage=[parse_damage(text) for text in damage or []],
-            engine=engine.value, workers=parse_worker_count(workers), unsimplified=unsimplified,
-            progress=progress, say=note,
-        )  # fmt: skip
+            engine=engine.value,
+            workers=parse_worker_count(workers),
+            unsimplified=unsimplified,
+            progress=progress,
+            say=note,
+        )
     result = _result(source, found, seed)
     # Before the files: a full disk shall not take the results along.
     if as_json:
@@ -139,15 +145,25 @@ def simulate(
 def _result(source: Path, found: Simulated, seed: int) -> dict[str, Any]:
     automaton, geometry = found.automaton, found.geometry
     return {
-        "source": str(source), "name": automaton.name, "channels": geometry.channels,
-        "gates": automaton.circuit.gates, "height": geometry.height, "width": geometry.width,
-        "boundary": automaton.boundary, "fire_rate": automaton.fire_rate, "start": found.start,
-        "seed": seed, "step": found.step, "steps": found.steps, "engine": found.engine,
-        "workers": found.workers, "seconds": found.seconds,
+        "source": str(source),
+        "name": automaton.name,
+        "channels": geometry.channels,
+        "gates": automaton.circuit.gates,
+        "height": geometry.height,
+        "width": geometry.width,
+        "boundary": automaton.boundary,
+        "fire_rate": automaton.fire_rate,
+        "start": found.start,
+        "seed": seed,
+        "step": found.step,
+        "steps": found.steps,
+        "engine": found.engine,
+        "workers": found.workers,
+        "seconds": found.seconds,
         "updates_per_second": found.updates_per_second,
         "populations": {str(label): ones for label, ones in found.populations().items()},
         "sha256": found.digest(),
-    }  # fmt: skip
+    }
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -97,12 +97,22 @@ def sweep(
     given = [] if epochs is None else [f"training.epochs={epochs}"]
     with _Shown(quiet) as shown:
         found = run(
-            config, seeds, grid=grid or (), recipe=recipe, directory=directory, jobs=workers,
-            overrides=[*(overrides or []), *given], backend=backend, scheduler=scheduler,
+            config,
+            seeds,
+            grid=grid or (),
+            recipe=recipe,
+            directory=directory,
+            jobs=workers,
+            overrides=[*(overrides or []), *given],
+            backend=backend,
+            scheduler=scheduler,
             scheduler_timeout=scheduler_timeout,
-            progress=shown.update, should_stop=lambda: shown.interruption.requested, say=shown.say,
-            compile_for=compile_for, allow_code=allow_code or config is not None,
-        )  # fmt: skip
+            progress=shown.update,
+            should_stop=lambda: shown.interruption.requested,
+            say=shown.say,
+            compile_for=compile_for,
+            allow_code=allow_code or config is not None,
+        )
     code = shown.interruption.exit_code
     if found.problem is not None:
         note(f"error: {found.problem}")
@@ -133,7 +143,7 @@ class _Shown:
     def update(self, progress: SweepProgress) -> None:
         """Show how things stand."""
         if self._display is None:
-            from difflogic.sweeps.progress import Progress
+            from difflogic.scale.sweeps.progress import Progress
 
             standing = Progress(progress.question, progress.execution)
             self._stack.enter_context(self.interruption)

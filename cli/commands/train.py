@@ -54,8 +54,7 @@ def train_checkerboard(
     options: RunOptions,
     small: Annotated[bool, config_command.SMALL] = False,
     asynchronous: Annotated[
-        bool,
-        typer.Option("--async", help="Each cell updates with probability 0.6 in each step."),
+        bool, typer.Option("--async", help="Each cell updates with probability 0.6 in each step.")
     ] = False,
     config: Annotated[str | None, CONFIG] = None,
 ) -> None:
@@ -186,7 +185,7 @@ def _chosen(config: str | None, other: bool, shipped: str) -> str | None:
 
 
 def _refuse_both(flag: str, config: str | None) -> None:
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     if config is not None:
         raise ConfigError(

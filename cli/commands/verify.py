@@ -20,8 +20,8 @@ from cli.terminal.counter import Counter
 from cli.terminal.warming import compile_for
 
 if TYPE_CHECKING:
-    from difflogic.ranks import Ranks
-    from difflogic.verification import Finding
+    from difflogic.scale.verification import Finding
+    from difflogic.system.ranks import Ranks
 
 PRECISIONS = ("float32", "float64")
 
@@ -68,7 +68,7 @@ def equivalence(
     sizes = _sizes(ranks)
     with processes.joined() as world:
         if not world.leads:
-            from difflogic.verification import take_part
+            from difflogic.scale.verification import take_part
 
             with world.bound():
                 take_part(sizes, world)
@@ -91,8 +91,8 @@ def _sizes(ranks: str | None) -> tuple[int, ...]:
 
     Without a way to start them they are threads.
     """
-    from difflogic.errors import ConfigError
-    from difflogic.ranks import started
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.ranks import started
 
     sizes = numbers("--ranks", ranks, MOST_RANKS)
     if started() > 1:
@@ -108,11 +108,15 @@ def _sizes(ranks: str | None) -> tuple[int, ...]:
 
 
 def _findings(
-    small: bool, config: str | None, overrides: list[str] | None, instructions: InstructionSets,
-    world: Ranks, sizes: Sequence[int],
-) -> list[Finding]:  # fmt: skip
-    from difflogic import verification
+    small: bool,
+    config: str | None,
+    overrides: list[str] | None,
+    instructions: InstructionSets,
+    world: Ranks,
+    sizes: Sequence[int],
+) -> list[Finding]:
     from difflogic.config import load_config
+    from difflogic.scale import verification
 
     source = config_command.source(config, small, "--config")
     given = overrides or []
@@ -145,7 +149,7 @@ def _compare(*parts: Callable[[], Iterable[Finding]]) -> list[Finding]:
 
 def _elsewhere(source: str, overrides: Sequence[str]) -> Iterator[Finding]:
     """Yield the findings by the other instruction sets that this processor has."""
-    from difflogic import verification
+    from difflogic.scale import verification
 
     others = verification.narrower()
     if not others:
@@ -203,15 +207,16 @@ def _show(findings: Sequence[Finding], failures: Sequence[Finding], verbose: boo
 def _show_groups(groups: Sequence[Group]) -> None:
     from rich.text import Text
 
-    table = output.new_table(
-        "what", "against", "cases", "worst", "tolerance", "result", texts=2
-    )  # fmt: skip
+    table = output.new_table("what", "against", "cases", "worst", "tolerance", "result", texts=2)
     for each in groups:
         table.add_row(
-            each.what, each.against, str(len(each.findings)), number(each.worst),
+            each.what,
+            each.against,
+            str(len(each.findings)),
+            number(each.worst),
             number(each.findings[0].tolerance),
             Text("ok", "green") if each.passed else Text("FAILED", "bold red"),
-        )  # fmt: skip
+        )
     output.show_table(table)
 
 

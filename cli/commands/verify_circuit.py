@@ -14,7 +14,7 @@ from cli.terminal import output
 from cli.watching import watched
 
 if TYPE_CHECKING:
-    from difflogic.logic.automaton import Automaton
+    from difflogic.model.automaton import Automaton
 
 
 def circuit(
@@ -45,12 +45,16 @@ def circuit(
     automaton, other = found.one.automaton, found.other.automaton
     proof, surroundings = found.proof, list(found.surroundings)
     if as_json:
-        output.show_json({
-            "circuit": str(source), "against": str(against) if against else "simplified",
-            "gates": [automaton.circuit.gates, other.circuit.gates],
-            "surroundings": surroundings, "equal": found.equal,
-            "proof": proof.as_dict(),
-        })  # fmt: skip
+        output.show_json(
+            {
+                "circuit": str(source),
+                "against": str(against) if against else "simplified",
+                "gates": [automaton.circuit.gates, other.circuit.gates],
+                "surroundings": surroundings,
+                "equal": found.equal,
+                "proof": proof.as_dict(),
+            }
+        )
     else:
         names = (str(source), "its simplified form" if against is None else str(against))
         _show_sizes(names, (automaton, other))

@@ -59,9 +59,9 @@ def convergence(
     coarse, further methods follow, until the time limit. Exits 1 unless all sizes are proved.
     """
     from difflogic.config import load_config
-    from difflogic.errors import ConfigError
-    from difflogic.files import check_output
     from difflogic.library.certifying import MOST_SIDE, certify
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
@@ -72,9 +72,14 @@ def convergence(
     asked = None if task is None else load_config(task, allow_code=True)
     with watched(at_once=True) as progress:
         found = certify(
-            source, grids, task=asked, all_sizes=all_sizes, time_limit=time_limit,
-            progress=progress, allow_code=allow_code,
-        )  # fmt: skip
+            source,
+            grids,
+            task=asked,
+            all_sizes=all_sizes,
+            time_limit=time_limit,
+            progress=progress,
+            allow_code=allow_code,
+        )
     if task is None and not found.source.trained:
         note(
             "the target is what a start of zeros ends in; --task names the experiment that says one"

@@ -73,7 +73,7 @@ def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]
 
     Raises ConfigError, which names the option, for another text.
     """
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     found = re.fullmatch(r"([0-9]{1,9})[x×]([0-9]{1,9})", text)
     sides = tuple(map(int, found.groups())) if found else ()
@@ -87,7 +87,7 @@ def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]
 
 def parse_worker_count(workers: str | None) -> int | Literal["auto"]:
     """Return how many threads are asked for: a number, or "auto" if nothing is."""
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     if workers is None or workers == "auto":
         return "auto"
@@ -103,7 +103,7 @@ def parse_channels(text: str, option: str = "--channels") -> tuple[int, ...]:
 
     Raises ConfigError for another text, and for more than MOST_CHANNELS numbers.
     """
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     numbers: list[int] = []
     for part in text.split(","):
@@ -131,8 +131,8 @@ def format_channels(numbers: Sequence[int]) -> str:
 
 def parse_damage(text: str) -> Rectangle:
     """Return the damage that a text such as 10,20:0,0,8x8 means. Raises ConfigError for another."""
-    from difflogic.errors import ConfigError
     from difflogic.library.simulating import Rectangle
+    from difflogic.system.errors import ConfigError
 
     number = r"([0-9]{1,9})"
     found = re.fullmatch(

@@ -31,7 +31,7 @@ def picture_name(target: str) -> str:
 def circuit_for(channels: int, source: str) -> list[Override]:
     """Return overrides that give a configuration's automaton so many channels."""
     from difflogic.config import Override, load_config
-    from difflogic.widths import fit_update
+    from difflogic.config.widths import fit_update
 
     config = load_config(source)
     inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
@@ -49,7 +49,7 @@ def show_preview(preview: Preview) -> None:
 
     from cli.errors import note
     from cli.terminal import display, drawing
-    from difflogic.pictures import render_picture
+    from difflogic.tasks.pictures import render_picture
 
     note(preview.caption)
     console = Console(stderr=True, highlight=False)

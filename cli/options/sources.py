@@ -36,6 +36,5 @@ TimeLimit = Annotated[
 ]
 
 ALLOW_CODE = typer.Option(
-    "--allow-code",
-    help="Run the code of a task that is not the program's own: read it first.",
+    "--allow-code", help="Run the code of a task that is not the program's own: read it first."
 )

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from difflogic.library.certifying import Certified
-    from difflogic.logic.convergence import Finding
-    from difflogic.logic.convergence.sizes import Size, Theorem
+    from difflogic.proof.convergence import Finding
+    from difflogic.proof.convergence.sizes import Size, Theorem
 
 MOST_ROWS, MOST_COLUMNS = 64, 128
 """Of a picture, whose rest is left out."""
@@ -35,15 +35,19 @@ def show(findings: Sequence[Finding], gates: int) -> None:
     """Print a table of all grids, what it means, and pictures of what is not proved."""
     table = output.new_table(
         "grid", "verdict", "by", "from", "unknown cells", "gates", "time", texts=3
-    )  # fmt: skip
+    )
     for found in findings:
         asked = found.question
         unit = "step" if asked.synchronous else "round"
         table.add_row(
-            f"{asked.height}×{asked.width}", found.verdict.value, found.method or "-",
+            f"{asked.height}×{asked.width}",
+            found.verdict.value,
+            found.method or "-",
             "-" if found.from_step is None else f"{unit} {found.from_step}",
-            str(found.unknown_cells), str(asked.circuit.gates), f"{found.seconds * 1e3:.1f} ms",
-        )  # fmt: skip
+            str(found.unknown_cells),
+            str(asked.circuit.gates),
+            f"{found.seconds * 1e3:.1f} ms",
+        )
     output.show_table(table)
     typer.echo(f"\nOf {gates} gates those are left that the visible channels depend on.")
     for line in _meaning(findings):
@@ -88,9 +92,12 @@ def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
     table = output.new_table("height", "width", "from step", "rows", "columns")
     for base in theorem.bases.values():
         table.add_row(
-            str(base.height), str(base.width), str(base.from_step(base.height, base.width)),
-            f"+{abs(base.rows.delay)}", f"+{abs(base.columns.delay)}",
-        )  # fmt: skip
+            str(base.height),
+            str(base.width),
+            str(base.from_step(base.height, base.width)),
+            f"+{abs(base.rows.delay)}",
+            f"+{abs(base.columns.delay)}",
+        )
     output.show_table(table)
 
 
@@ -145,9 +152,12 @@ def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
     for each in found:
         unit = "step" if each["within"] == 1 else "steps"
         table.add_row(
-            f"{each['side']}×{each['side']}", str(each["damages"]), str(each["states"]),
-            f"{each['damages'] - each['lasting']} of {each['damages']}", f"{each['within']} {unit}",
-        )  # fmt: skip
+            f"{each['side']}×{each['side']}",
+            str(each["damages"]),
+            str(each["states"]),
+            f"{each['damages'] - each['lasting']} of {each['damages']}",
+            f"{each['within']} {unit}",
+        )
     typer.echo()
     output.show_table(table)
     for each in found:
@@ -172,43 +182,63 @@ def healing_picture(steps: Sequence[int], columns: int) -> list[str]:
 
 def show_json(found: Certified, certificate: str | None) -> None:
     """Print all findings, and where the certificate was saved."""
-    output.show_json({
-        "source": found.source.name, "proved": found.proved, "certificate": certificate,
-        "findings": [as_dict(finding) for finding in found.findings],
-        "assurance": found.assurance and found.assurance.as_dict(),
-        "squares": [{"side": size.height, "from_step": size.from_step} for size in found.squares],
-        "larger": found.theorem and {
-            "period": found.theorem.period,
-            "bases": [
-                {"height": base.height, "width": base.width,
-                 "from_step": base.from_step(base.height, base.width),
-                 "steps_per_rows": abs(base.rows.delay),
-                 "steps_per_columns": abs(base.columns.delay)}
-                for base in found.theorem.bases.values()
+    output.show_json(
+        {
+            "source": found.source.name,
+            "proved": found.proved,
+            "certificate": certificate,
+            "findings": [as_dict(finding) for finding in found.findings],
+            "assurance": found.assurance and found.assurance.as_dict(),
+            "squares": [
+                {"side": size.height, "from_step": size.from_step} for size in found.squares
             ],
-        },
-    })  # fmt: skip
+            "larger": found.theorem
+            and {
+                "period": found.theorem.period,
+                "bases": [
+                    {
+                        "height": base.height,
+                        "width": base.width,
+                        "from_step": base.from_step(base.height, base.width),
+                        "steps_per_rows": abs(base.rows.delay),
+                        "steps_per_columns": abs(base.columns.delay),
+                    }
+                    for base in found.theorem.bases.values()
+                ],
+            },
+        }
+    )
 
 
 def as_dict(found: Finding) -> dict[str, Any]:
     """Return a finding as plain values."""
     asked, example = found.question, found.counterexample
     return {
-        "height": asked.height, "width": asked.width, "boundary": asked.boundary,
-        "verdict": found.verdict.value, "method": found.method and found.method.value,
-        "from_step": found.from_step, "any_schedule": found.any_schedule,
-        "gates": asked.circuit.gates, "channels": list(asked.circuit.labels),
+        "height": asked.height,
+        "width": asked.width,
+        "boundary": asked.boundary,
+        "verdict": found.verdict.value,
+        "method": found.method and found.method.value,
+        "from_step": found.from_step,
+        "any_schedule": found.any_schedule,
+        "gates": asked.circuit.gates,
+        "channels": list(asked.circuit.labels),
         "unknown_cells": found.unknown_cells,
-        "known": ["".join("01?"[bit] for bit in row) for channel in found.known.tolist()
-                  for row in channel],
+        "known": [
+            "".join("01?"[bit] for bit in row)
+            for channel in found.known.tolist()
+            for row in channel
+        ],
         "attempts": [
             {"method": each.method.value, "outcome": each.outcome, "seconds": each.seconds}
             for each in found.attempts
         ],
-        "counterexample": example and {
+        "counterexample": example
+        and {
             "period": example.period,
-            "state": [["".join(map(str, row)) for row in channel]
-                      for channel in example.start.tolist()],
+            "state": [
+                ["".join(map(str, row)) for row in channel] for channel in example.start.tolist()
+            ],
         },
         "seconds": found.seconds,
-    }  # fmt: skip
+    }

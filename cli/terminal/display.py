@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from rich.text import Text
 
-    from difflogic.training.finishing import Finished
+    from difflogic.search.finishing import Finished
+    from difflogic.search.search import Searching
     from difflogic.training.metrics import MetricsRow
-    from difflogic.training.search import Searching
     from difflogic.training.step_result import GivenUp, StepResult
 
 FRAME_SECONDS = 1 / 8

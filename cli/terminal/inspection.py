@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from difflogic.gates import SYMBOLS
-from difflogic.logic.inspection.expression import ASCII
+from difflogic.circuit.gates import SYMBOLS
+from difflogic.inspection.expression import ASCII
 
 if TYPE_CHECKING:
-    from difflogic.logic.automaton import Automaton
-    from difflogic.logic.inspection import Inspection
-    from difflogic.logic.inspection.decision import Decision
-    from difflogic.logic.inspection.equations import Equations
-    from difflogic.logic.inspection.fixed_points import FixedPoints, Picture
-    from difflogic.logic.inspection.periods import Period
+    from difflogic.inspection import Inspection
+    from difflogic.inspection.equations import Equations
+    from difflogic.inspection.fixed_points import FixedPoints, Picture
+    from difflogic.inspection.periods import Period
+    from difflogic.model.automaton import Automaton
+    from difflogic.proof.decision import Decision
 
 _TYPOGRAPHY = str.maketrans({"×": "x", "°": " degrees", "■": "#", "·": ".", "…": "..."})
 
@@ -57,9 +57,7 @@ def shows_signs() -> bool:
 
 def show(found: Inspection, trained: Automaton, limit: int, signs: Signs) -> None:
     """Print everything."""
-    for lines in (
-        _head(found, trained), _wires(found, limit),
-    ):  # fmt: skip
+    for lines in (_head(found, trained), _wires(found, limit)):
         _print(lines, signs)
         typer.echo()
     show_equations(found.equations, limit, signs)
@@ -89,9 +87,13 @@ def _print(lines: Iterable[str], signs: Signs) -> None:
             continue
         indent = " " * (len(text) - len(text.lstrip()) + 4)
         for part in textwrap.wrap(
-            text, max(width, 20), subsequent_indent=indent, break_long_words=False,
-            break_on_hyphens=False, drop_whitespace=True,
-        ):  # fmt: skip
+            text,
+            max(width, 20),
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+            drop_whitespace=True,
+        ):
             typer.echo(part)
 
 
@@ -217,7 +219,7 @@ def _fixed_points(fixed: FixedPoints) -> list[str]:
 
 def _pictures(pictures: Sequence[Picture]) -> list[str]:
     """Draw the rectangles that repeat, side by side; with several channels by their numbers."""
-    from difflogic.pictures import render_picture
+    from difflogic.tasks.pictures import render_picture
 
     if not pictures or len(pictures[0].bits) > MOST_DRAWN_CHANNELS:
         return []
@@ -235,7 +237,7 @@ def _pictures(pictures: Sequence[Picture]) -> list[str]:
 
 
 def _settling(found: Inspection) -> list[str]:
-    from difflogic.logic.inspection import MOST_CELLS
+    from difflogic.inspection import MOST_CELLS
 
     settling, automaton = found.settling, found.automaton
     if settling is None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from difflogic.grid import NEIGHBORS
+from difflogic.circuit.grid import NEIGHBORS
 
 if TYPE_CHECKING:
     from cli.terminal.inspection import Signs
-    from difflogic.logic.automaton import Automaton
-    from difflogic.logic.inspection import Inspection
-    from difflogic.logic.inspection.decision import Decision
-    from difflogic.logic.inspection.equations import Equations
-    from difflogic.logic.inspection.periods import Period
+    from difflogic.inspection import Inspection
+    from difflogic.inspection.equations import Equations
+    from difflogic.inspection.periods import Period
+    from difflogic.model.automaton import Automaton
+    from difflogic.proof.decision import Decision
 
 
 def data(found: Inspection, trained: Automaton, signs: Signs) -> dict[str, Any]:

@@ -39,9 +39,12 @@ def new_table(*columns: str, texts: int = 1) -> Table:
 
     terminal = sys.stdout.isatty()
     table = Table(
-        box=box.SIMPLE_HEAD if terminal else None, show_edge=False, pad_edge=False,
-        padding=(0, 1) if terminal else (0, 2, 0, 0), header_style="bold",
-    )  # fmt: skip
+        box=box.SIMPLE_HEAD if terminal else None,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1) if terminal else (0, 2, 0, 0),
+        header_style="bold",
+    )
     for index, column in enumerate(columns):
         words = index < texts
         table.add_column(column, justify="left" if words else "right", no_wrap=not words)
@@ -67,9 +70,13 @@ def show_table(table: Table, spare: Sequence[str] = ()) -> None:
         console.print(table)
         return
     plain = Console(
-        color_system=None, force_terminal=False, width=PLAIN_WIDTH, highlight=False,
-        markup=False, emoji=False,
-    )  # fmt: skip
+        color_system=None,
+        force_terminal=False,
+        width=PLAIN_WIDTH,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
     with plain.capture() as captured:
         plain.print(table)
     for line in captured.get().splitlines():

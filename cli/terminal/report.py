@@ -55,7 +55,7 @@ def _scores(
         f"hard loss {display.loss(scores['hard_loss'])}, "
         f"accuracy {display.percent(scores['accuracy'])}, "
         f"best hard loss {display.loss(scores['best_hard_loss'])} "
-        f"at epoch {scores['best_epoch'] or '-'}",
+        f"at epoch {scores['best_epoch'] or '-'}"
     ]
     cells = held_out["cells"]
     for label, step, wrong in (

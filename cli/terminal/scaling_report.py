@@ -9,8 +9,8 @@ import typer
 from cli.terminal import output
 
 if TYPE_CHECKING:
-    from difflogic.scaling.laws import Fit
-    from difflogic.scaling.rows import Comparison, Row
+    from difflogic.scale.speed.laws import Fit
+    from difflogic.scale.speed.rows import Comparison, Row
 
 OVERSUBSCRIBED = " *"
 """Marks a row with more workers than cores."""
@@ -18,8 +18,23 @@ OVERSUBSCRIBED = " *"
 
 def show(found: Comparison, what: str) -> None:
     """Print the table and the lines below it; `what` is the head of its first column."""
-    columns = ["min", "ms", "max", "speed-up", "efficiency", "ceiling", "backward", "speed-up",
-               "stolen", "waiting", "per worker", "all", "samples/s", "run", "equal"]  # fmt: skip
+    columns = [
+        "min",
+        "ms",
+        "max",
+        "speed-up",
+        "efficiency",
+        "ceiling",
+        "backward",
+        "speed-up",
+        "stolen",
+        "waiting",
+        "per worker",
+        "all",
+        "samples/s",
+        "run",
+        "equal",
+    ]
     ranked = any(row.setting.ranks > 1 for row in found.rows)
     table = output.new_table(what, *columns, *(("reduce", "exchange") if ranked else ()))
     for row in found.rows:
@@ -32,7 +47,7 @@ def show(found: Comparison, what: str) -> None:
 
 def cells(row: Row, first: Row) -> list[str]:
     """Return the cells of a row."""
-    from difflogic.quantities import show_bytes
+    from difflogic.system.quantities import show_bytes
 
     plan, speedup, efficiency = row.plan, row.speedup(first), row.efficiency(first)
     total = row.total
@@ -65,7 +80,7 @@ def handing_over(row: Row) -> list[str]:
 
 def lines(found: Comparison) -> list[str]:
     """Return what stands below the table."""
-    from difflogic.quantities import show_bytes
+    from difflogic.system.quantities import show_bytes
 
     config = found.rows[0].setting.config
     said = [

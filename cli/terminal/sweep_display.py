@@ -10,8 +10,8 @@ from cli.errors import note
 from cli.terminal.display import can_animate, clock
 
 if TYPE_CHECKING:
-    from difflogic.sweeps.progress import Progress, Running, Snapshot
-    from difflogic.sweeps.results import Row, VariantResult
+    from difflogic.scale.sweeps.progress import Progress, Running, Snapshot
+    from difflogic.scale.sweeps.results import Row, VariantResult
 
 FRAME_SECONDS = 0.25
 

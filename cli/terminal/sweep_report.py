@@ -12,8 +12,8 @@ import typer
 from cli.errors import FAILURE, note, printable
 
 if TYPE_CHECKING:
-    from difflogic.sweeps.question import Question
-    from difflogic.sweeps.results import Row
+    from difflogic.scale.sweeps.question import Question
+    from difflogic.scale.sweeps.results import Row
 
 
 def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_json: bool) -> None:
@@ -22,8 +22,8 @@ def report(path: Path, question: Question, rows: Sequence[Row], code: int, as_js
     `code` is that of an interruption, FAILURE for a sweep that could not go on, or else 0.
     """
     from cli.terminal.output import new_table, show_json, show_table
-    from difflogic.sweeps import tables
-    from difflogic.sweeps.results import aggregate
+    from difflogic.scale.sweeps import tables
+    from difflogic.scale.sweeps.results import aggregate
 
     missing = sum(row.status == "missing" for row in rows)
     for row in rows:

@@ -39,9 +39,9 @@ def compile_for(config: Config) -> None:
 
 def announce_search() -> None:
     """Say so if the kernels that simplify circuits are still to be compiled."""
-    from difflogic.jit import JIT, is_compiled
-    from difflogic.logic.simplification.kernels.annealing import anneal
-    from difflogic.logic.simplification.kernels.windows import find_window
+    from difflogic.simplification.kernels.annealing import anneal
+    from difflogic.simplification.kernels.windows import find_window
+    from difflogic.system.jit import JIT, is_compiled
 
     if JIT and not (is_compiled(anneal) and is_compiled(find_window)):
         note("compiling the search for small circuits, once: this may take half a minute …")

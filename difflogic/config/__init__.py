@@ -12,15 +12,10 @@ from difflogic.config.loading import (
     picture_directory,
     shipped_configs,
 )
-from difflogic.config.models import (
-    Config,
-    EvaluationConfig,
-    PerceptionConfig,
-    UpdateConfig,
-)
+from difflogic.config.models import Config, EvaluationConfig, PerceptionConfig, UpdateConfig
 from difflogic.config.recipes import BENCHMARK
 from difflogic.config.running import ParallelConfig
-from difflogic.sections import AutomatonConfig
+from difflogic.tasks.sections import AutomatonConfig
 
 __all__ = [
     "BENCHMARK",

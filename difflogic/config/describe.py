@@ -10,8 +10,8 @@ import tomli_w
 from difflogic.config import schema
 from difflogic.config.models import Config
 from difflogic.config.schema import TOP_LEVEL
-from difflogic.sections import Section
 from difflogic.tasks import own, task_class
+from difflogic.tasks.sections import Section
 
 _COLUMNS = 96
 

@@ -10,8 +10,8 @@ from pydantic_core import PydanticUndefined
 from difflogic.config import schema
 from difflogic.config.models import Config
 from difflogic.config.schema import TASK, TOP_LEVEL
-from difflogic.sections import Section
 from difflogic.tasks import TASKS, OwnSection, TaskSection
+from difflogic.tasks.sections import Section
 
 _HEAD = """# Configuration
 
@@ -32,7 +32,7 @@ _TASK = """Beside the keys of all tasks each has its own. A task that is not lis
 
 _AFTER = {
     "parallel": """`lanes` and `chunk` set the order in which gradients are added up, and so their
-last bits; all other keys of this section do not change a bit.""",
+last bits; all other keys of this section do not change a bit."""
 }
 
 

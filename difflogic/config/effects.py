@@ -8,11 +8,16 @@ from difflogic.config.models import Config
 
 FREE = {
     "parallel": (
-        "workers", "strategy", "parallel_batch", "parallel_cells", "max_parallel_samples",
-        "memory_budget", "pin",
+        "workers",
+        "strategy",
+        "parallel_batch",
+        "parallel_cells",
+        "max_parallel_samples",
+        "memory_budget",
+        "pin",
     ),
     "checkpoint": ("every_seconds", "every_epochs"),
-}  # fmt: skip
+}
 """Settings that say how a result is computed, and change no bit of it."""
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from difflogic.forms import FORMS
-from difflogic.sections import Section, Size
+from difflogic.circuit.forms import FORMS
+from difflogic.tasks.sections import Section, Size
 
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Epoch = Annotated[int, Field(ge=0, le=10**9)]
@@ -106,8 +106,7 @@ class PoolConfig(Section):
     """
 
     batch: Annotated[int, Field(ge=0, le=65536)] = Field(
-        default=0,
-        description="such samples per training step, beside [training] batch; 0 is none",
+        default=0, description="such samples per training step, beside [training] batch; 0 is none"
     )
     after_growth: bool = Field(
         default=False,
@@ -211,8 +210,7 @@ class FinishingConfig(Section):
         default=8, description="start states that a search begins with; counterexamples join them"
     )
     verified_starts: Size = Field(
-        default=1024,
-        description="further start states on which a circuit must have no wrong cell",
+        default=1024, description="further start states on which a circuit must have no wrong cell"
     )
     adopt: bool = Field(
         default=False,

@@ -15,8 +15,8 @@ from difflogic.config.models import SAVED, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.config.toml_text import parse_toml
-from difflogic.errors import ConfigError, did_you_mean
-from difflogic.files import open_plain
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.files import open_plain
 from difflogic.tasks import TASKS, OwnSection, Surroundings, TaskSection, is_own, own
 
 MAX_BYTES = 2**20
@@ -71,9 +71,10 @@ def load_config(
     if KIND in origins:
         _drop_keys_of_other_kinds(data, origins)
     surroundings = Surroundings(
-        path.parent, {key for section, *rest in origins if section == TASK for key in rest},
+        path.parent,
+        {key for section, *rest in origins if section == TASK for key in rest},
         picture_directory(),
-    )  # fmt: skip
+    )
     resolved, culprits = _resolved(data)
     try:
         resolved(surroundings)

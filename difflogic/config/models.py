@@ -13,6 +13,8 @@ import numpy as np
 import tomli_w
 from pydantic import Field, ValidationInfo, model_validator
 
+from difflogic.circuit.netlist import Architecture, wire
+from difflogic.circuit.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
 from difflogic.config.learning import (
     Count,
     FinishingConfig,
@@ -22,11 +24,9 @@ from difflogic.config.learning import (
     TrainingConfig,
 )
 from difflogic.config.running import CheckpointConfig, ParallelConfig
-from difflogic.errors import ConfigError
-from difflogic.netlist import Architecture, wire
-from difflogic.sections import AutomatonConfig, Section, Size
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import AnySection, own, task_class
-from difflogic.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
+from difflogic.tasks.sections import AutomatonConfig, Section, Size
 
 MAX_GATES = 2**20
 """Gates per cell: 80 times the largest published circuit. Guards memory against slips."""

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from difflogic.config import schema
 from difflogic.config.schema import TASK, TOP_LEVEL
-from difflogic.errors import ConfigError, did_you_mean
+from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.tasks import OwnSection, TaskSection
 
 _NAMED_PLACE = re.compile(r"\[(\w+)\] (\w+)")

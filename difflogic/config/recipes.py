@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from difflogic.config import schema
-from difflogic.errors import ConfigError, did_you_mean
+from difflogic.system.errors import ConfigError, did_you_mean
 
 KEPT = ("seed", "epochs", "batch", "learning_rate", "precision", "start_from")
 """Keys of [training] that belong to the experiment, not to the way it is learned."""

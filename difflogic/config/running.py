@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from difflogic.quantities import BYTES
-from difflogic.sections import Section, Size
+from difflogic.system.quantities import BYTES
+from difflogic.tasks.sections import Section, Size
 
 Auto = Literal["auto"]
 

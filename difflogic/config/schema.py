@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any
 
 from difflogic.config.models import Config
-from difflogic.sections import Section
 from difflogic.tasks import TASKS, OwnSection, TaskSection
+from difflogic.tasks.sections import Section
 
 TOP_LEVEL = ""
 """Stands for the keys above the first section."""

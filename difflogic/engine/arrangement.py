@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.buffers import Rollouts, Shape, control_shape
 from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels.structures import Team
@@ -27,9 +28,8 @@ from difflogic.engine.layout import (
 from difflogic.engine.program import compile_program
 from difflogic.engine.schedule import ceiling, pipeline_ceiling
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, parts_of, plan_team
-from difflogic.errors import ConfigError
-from difflogic.netlist import Netlist
-from difflogic.quantities import show_bytes
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import show_bytes
 
 GATE_LANES_PER_CALL = 2 * 10**8
 """Gates times cells that workers evaluate in one call, about: some tenths of a second on one slow

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.gates import Op
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import FORMS, HardSimulator, Script, Words
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
@@ -28,8 +30,6 @@ from difflogic.engine.kernels.candidate_base import (
 )
 from difflogic.engine.kernels.changes import FOLLOWED, UNORDERED, Scratch
 from difflogic.engine.kernels.hard_structures import WORDS
-from difflogic.gates import Op
-from difflogic.netlist import Netlist
 
 Ops = npt.NDArray[np.uint8]
 
@@ -74,10 +74,14 @@ class SimulatedBase:
             keeps=script.packed.keeps if len(script.packed.keeps) else every,
         )
         self._base = Base(
-            np.empty(rows, np.uint8), np.empty(rows, np.int32), np.empty(rows, np.bool_),
-            np.empty(channels, np.bool_), np.empty(rows, np.int32), np.empty(0, np.int32),
+            np.empty(rows, np.uint8),
+            np.empty(rows, np.int32),
+            np.empty(rows, np.bool_),
+            np.empty(channels, np.bool_),
+            np.empty(rows, np.int32),
+            np.empty(0, np.int32),
             np.zeros(1, np.int64),
-        )  # fmt: skip
+        )
         # Room to work in.
         self._stack, self._order = np.empty(3 * rows, np.int32), np.empty(rows, np.int32)
         self._live, self._alive = np.empty(rows, np.bool_), np.empty(channels, np.bool_)
@@ -124,9 +128,14 @@ class SimulatedBase:
     def _circuit(self) -> tuple[Any, ...]:
         """What all kernels are called with."""
         return (
-            self._wiring, self._base, self._simulator.cells, FORMS, self._masks,
-            self._steps, self._history,
-        )  # fmt: skip
+            self._wiring,
+            self._base,
+            self._simulator.cells,
+            FORMS,
+            self._masks,
+            self._steps,
+            self._history,
+        )
 
     def _new_scratch(self, slots: int) -> Scratch:
         rows, channels = len(self._base.op), len(self._base.channels)
@@ -136,18 +145,35 @@ class SimulatedBase:
             return np.zeros(size, kind)
 
         return Scratch(
-            some(np.uint8, rows), some(np.int32, rows), some(np.int32, rows),
-            some(np.bool_, rows), some(np.bool_, channels),
-            some(np.uint64, slots, self._words), some(np.uint8, slots), some(np.int32, rows, 4),
-            some(np.int32, channels, 2), some(np.uint64, 2 * channels, stride),
-            some(np.bool_, 2, channels), some(np.int64, rows), some(np.int64, channels),
-            some(np.int64, 1), some(np.int32, rows), some(np.int32, rows),
-            np.full(2, UNORDERED), some(np.int32, rows),
-            some(np.int32, 3 * rows), some(np.int32, 2 * rows), some(np.int32, rows),
-            some(np.int32, channels), some(np.int32, rows), some(np.int32, channels),
-            some(np.int32, 2 * rows), some(np.int32, rows), some(np.int32, 3 * rows),
+            some(np.uint8, rows),
+            some(np.int32, rows),
+            some(np.int32, rows),
+            some(np.bool_, rows),
+            some(np.bool_, channels),
+            some(np.uint64, slots, self._words),
+            some(np.uint8, slots),
+            some(np.int32, rows, 4),
+            some(np.int32, channels, 2),
+            some(np.uint64, 2 * channels, stride),
+            some(np.bool_, 2, channels),
+            some(np.int64, rows),
+            some(np.int64, channels),
+            some(np.int64, 1),
+            some(np.int32, rows),
+            some(np.int32, rows),
+            np.full(2, UNORDERED),
+            some(np.int32, rows),
+            some(np.int32, 3 * rows),
+            some(np.int32, 2 * rows),
+            some(np.int32, rows),
+            some(np.int32, channels),
+            some(np.int32, rows),
+            some(np.int32, channels),
+            some(np.int32, 2 * rows),
+            some(np.int32, rows),
+            some(np.int32, 3 * rows),
             some(np.int64, 12),
-        )  # fmt: skip
+        )
 
     def _begin_anew(self) -> None:
         """Let the scratch follow what the base has become."""
@@ -167,9 +193,13 @@ class SimulatedBase:
         return max(1, TIDY - self._kept)
 
     def judge(
-        self, job: k.Job, worker: int, fields: npt.NDArray[np.int64],
-        chances: npt.NDArray[np.float64] = NO_CHANCES, draws: npt.NDArray[np.float64] = NO_DRAWS,
-    ) -> bool:  # fmt: skip
+        self,
+        job: k.Job,
+        worker: int,
+        fields: npt.NDArray[np.int64],
+        chances: npt.NDArray[np.float64] = NO_CHANCES,
+        draws: npt.NDArray[np.float64] = NO_DRAWS,
+    ) -> bool:
         """Do a worker's part of a job, and take over what is kept; return whether all values fit.
 
         `fields` say where the worker is, and then, where it has come to. If values did not fit the
@@ -206,19 +236,33 @@ class SimulatedBase:
 
 
 def new_job(
-    parameters: npt.NDArray[np.int32], ops: Ops, limit: int, workers: int, *, keeps: bool = False,
-    stop: int = NEVER, sizes: Sequence[int] = (),
-) -> k.Job:  # fmt: skip
+    parameters: npt.NDArray[np.int32],
+    ops: Ops,
+    limit: int,
+    workers: int,
+    *,
+    keeps: bool = False,
+    stop: int = NEVER,
+    sizes: Sequence[int] = (),
+) -> k.Job:
     """Return a job of which nothing is done. `sizes` are those of its batches; else it is one."""
     size = len(ops)
     versions = np.zeros((size + 1, 2), np.int64)
     versions[0] = 0, limit
     ends = np.cumsum(sizes or (size,)).repeat(sizes or (size,)).astype(np.int32)
     return k.Job(
-        parameters, ops, np.zeros(k.TICKETS + size + 1, np.int64), versions,
-        np.zeros(workers * size, np.int64), np.zeros((workers * size, 2), np.int64),
-        ends, np.arange(size + 1), workers, stop, keeps,
-    )  # fmt: skip
+        parameters,
+        ops,
+        np.zeros(k.TICKETS + size + 1, np.int64),
+        versions,
+        np.zeros(workers * size, np.int64),
+        np.zeros((workers * size, 2), np.int64),
+        ends,
+        np.arange(size + 1),
+        workers,
+        stop,
+        keeps,
+    )
 
 
 def all_kept(parameters: npt.NDArray[np.int32], ops: Ops) -> k.Job:

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.engine.compilation import Strategy, training_kernel
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.pipeline import APART, train_in_steps
@@ -14,8 +15,7 @@ from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING, TICKETS
 from difflogic.engine.kernels.tracing import TRACE_FIELDS
 from difflogic.engine.layout import Grid, samples_per_group, stride
 from difflogic.engine.program import Program
-from difflogic.grid import NEIGHBORHOOD
-from difflogic.memory import CACHE_LINE
+from difflogic.system.memory import CACHE_LINE
 
 
 @dataclass(frozen=True)

@@ -183,9 +183,12 @@ class Candidates:
         return self._base.take_over(np.asarray(parameters, np.int32), np.asarray(ops, np.uint8))
 
     def walk(
-        self, parameters: npt.NDArray[np.int32], ops: Ops, walk: Walk,
+        self,
+        parameters: npt.NDArray[np.int32],
+        ops: Ops,
+        walk: Walk,
         hear: Callable[[], None] = unheard,
-    ) -> tuple[npt.NDArray[np.int64], bool]:  # fmt: skip
+    ) -> tuple[npt.NDArray[np.int64], bool]:
         """Go on with a walk through some changes; return the places of those that are kept.
 
         The base takes these over. At least one is tried, if there is any. `hear` is called now and
@@ -260,9 +263,12 @@ class Candidates:
                     fields[k.TRIED] = tried
 
     def _lead(
-        self, job: k.Job, fields: npt.NDArray[np.int64], chances: npt.NDArray[np.float64],
+        self,
+        job: k.Job,
+        fields: npt.NDArray[np.int64],
+        chances: npt.NDArray[np.float64],
         draws: npt.NDArray[np.float64] = NO_DRAWS,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Do the leader's part of a job; return whether all values fit."""
         since = time.perf_counter()
         fits = self._base.judge(job, 0, fields, chances, draws)
@@ -271,9 +277,14 @@ class Candidates:
 
     @contextmanager
     def _shared(
-        self, chances: npt.NDArray[np.float64], parameters: npt.NDArray[np.int32], ops: Ops,
-        limit: int, keeps: bool = False, **batches: Any,
-    ) -> Iterator[k.Job]:  # fmt: skip
+        self,
+        chances: npt.NDArray[np.float64],
+        parameters: npt.NDArray[np.int32],
+        ops: Ops,
+        limit: int,
+        keeps: bool = False,
+        **batches: Any,
+    ) -> Iterator[k.Job]:
         """Hand candidates to helpers, too, while they are judged; but not if that soon is done."""
         size, each = max(1, len(ops)), self._usual[keeps]
         workers = self.workers if size * each >= WORTH else 1

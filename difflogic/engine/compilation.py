@@ -14,7 +14,7 @@ from difflogic.engine.kernels.hard import hard_rollout
 from difflogic.engine.kernels.pipeline import train_in_steps
 from difflogic.engine.kernels.shares import train
 from difflogic.engine.kernels.split import train_by_gates
-from difflogic.jit import JIT, is_compiled
+from difflogic.system.jit import JIT, is_compiled
 
 Strategy = Literal["cells", "steps", "gates"]
 """How workers share the samples that are not one worker's alone: by cells, waiting for each other

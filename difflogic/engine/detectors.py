@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.evaluate import Bits
+from difflogic.circuit.gates import READS
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import Words
 from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
-from difflogic.gates import READS
-from difflogic.netlist import Netlist
 
 POINTS = 6
 """Points at which a gate is looked at, those first where another value does most good."""
@@ -76,17 +76,25 @@ class Detectors:
         self._gates = gates
         self._signals = k.Signals(
             np.concatenate([none, netlist.a]).astype(np.int32),
-            np.concatenate([none, netlist.b]).astype(np.int32), spare, place, values,
-        )  # fmt: skip
+            np.concatenate([none, netlist.b]).astype(np.int32),
+            spare,
+            place,
+            values,
+        )
         self._sites = k.Sites(
-            place[inputs + gates], np.zeros((len(gates), 2, words), np.uint64),
-            np.zeros((len(gates), POINTS), np.int32), np.zeros((len(gates), POINTS), np.float32),
-        )  # fmt: skip
+            place[inputs + gates],
+            np.zeros((len(gates), 2, words), np.uint64),
+            np.zeros((len(gates), POINTS), np.int32),
+            np.zeros((len(gates), POINTS), np.float32),
+        )
         self._growth = k.Growth(
-            np.empty(words, np.uint64), np.empty(netlist.rows, np.int32), np.zeros(1, np.int64),
-            np.empty((netlist.rows, 2), np.int8), np.zeros(netlist.rows, np.bool_),
+            np.empty(words, np.uint64),
+            np.empty(netlist.rows, np.int32),
+            np.zeros(1, np.int64),
+            np.empty((netlist.rows, 2), np.int8),
+            np.zeros(netlist.rows, np.bool_),
             np.empty((max(LAYERS) + 1, 3), np.int32),
-        )  # fmt: skip
+        )
         k.survey(values, slopes, self._sites)
 
     def __iter__(self) -> Iterator[Rectification]:

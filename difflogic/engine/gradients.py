@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.buffers import Rollouts
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.tiles import run_backward, run_forward
 from difflogic.engine.layout import Grid
 from difflogic.engine.program import compile_program
 from difflogic.engine.rollout import Engine, workspace
-from difflogic.memory import aligned
-from difflogic.netlist import Netlist
+from difflogic.system.memory import aligned
 
 Array = npt.NDArray[np.floating]
 
@@ -91,9 +91,7 @@ class _Tile:
             raise ValueError(f"a tile has at most {k.MAX_LANES} cells, not {self.cells}")
         self._lanes = lanes
         self.program, dtype = compile_program(netlist), coefficients.dtype
-        rollouts = Rollouts(
-            self.program, netlist.channels, Grid(1, self.cells, "zero"), 1, dtype
-        )  # fmt: skip
+        rollouts = Rollouts(self.program, netlist.channels, Grid(1, self.cells, "zero"), 1, dtype)
         space = self._space = workspace(rollouts.workspace())
         rows = self.program.backward_rows * lanes, self.program.gradient_rows * lanes
         self.values = space.values[: rows[0]].reshape(-1, lanes)
@@ -111,7 +109,12 @@ class _Tile:
         self.gradients[code.grad_outputs, : self.cells] = output_gradients
         sums = aligned((self._coefficients.size,), self._coefficients.dtype)
         run_backward(
-            code, self._coefficients, space.values, space.gradients, sums, space.scratch,
+            code,
+            self._coefficients,
+            space.values,
+            space.gradients,
+            sums,
+            space.scratch,
             self._lanes,
-        )  # fmt: skip
+        )
         return sums

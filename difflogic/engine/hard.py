@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.gates import COEFFICIENTS
+from difflogic.circuit.grid import OUTSIDE, neighbors
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import hard as kernels
 from difflogic.engine.kernels import hard_structures as k
 from difflogic.engine.layout import Grid
-from difflogic.gates import COEFFICIENTS
-from difflogic.grid import OUTSIDE, neighbors
-from difflogic.memory import aligned
-from difflogic.netlist import Netlist
-from difflogic.pauses import pause
+from difflogic.system.memory import aligned
+from difflogic.system.pauses import pause
 
 GATE_WORDS_PER_CALL = 5 * 10**7
 """Gates times words that a kernel evaluates in one call, about: some hundredths of a second. A
@@ -77,9 +77,13 @@ class HardSimulator:
         pad = max(map(abs, shifts)) // 64 + 2
         skip, shift = np.divmod(np.array(shifts, np.int64) + 64 * pad, 64)
         return k.HardCells(
-            pad, self.grid.cells, np.array(start, np.int64), skip, shift.astype(np.uint64),
+            pad,
+            self.grid.cells,
+            np.array(start, np.int64),
+            skip,
+            shift.astype(np.uint64),
             np.array(masks),
-        )  # fmt: skip
+        )
 
     def _pack(self, rows: npt.NDArray) -> Words:
         """Pack (rows, bits) into (rows, words)."""
@@ -139,11 +143,15 @@ class HardSimulator:
         return Script(
             steps,
             k.HardScript(
-                self._pack_cells(masks), self._pack_cells(keeps), np.array(at, dtype=np.int64),
-                np.array(channels, dtype=np.int32), packed,
-                self._pack(counted), _EVERY,
+                self._pack_cells(masks),
+                self._pack_cells(keeps),
+                np.array(at, dtype=np.int64),
+                np.array(channels, dtype=np.int32),
+                packed,
+                self._pack(counted),
+                _EVERY,
             ),
-        )  # fmt: skip
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -173,9 +181,16 @@ class HardSimulator:
         for first in range(0, script.steps, per_call):
             pause("rollout of the hard circuit", done + first, total or script.steps)
             kernels.hard_rollout(
-                self._code, self.cells, FORMS, script.packed, first,
-                min(first + per_call, script.steps), self._states, self._tile[:rows], wrong,
-            )  # fmt: skip
+                self._code,
+                self.cells,
+                FORMS,
+                script.packed,
+                first,
+                min(first + per_call, script.steps),
+                self._states,
+                self._tile[:rows],
+                wrong,
+            )
         if script.steps % 2:
             self._states[0] = self._states[1]
         return wrong
@@ -283,7 +298,7 @@ def _prune(
     read = np.empty(netlist.inputs, dtype=np.bool_)
     kept = kernels.prune(
         _wires(netlist), ops, space or _space(netlist), wanted, gates, origin, rows, live, read
-    )  # fmt: skip
+    )
     inputs, alive = (np.flatnonzero(flags) for flags in (read, live))
     inputs = np.stack([inputs, *np.divmod(inputs, netlist.channels)], axis=1)
     return (

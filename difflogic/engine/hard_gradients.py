@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import (
     FORMS,
     GATE_WORDS_PER_CALL,
@@ -34,9 +35,8 @@ from difflogic.engine.kernels.hard_gradients import (
 )
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
-from difflogic.memory import aligned
-from difflogic.netlist import Netlist
-from difflogic.pauses import pause
+from difflogic.system.memory import aligned
+from difflogic.system.pauses import pause
 
 BACKWARD = 16
 """Times that a gate takes as long on the way back as forward, about."""
@@ -67,12 +67,18 @@ class HardGradients:
         slots = most_slopes(netlist)
         self._slopes = Slopes(
             # Memory that nothing is written to costs nothing.
-            np.empty(slots * CELLS, np.float32), np.full(rows, ABSENT, np.int64),
-            CELLS * np.arange(slots)[::-1].copy(), np.full(1, slots), np.empty(inputs, np.int32),
-            np.zeros(1, np.int64), np.zeros((2, channels, 64 * words), np.float32),
-            np.empty(4), np.zeros((netlist.parameters, 4)),
-            np.full(rows, ABSENT, np.int32), np.empty((0, 0), np.float32),
-        )  # fmt: skip
+            np.empty(slots * CELLS, np.float32),
+            np.full(rows, ABSENT, np.int64),
+            CELLS * np.arange(slots)[::-1].copy(),
+            np.full(1, slots),
+            np.empty(inputs, np.int32),
+            np.zeros(1, np.int64),
+            np.zeros((2, channels, 64 * words), np.float32),
+            np.empty(4),
+            np.zeros((netlist.parameters, 4)),
+            np.full(rows, ABSENT, np.int32),
+            np.empty((0, 0), np.float32),
+        )
 
     def begin(
         self,
@@ -92,9 +98,15 @@ class HardGradients:
         wired = [self._a[order], self._b[order]] + ([] if read is None else [read])
         self._code, values = prune_for(netlist, ops, np.concatenate(wired))
         self._graph = Graph(
-            self._a, self._b, values, self._param, netlist.outputs.astype(np.int32), op,
-            order.astype(np.int32), np.flatnonzero(alive).astype(np.int32),
-        )  # fmt: skip
+            self._a,
+            self._b,
+            values,
+            self._param,
+            netlist.outputs.astype(np.int32),
+            op,
+            order.astype(np.int32),
+            np.flatnonzero(alive).astype(np.int32),
+        )
         self._slopes.sums[:] = 0.0
 
     def add(
@@ -177,9 +189,14 @@ class HardGradients:
         """Return the values of rows in what was run last, (len(read), steps, words)."""
         values = np.empty((len(read), self._steps, self._words), np.uint64)
         read_values(
-            self._code, self._simulator.cells, FORMS, self._states, self._rows,
-            self._graph.value[read], values,
-        )  # fmt: skip
+            self._code,
+            self._simulator.cells,
+            FORMS,
+            self._states,
+            self._rows,
+            self._graph.value[read],
+            values,
+        )
         return values
 
     def _filled(self, batch: Bits) -> Bits:
@@ -210,9 +227,16 @@ class HardGradients:
         for first in range(0, steps, per_call):
             pause("rollout of the hard circuit", first, steps)
             record(
-                self._code, self._simulator.cells, FORMS, fires, _EVERY, self._states, self._rows,
-                first, min(first + per_call, steps),
-            )  # fmt: skip
+                self._code,
+                self._simulator.cells,
+                FORMS,
+                fires,
+                _EVERY,
+                self._states,
+                self._rows,
+                first,
+                min(first + per_call, steps),
+            )
 
     def _run_backward(
         self, fires: npt.NDArray[np.uint64], words: int, begin: int, end: int
@@ -223,9 +247,18 @@ class HardGradients:
         for last in range(end, begin, -per_call):
             pause("gradient", self._steps - last, self._steps)
             differentiate(
-                self._graph, self._code, self._simulator.cells, FORMS, fires, self._states,
-                self._rows, self._slopes, words, max(begin, last - per_call), last,
-            )  # fmt: skip
+                self._graph,
+                self._code,
+                self._simulator.cells,
+                FORMS,
+                fires,
+                self._states,
+                self._rows,
+                self._slopes,
+                words,
+                max(begin, last - per_call),
+                last,
+            )
 
     @property
     def gradients(self) -> npt.NDArray[np.float64]:

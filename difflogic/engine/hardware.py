@@ -6,10 +6,10 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from difflogic import machine
-from difflogic.errors import ConfigError, did_you_mean
-from difflogic.jit.processor import AVX, AVX512, NEON, SSE, registers
-from difflogic.quantities import parse_bytes
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.jit.processor import AVX, AVX512, NEON, SSE, registers
+from difflogic.system.quantities import parse_bytes
 
 USUAL_L2 = 1 << 20
 """Bytes of the second-level cache, where the system does not tell."""
@@ -108,6 +108,10 @@ def _vector(value: str) -> int:
 
 
 _READERS = {
-    "cores": _whole_number(MOST_CORES), "l2": parse_bytes, "memory": parse_bytes, "line": _line,
-    "vector": _vector, "nodes": _whole_number(MOST_CORES),
-}  # fmt: skip
+    "cores": _whole_number(MOST_CORES),
+    "l2": parse_bytes,
+    "memory": parse_bytes,
+    "line": _line,
+    "vector": _vector,
+    "nodes": _whole_number(MOST_CORES),
+}

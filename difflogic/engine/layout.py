@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.grid import OFFSETS, OUTSIDE, Boundary, neighbors
 from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels import structures as k
-from difflogic.grid import OFFSETS, OUTSIDE, Boundary, neighbors
 
 SLOTS = 32
 """Chunks per group at most: each has a slot of four numbers per gate."""

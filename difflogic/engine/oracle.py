@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.circuit.evaluate import Soft
 from difflogic.circuit.evaluate import evaluate as evaluate_over
-from difflogic.grid import OUTSIDE, Boundary, neighbors
-from difflogic.netlist import Netlist
+from difflogic.circuit.grid import OUTSIDE, Boundary, neighbors
+from difflogic.circuit.netlist import Netlist
 
 Array = npt.NDArray[np.float64]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.config.applying import LARGE, why_not_rectify
 from difflogic.engine.arrangement import Arrangement, settle
@@ -20,18 +21,11 @@ from difflogic.engine.compilation import Strategy
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import Grid, samples_per_group
 from difflogic.engine.program import compile_program
-from difflogic.engine.search_buffers import (
-    MOST_SAMPLES,
-    ROUND,
-    SearchBuffers,
-    Trials,
-    most_samples,
-)
+from difflogic.engine.search_buffers import MOST_SAMPLES, ROUND, SearchBuffers, Trials, most_samples
 from difflogic.engine.sharing import Sharing
-from difflogic.errors import ConfigError
-from difflogic.model import Model
-from difflogic.netlist import Netlist
-from difflogic.quantities import at_least, parse_bytes, show_bytes
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import at_least, parse_bytes, show_bytes
 from difflogic.tasks import make_task
 
 SECONDS_PER_GATE = 350e-12
@@ -42,8 +36,12 @@ LEAST_SHARE = 0.5e-3
 0.4 ms (workers.py): the Game of Life's 0.2 ms are done sooner by one."""
 
 WITHIN_SAMPLES: dict[str, Strategy] = {
-    "auto": "steps", "samples": "cells", "cells": "cells", "steps": "steps", "gates": "gates",
-}  # fmt: skip
+    "auto": "steps",
+    "samples": "cells",
+    "cells": "cells",
+    "steps": "steps",
+    "gates": "gates",
+}
 """How the workers share a sample, if they do, for each of [parallel] strategy."""
 
 SPARE = 0.1
@@ -213,10 +211,16 @@ def _search(config: Config, netlist: Netlist, grid: Grid, searchers: int) -> Sea
     sizes += [min(ROUND, verified - done) for done in range(0, verified, ROUND)]
     of = steps, masked, damaged, steps if damaged else 1, len(config.task.loss_channels)
     return SearchBuffers(
-        netlist, grid, config.automaton.steps, min(most_samples(grid), starts if only else ROUND),
-        Trials(faced, *of), tuple(Trials(size, *of) for size in sizes), searchers, rectified,
+        netlist,
+        grid,
+        config.automaton.steps,
+        min(most_samples(grid), starts if only else ROUND),
+        Trials(faced, *of),
+        tuple(Trials(size, *of) for size in sizes),
+        searchers,
+        rectified,
         stays=only and task.holds,
-    )  # fmt: skip
+    )
 
 
 def _budget(config: Config, machine: Machine) -> int | None:

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import structures as k
-from difflogic.netlist import Netlist
 
 
 @dataclass(frozen=True)
@@ -375,17 +375,31 @@ def _encode(
         value, gradient, bits = values[0][index], gradients[0][index], adds[index]
         if instruction.is_star:
             stars.append(
-                [*value.reads, value.out, instruction.width, *instruction.params,
-                 *gradient.reads, gradient.out, bits]
-            )  # fmt: skip
+                [
+                    *value.reads,
+                    value.out,
+                    instruction.width,
+                    *instruction.params,
+                    *gradient.reads,
+                    gradient.out,
+                    bits,
+                ]
+            )
             continue
         flags = (k.ADD_A if bits & 1 else 0) | (k.ADD_B if bits & 2 else 0)
         flags |= k.LINK if linked[index] else 0
         flags |= k.LINKED if linked[index + 1] else 0
         (runs if instruction.width > 1 else gates).append(
-            [*value.reads, value.out, instruction.width, *instruction.params,
-             *gradient.reads, gradient.out, flags]
-        )  # fmt: skip
+            [
+                *value.reads,
+                value.out,
+                instruction.width,
+                *instruction.params,
+                *gradient.reads,
+                gradient.out,
+                flags,
+            ]
+        )
     return k.Code(
         stars=np.array(stars, np.int32).reshape(-1, k.STAR_FIELDS),
         runs=np.array(runs, np.int32).reshape(-1, k.FIELDS),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflogic.config import Config
 from difflogic.engine.layout import SLOTS
 from difflogic.engine.plan import ParallelPlan, counted, worth_waking
-from difflogic.quantities import show_bytes
+from difflogic.system.quantities import show_bytes
 
 
 @dataclass(frozen=True)

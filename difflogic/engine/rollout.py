@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.buffers import Shape
 from difflogic.engine.compilation import training_kernel
@@ -27,9 +28,8 @@ from difflogic.engine.split import split_program
 from difflogic.engine.tracing import Tracer
 from difflogic.engine.work import WorkStats
 from difflogic.engine.workers import Workers
-from difflogic.memory import aligned
-from difflogic.netlist import Netlist
-from difflogic.pauses import pause
+from difflogic.system.memory import aligned
+from difflogic.system.pauses import pause
 
 Array = npt.NDArray[np.floating]
 
@@ -117,16 +117,19 @@ class Engine:
     def bytes_shared(self) -> int:
         """Memory of what all workers share: the grids of every step, gradients and slots."""
         buffers = (
-            self._states, self._input_gradients, self._loss_gradients, self._targets, self._sums,
-            self._masks, self._coefficients, self._control,
-        )  # fmt: skip
+            self._states,
+            self._input_gradients,
+            self._loss_gradients,
+            self._targets,
+            self._sums,
+            self._masks,
+            self._coefficients,
+            self._control,
+        )
         return sum(buffer.nbytes for buffer in buffers)
 
     def forward(
-        self,
-        coefficients: Array,
-        starts: npt.NDArray,
-        masks: npt.NDArray[np.uint8] | None = None,
+        self, coefficients: Array, starts: npt.NDArray, masks: npt.NDArray[np.uint8] | None = None
     ) -> Array:
         """Roll out a batch. Returns the last states, shape (batch, C, H, W).
 
@@ -254,17 +257,28 @@ class Engine:
 
     def _batch(self) -> k.Batch:
         return k.Batch(
-            self._coefficients, self._states, self._masks, self._targets,
-            np.array(self._loss_channels or (), dtype=np.int64), self._loss_steps, self._losses,
-            self._loss_gradients, self._input_gradients, self._sums, self._clock,
-        )  # fmt: skip
+            self._coefficients,
+            self._states,
+            self._masks,
+            self._targets,
+            np.array(self._loss_channels or (), dtype=np.int64),
+            self._loss_steps,
+            self._losses,
+            self._loss_gradients,
+            self._input_gradients,
+            self._sums,
+            self._clock,
+        )
 
     def _call(self, parts: int, first: int, end: int) -> None:
         """Run the kernel on all workers, over the automaton's steps `first` to before `end`."""
         self._control[:] = 0
         shared = (
-            self._problem, self._batch(), k.Span(parts, first, end, self._in_use), self._control,
-        )  # fmt: skip
+            self._problem,
+            self._batch(),
+            k.Span(parts, first, end, self._in_use),
+            self._control,
+        )
         calls: list[tuple[Any, ...]]
         calls = [(worker, *shared, space) for worker, space in enumerate(self._workspaces)]
         if self._split is not None:

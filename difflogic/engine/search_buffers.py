@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import MOST_BYTES, MOST_HELPERS
 from difflogic.engine.detectors import MOST_SLOPES
 from difflogic.engine.hard_gradients import most_slopes
 from difflogic.engine.kernels.hard_gradients import CELLS
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
-from difflogic.memory import CACHE_LINE
-from difflogic.netlist import Netlist
+from difflogic.system.memory import CACHE_LINE
 
 MOST_SAMPLES = 64
 """Start states of a search at most: each makes every candidate slower."""

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.program import Instruction, instructions_of, live_runs
-from difflogic.netlist import Netlist
 
 
 class Pull(NamedTuple):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from difflogic.engine.kernels import tracing as t
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
 from difflogic.engine.kernels.teams import ALONE
-from difflogic.files import write_new
+from difflogic.system.files import write_new
 
 MOST_EVENTS = 200_000
 """Events that are kept, about 30 MB as a file: hundreds of steps."""
@@ -123,10 +123,14 @@ def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterat
         is_loss = task[t.KIND] == LOSS
         places = tuple(int(task[c]) for c in (t.OF_GROUP, t.OF_STEP, t.OF_CHUNK))
         yield Event(
-            worker, NAMES[int(task[t.KIND])], TASK, since + ahead, end + ahead,
+            worker,
+            NAMES[int(task[t.KIND])],
+            TASK,
+            since + ahead,
+            end + ahead,
             bool(stolen) and not is_loss,
             None if is_loss else (places[0], places[1], places[2]),
-        )  # fmt: skip
+        )
         at = end
     if until > at:
         yield Event(worker, WAIT, WAIT, at + ahead, until + ahead)
@@ -146,11 +150,8 @@ def trace_events(events: list[Event], name: str) -> dict[str, Any]:
     for worker in workers:
         label = f"worker {worker}" + (", and the serial part" if worker == 0 else "")
         found.append(
-            {
-                "name": "thread_name", "ph": "M", "pid": 1, "tid": worker,
-                "args": {"name": label},
-            }
-        )  # fmt: skip
+            {"name": "thread_name", "ph": "M", "pid": 1, "tid": worker, "args": {"name": label}}
+        )
     for event in sorted(events, key=lambda event: event.since):
         arguments: dict[str, Any] = {}
         if event.place is not None:
@@ -158,11 +159,16 @@ def trace_events(events: list[Event], name: str) -> dict[str, Any]:
             arguments = {"group": group, "step": step, "chunk": chunk, "stolen": event.stolen}
         found.append(
             {
-                "name": event.name, "cat": "steal" if event.stolen else event.kind, "ph": "X",
-                "pid": 1, "tid": event.worker, "ts": round(1e6 * (event.since - start), 3),
-                "dur": round(1e6 * event.seconds, 3), "args": arguments,
+                "name": event.name,
+                "cat": "steal" if event.stolen else event.kind,
+                "ph": "X",
+                "pid": 1,
+                "tid": event.worker,
+                "ts": round(1e6 * (event.since - start), 3),
+                "dur": round(1e6 * event.seconds, 3),
+                "args": arguments,
             }
-        )  # fmt: skip
+        )
     return {"traceEvents": found, "displayTimeUnit": "ms"}
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import joblib
 from joblib.parallel import ParallelBackendBase
 
-from difflogic.errors import ConfigError
+from difflogic.system.errors import ConfigError
 
 BACKEND = "dct-threads"
 

@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from difflogic.logic.automaton import Automaton, from_model
-from difflogic.logic.convergence import (
+from difflogic.model.automaton import Automaton, from_model
+from difflogic.model.model import Model
+from difflogic.proof.convergence import (
     NEVER,
     Finding,
     Question,
@@ -17,11 +18,10 @@ from difflogic.logic.convergence import (
     orbit,
     run_from,
     steps_to_heal,
-)  # fmt: skip
-from difflogic.logic.convergence.folding import live_part
-from difflogic.logic.convergence.healing import MOST_STATES
-from difflogic.logic.convergence.planes import Board, Network, Planes, pack
-from difflogic.model import Model
+)
+from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.healing import MOST_STATES
+from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.tasks import Cases, Task, make_task
 
 Scope = Literal["every start", "the only start", "every case", "samples"]
@@ -68,10 +68,14 @@ class Healing:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
-            "side": self.side, "states": self.states, "damages": self.damages,
-            "lasting": self.lasting, "within": self.within, "columns": self.columns,
+            "side": self.side,
+            "states": self.states,
+            "damages": self.damages,
+            "lasting": self.lasting,
+            "within": self.within,
+            "columns": self.columns,
             "steps": list(self.steps),
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -99,11 +103,15 @@ class Assurance:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
-            "verdict": self.verdict.value, "scope": self.scope, "text": self.text,
-            "method": self.method, "from_step": self.from_step,
-            "any_schedule": self.any_schedule, "period": self.period,
+            "verdict": self.verdict.value,
+            "scope": self.scope,
+            "text": self.text,
+            "method": self.method,
+            "from_step": self.from_step,
+            "any_schedule": self.any_schedule,
+            "period": self.period,
             "healing": [each.as_dict() for each in self.healing],
-        }  # fmt: skip
+        }
 
 
 def assure(model: Model) -> Assurance:
@@ -135,19 +143,27 @@ def all_cases(task: Task) -> Cases | None:
         return cases
     start, target = task.draw(np.random.default_rng(0))
     return Cases(
-        "the only start", start[None], (target[None] != 0).astype(np.uint8),
-        task.automaton.boundary, task.automaton.steps,
+        "the only start",
+        start[None],
+        (target[None] != 0).astype(np.uint8),
+        task.automaton.boundary,
+        task.automaton.steps,
         "There is one start only, and nothing random.",
-    )  # fmt: skip
+    )
 
 
 def question(automaton: Automaton, target: np.ndarray) -> Question:
     """Return whether an automaton's every start ends in `target` (visible, height, width)."""
     _, height, width = target.shape
     return Question(
-        automaton.circuit, automaton.visible, height, width, automaton.boundary, target,
+        automaton.circuit,
+        automaton.visible,
+        height,
+        width,
+        automaton.boundary,
+        target,
         automaton.fire_rate == 1,
-    )  # fmt: skip
+    )
 
 
 def of_finding(found: Finding) -> Assurance:
@@ -236,11 +252,13 @@ def _heal(asked: Question, resting: list[Planes], task: Task) -> tuple[Healing, 
         return ()
     return tuple(
         Healing(
-            side, len(resting), tuple(steps_to_heal(asked, resting, places).tolist()),
+            side,
+            len(resting),
+            tuple(steps_to_heal(asked, resting, places).tolist()),
             _columns(asked, side, len(places)),
         )
         for side, places in task.patches.items()
-    )  # fmt: skip
+    )
 
 
 def _columns(asked: Question, side: int, places: int) -> int:

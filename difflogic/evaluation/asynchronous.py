@@ -44,6 +44,8 @@ def _steps(steps: int, trained: float, rate: float) -> int:
 
 
 ASYNCHRONOUS = CircuitTest(
-    "asynchronous", "the mode of updating that the circuit was not trained in",
-    require_lasting_target, run,
-)  # fmt: skip
+    "asynchronous",
+    "the mode of updating that the circuit was not trained in",
+    require_lasting_target,
+    run,
+)

@@ -37,9 +37,16 @@ class Count:
         """Yield a count for each step, from the wrong cells of each start (steps, starts)."""
         for step, cells in zip(scene.at, wrong, strict=True):
             yield cls(
-                what, scene.grid.height, scene.grid.width, scene.fire_rate, step, len(cells),
-                int((cells > 0).sum()), scene.cells * len(cells), int(cells.sum()),
-            )  # fmt: skip
+                what,
+                scene.grid.height,
+                scene.grid.width,
+                scene.fire_rate,
+                step,
+                len(cells),
+                int((cells > 0).sum()),
+                scene.cells * len(cells),
+                int(cells.sum()),
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON; `decisive` only where it is a question."""

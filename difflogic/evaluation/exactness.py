@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
@@ -27,9 +28,8 @@ from difflogic.evaluation.soup import soup
 from difflogic.evaluation.subject import CircuitTest, Subject, any_task
 from difflogic.evaluation.suspects import Suspects
 from difflogic.evaluation.trial import Ops, Trial, count_wrong
-from difflogic.model import Model
-from difflogic.netlist import Netlist
-from difflogic.streams import Purpose
+from difflogic.model.model import Model
+from difflogic.system.streams import Purpose
 from difflogic.tasks import Cases, Task, later_steps, make_task
 
 STARTS = 64
@@ -149,10 +149,12 @@ class Plan:
 
     def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
         """Return the counts, from the wrong cells of each start (steps, starts)."""
-        return Exactness(tuple(
-            replace(count, decisive=count.step in self.decisive)
-            for count in Count.of_scene(self.what, self.scene, wrong)
-        ))  # fmt: skip
+        return Exactness(
+            tuple(
+                replace(count, decisive=count.step in self.decisive)
+                for count in Count.of_scene(self.what, self.scene, wrong)
+            )
+        )
 
 
 class ExactnessCheck:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.gates import OPS, Op
 from difflogic.engine.hard import active_gates
 from difflogic.evaluation.subject import CircuitTest, Subject, any_task
-from difflogic.gates import OPS, Op
 
 PASSING = (Op.A, Op.B)
 """Ops of gates that only pass an input on. All others are active."""

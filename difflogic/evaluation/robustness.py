@@ -23,12 +23,13 @@ def run(subject: Subject) -> dict[str, Any]:
     trained = subject.config.automaton.fire_rate
     scene = replace(
         scene_of(
-            subject.task.on_grid(SIDE, SIDE), subject.streams(Draw.ROBUSTNESS),
+            subject.task.on_grid(SIDE, SIDE),
+            subject.streams(Draw.ROBUSTNESS),
             range(SETTLED + 1, STEPS + 1),
         ),
         fire_rate=FIRE_RATE if trained == 1 else trained,
         damage=Damage(DAMAGED, STEPS, anywhere=True),
-    )  # fmt: skip
+    )
     starts = subject.starts or STARTS
     wrong = count_wrong(subject.model.netlist, subject.ops, scene, starts)
     mode = "synchronously trained" if trained == 1 else "asynchronously trained"
@@ -56,6 +57,8 @@ def run(subject: Subject) -> dict[str, Any]:
 
 
 ROBUSTNESS = CircuitTest(
-    "robustness", "mean error over a long asynchronous run under random damage",
-    require_any_grid, run,
-)  # fmt: skip
+    "robustness",
+    "mean error over a long asynchronous run under random damage",
+    require_any_grid,
+    run,
+)

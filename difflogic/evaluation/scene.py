@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difflogic.config import Config
 from difflogic.engine.hard import Bits
 from difflogic.engine.layout import Grid
-from difflogic.streams import Purpose, stream
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
 
 Draw = Callable[[int, int], tuple[Bits, npt.NDArray]]
@@ -174,7 +174,12 @@ def scene_of(task: Task, streams: Streams, at: Sequence[int]) -> Scene:
 
     automaton = task.automaton
     return Scene(
-        Grid(task.height, task.width, automaton.boundary), draw, streams, tuple(at),
-        tuple(task.loss_channels), automaton.fire_rate,
-        advance=advance if task.moves_on() else None, first_target=automaton.steps,
-    )  # fmt: skip
+        Grid(task.height, task.width, automaton.boundary),
+        draw,
+        streams,
+        tuple(at),
+        tuple(task.loss_channels),
+        automaton.fire_rate,
+        advance=advance if task.moves_on() else None,
+        first_target=automaton.steps,
+    )

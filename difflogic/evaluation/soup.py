@@ -29,7 +29,14 @@ def soup(subject: Subject) -> dict[str, Any]:
     wrong = count_wrong(subject.model.netlist, subject.ops, scene, 1)
     bad = np.flatnonzero(wrong[:, 0])
     count = Count(
-        f"random soup, {len(at)} steps together", scene.grid.height, scene.grid.width,
-        scene.fire_rate, at[-1], 1, int(len(bad) > 0), scene.cells * len(at), int(wrong.sum()),
-    )  # fmt: skip
+        f"random soup, {len(at)} steps together",
+        scene.grid.height,
+        scene.grid.width,
+        scene.fire_rate,
+        at[-1],
+        1,
+        int(len(bad) > 0),
+        scene.cells * len(at),
+        int(wrong.sum()),
+    )
     return {"count": count, "first_wrong_step": at[int(bad[0])] if len(bad) else None}

@@ -12,8 +12,8 @@ from difflogic.config import Config
 from difflogic.evaluation.counts import Count
 from difflogic.evaluation.scene import Scene, Streams
 from difflogic.evaluation.trial import Ops, count_wrong
-from difflogic.model import Model
-from difflogic.streams import Purpose
+from difflogic.model.model import Model
+from difflogic.system.streams import Purpose
 from difflogic.tasks import InapplicableError, Task, make_task
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from difflogic.config import Config
-from difflogic.errors import ConfigError, did_you_mean
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.asynchronous import ASYNCHRONOUS
 from difflogic.evaluation.counts import Count
@@ -16,7 +15,8 @@ from difflogic.evaluation.gates import GATES
 from difflogic.evaluation.generalisation import GENERALISATION
 from difflogic.evaluation.robustness import ROBUSTNESS
 from difflogic.evaluation.subject import CircuitTest, Subject
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.tasks import make_task
 
 TESTS: dict[str, CircuitTest] = {

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.ranks import Ranks
+from difflogic.system.ranks import Ranks
 
 Judged = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 Judge = Callable[[Sequence[int], Sequence[int], int, int], Judged]

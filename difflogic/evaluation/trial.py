@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.firing import firing
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import Batch, Candidates, Round, Walk
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.together import Together
-from difflogic.firing import firing
-from difflogic.netlist import Netlist
-from difflogic.ranks import ALONE, Ranks
+from difflogic.system.ranks import ALONE, Ranks
 
 VALUES_AT_ONCE = 2**26
 """Channels times cells that are simulated side by side, to bound memory to about 1 GB."""
@@ -276,7 +276,12 @@ def _scripts(
             damage = scene.damage.draw(scene.grid, scene.streams, samples, steps)
         counted = (at > steps.start) & (at <= steps.stop)
         yield simulator.script(
-            len(steps), fires.draw(len(steps)), damage, (at[counted] - first).tolist(),
-            targets[counted] if targets.ndim == 5 else targets, scene.channels, scene.ignored,
+            len(steps),
+            fires.draw(len(steps)),
+            damage,
+            (at[counted] - first).tolist(),
+            targets[counted] if targets.ndim == 5 else targets,
+            scene.channels,
+            scene.ignored,
             counts[counted] if scene.alone else None,
-        )  # fmt: skip
+        )

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from difflogic.errors import ConfigError, did_you_mean
+from difflogic.system.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
-    from difflogic.logic.automaton import Automaton
+    from difflogic.model.automaton import Automaton
 
 FLAGS = {"array": "--array", "interface": "--comparable"}
 """What users call the options of formats."""
@@ -60,19 +60,9 @@ FORMATS = {
     for format in (
         Format("json", ".json", "dct's own netlist, read back by dct", "write_circuit"),
         Format(
-            "verilog",
-            ".v",
-            "modules of a cell and of a whole grid",
-            "write_verilog",
-            ("array",),
+            "verilog", ".v", "modules of a cell and of a whole grid", "write_verilog", ("array",)
         ),
-        Format(
-            "blif",
-            ".blif",
-            "one cell, for abc and yosys",
-            "write_blif",
-            ("interface",),
-        ),
+        Format("blif", ".blif", "one cell, for abc and yosys", "write_blif", ("interface",)),
         Format(
             "aiger",
             ".aag",
@@ -87,18 +77,8 @@ FORMATS = {
             "write_aiger_binary",
             ("interface",),
         ),
-        Format(
-            "c",
-            ".h",
-            "a C99 header without dependencies: 64 cells to a word",
-            "write_c",
-        ),
-        Format(
-            "python",
-            ".py",
-            "a module that needs only NumPy",
-            "write_python",
-        ),
+        Format("c", ".h", "a C99 header without dependencies: 64 cells to a word", "write_c"),
+        Format("python", ".py", "a module that needs only NumPy", "write_python"),
         Format(
             "logicars",
             ".logicars.json",

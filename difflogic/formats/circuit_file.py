@@ -6,8 +6,8 @@ from typing import Annotated, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from difflogic.errors import did_you_mean
 from difflogic.formats.strict_json import shorten, show
+from difflogic.system.errors import did_you_mean
 
 FORMAT = "dct-circuit"
 VERSION = 1
@@ -22,9 +22,23 @@ Row = Annotated[int, Field(ge=0, lt=ROWS)]
 Size = Annotated[int, Field(ge=1, le=65536)]
 Label = Annotated[int, Field(ge=0, lt=2**31)]
 OpName = Literal[
-    "FALSE", "AND", "A_AND_NOT_B", "A", "NOT_A_AND_B", "B", "XOR", "OR",
-    "NOR", "XNOR", "NOT_B", "A_OR_NOT_B", "NOT_A", "NOT_A_OR_B", "NAND", "TRUE",
-]  # fmt: skip
+    "FALSE",
+    "AND",
+    "A_AND_NOT_B",
+    "A",
+    "NOT_A_AND_B",
+    "B",
+    "XOR",
+    "OR",
+    "NOR",
+    "XNOR",
+    "NOT_B",
+    "A_OR_NOT_B",
+    "NOT_A",
+    "NOT_A_OR_B",
+    "NAND",
+    "TRUE",
+]
 
 
 class _Section(BaseModel):

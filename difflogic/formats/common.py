@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from difflogic import __version__
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.evaluate import Text
-from difflogic.errors import CircuitError
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.model.automaton import Automaton
+from difflogic.system.errors import CircuitError
 
 LINE = 96
 """Columns of a line of comment, before its sign."""

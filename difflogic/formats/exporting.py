@@ -7,7 +7,7 @@ from typing import Any
 
 from difflogic.formats import Format
 from difflogic.formats.common import Interface
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 
 def export(

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from difflogic.archive import is_archive
-from difflogic.errors import CircuitError, ConfigError, did_you_mean
 from difflogic.formats import read_circuit, read_logicars, strict_json
 from difflogic.formats.circuit_file import NAME_LENGTH
 from difflogic.formats.write_circuit import require_expressible
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
+from difflogic.system.archive import is_archive
+from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
 
 AUTO = "auto"
 SOURCES = ("dct", "logicars")
@@ -23,9 +23,14 @@ SOURCES = ("dct", "logicars")
 _SILENT: Mapping[str, Any] = {
     # logicars runs circuits with zeros beyond the edge; its first multi-channel experiment is
     # the checkerboard: 16×16 cells, 20 steps, judged by channel 0.
-    "boundary": "zero", "height": 16, "width": 16, "steps": 20, "fire_rate": 1.0,
-    "start": "random", "visible": (0,),
-}  # fmt: skip
+    "boundary": "zero",
+    "height": 16,
+    "width": 16,
+    "steps": 20,
+    "fire_rate": 1.0,
+    "start": "random",
+    "visible": (0,),
+}
 """What a file of logicars does not say."""
 
 

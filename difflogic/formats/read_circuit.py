@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 
-from difflogic.errors import CircuitError
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.formats import circuit_file, read_logicars, strict_json
 from difflogic.formats.circuit_file import MAX_GATES, ROWS, CircuitFile, Gate, Head, explain
 from difflogic.formats.strict_json import show
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.model.automaton import Automaton
+from difflogic.system.errors import CircuitError
 
 _NUMBERS = {op.name: int(op) for op in Op}
 
@@ -57,9 +57,16 @@ def parse(data: Any, source: str) -> Automaton:
             op.astype(np.uint8), a, b, np.array(head.outputs, np.int32), tuple(head.channels)
         )
         return Automaton(
-            head.name, circuit, tuple(head.visible), head.boundary, head.height, head.width,
-            head.steps, head.fire_rate, head.start,
-        )  # fmt: skip
+            head.name,
+            circuit,
+            tuple(head.visible),
+            head.boundary,
+            head.height,
+            head.width,
+            head.steps,
+            head.fire_rate,
+            head.start,
+        )
     except ValidationError as error:
         raise CircuitError(f"{source}: {explain(error, CircuitFile)}") from None
     except CircuitError as error:
@@ -81,8 +88,9 @@ def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:
         raise CircuitError(f'"gates" must be a list, not {show(gates)}')
     if len(gates) > MAX_GATES:
         raise CircuitError(f"{len(gates)} gates are more than the {MAX_GATES} that are accepted")
-    shrunk = [gate if type(gate) is tuple else _shrunk(gate, place)
-              for place, gate in enumerate(gates)]  # fmt: skip
+    shrunk = [
+        gate if type(gate) is tuple else _shrunk(gate, place) for place, gate in enumerate(gates)
+    ]
     return np.array(shrunk, np.int64).reshape(-1, 3).T
 
 

@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.errors import CircuitError
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import OPS
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.formats import strict_json
 from difflogic.formats.circuit_file import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.formats.strict_json import show
-from difflogic.gates import OPS
-from difflogic.grid import CENTER, NEIGHBORHOOD
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.system.errors import CircuitError
 
 Layer = npt.NDArray[np.int64]
 """Shape (3, gates): op, wire_a and wire_b of each gate."""
@@ -154,9 +154,12 @@ def _flatten(
     outputs = gates.add(update, rows[:, None])[:, 0]
     op, a, b = np.concatenate(gates.parts, axis=1)
     return LogicCircuit(
-        op.astype(np.uint8), a.astype(np.int32), b.astype(np.int32), outputs.astype(np.int32),
+        op.astype(np.uint8),
+        a.astype(np.int32),
+        b.astype(np.int32),
+        outputs.astype(np.int32),
         tuple(range(channels)),
-    )  # fmt: skip
+    )
 
 
 @dataclass

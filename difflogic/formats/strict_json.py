@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from difflogic.errors import CircuitError
-from difflogic.files import open_plain
+from difflogic.system.errors import CircuitError
+from difflogic.system.files import open_plain
 
 MAX_TEXT_BYTES = 2**26
 """No larger text is read: a circuit of the most gates that are accepted takes less."""

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from difflogic.circuit.evaluate import evaluate
+from difflogic.circuit.xag import Literals
 from difflogic.formats.common import Interface, head, used_interface
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.xag import Literals
+from difflogic.model.automaton import Automaton
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ def symbols(automaton: Automaton, interface: Interface) -> str:
     lines = [
         *(f"i{number} {name}" for number, name in enumerate(interface.inputs)),
         *(f"o{number} next{label}" for number, label in enumerate(interface.outputs)),
-        "c", *comment,
-    ]  # fmt: skip
+        "c",
+        *comment,
+    ]
     return "\n".join(lines) + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflogic.formats.common import Interface, used_interface
 from difflogic.formats.write_aiger import graph_of, symbols
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 
 def write_aiger_binary(automaton: Automaton, interface: Interface | None = None) -> bytes:

@@ -8,16 +8,9 @@ Source: "Berkeley Logic Interchange Format (BLIF)", University of California, Be
 
 from __future__ import annotations
 
-from difflogic.formats.common import (
-    Interface,
-    folded,
-    head,
-    identifier,
-    row_names,
-    used_interface,
-)
-from difflogic.gates import TRUTH_TABLES, Op
-from difflogic.logic.automaton import Automaton
+from difflogic.circuit.gates import TRUTH_TABLES, Op
+from difflogic.formats.common import Interface, folded, head, identifier, row_names, used_interface
+from difflogic.model.automaton import Automaton
 
 
 def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:
@@ -26,12 +19,15 @@ def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:
     interface = interface or used_interface(circuit)
     outputs = interface.rows(circuit)
     names = row_names(circuit)
-    lines = [f"# {line}" for line in head(
-        automaton,
-        "Combinational: the next state of one cell, from its neighbourhood. It is no sequential "
-        "model: a cell's neighbours are no latches of its own.",
-        "Use: berkeley-abc -c 'read_blif FILE; strash; print_stats' or yosys -p 'read_blif FILE'.",
-    )]  # fmt: skip
+    lines = [
+        f"# {line}"
+        for line in head(
+            automaton,
+            "Combinational: the next state of one cell, from its neighbourhood. It is no sequential "
+            "model: a cell's neighbours are no latches of its own.",
+            "Use: berkeley-abc -c 'read_blif FILE; strash; print_stats' or yosys -p 'read_blif FILE'.",
+        )
+    ]
     lines.append(f".model {identifier(automaton)}")
     lines += _list(".inputs", interface.inputs)
     lines += _list(".outputs", tuple(f"next{label}" for label in interface.outputs))

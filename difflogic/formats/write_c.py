@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from string import Template
 
+from difflogic.circuit.grid import OFFSETS
 from difflogic.formats import c_text
 from difflogic.formats.common import (
     expressions,
@@ -21,8 +22,7 @@ from difflogic.formats.common import (
     used_interface,
     used_rows,
 )
-from difflogic.grid import OFFSETS
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 _SHIFTS = {
     -1: ("west", "({words}[w] << 1) | ({words}[w - 1] >> 63)"),
@@ -55,16 +55,20 @@ def write_c(automaton: Automaton) -> str:
         arguments += ["y > 0 ? ~(uint64_t)0 : 0", "y + 1 < height ? ~(uint64_t)0 : 0"]
     about_fire = Template(c_text.ABOUT_FIRE).substitute(rate=f"{automaton.fire_rate:g}")
     return Template(c_text.HEADER).substitute(
-        name=name, NAME=name.upper(), channels=automaton.circuit.channels,
+        name=name,
+        NAME=name.upper(),
+        channels=automaton.circuit.channels,
         head="\n".join(f" * {line}" for line in comment),
         example="\n".join(f" * {line}".rstrip() for line in _example(automaton).split("\n")),
         before="(row[last] >> (cells - 1)) & 1" if periodic else "0",
         after="(row[0] & 1) << (cells - 1)" if periodic else "0",
         about_fire=about_fire if asynchronous else "",
         step_parameters="const uint64_t *fire, " if asynchronous else "",
-        row_parameters=_listed(parameters, 4), row_arguments=_listed(arguments, 12),
-        **_cells(automaton), **_row(automaton),
-    )  # fmt: skip
+        row_parameters=_listed(parameters, 4),
+        row_arguments=_listed(arguments, 12),
+        **_cells(automaton),
+        **_row(automaton),
+    )
 
 
 def _cells(automaton: Automaton) -> dict[str, str]:
@@ -147,7 +151,11 @@ def _example(automaton: Automaton) -> str:
     text = text.replace("$start", c_text.STARTS[automaton.start])
     text = text.replace("$advance", c_text.FIRE_AND_ADVANCE if asynchronous else c_text.ADVANCE)
     return Template(text).substitute(
-        name=identifier(automaton), height=automaton.height, width=automaton.width,
-        steps=automaton.steps, visible=automaton.visible_rows[0], rate=f"{automaton.fire_rate:g}",
+        name=identifier(automaton),
+        height=automaton.height,
+        width=automaton.width,
+        steps=automaton.steps,
+        visible=automaton.visible_rows[0],
+        rate=f"{automaton.fire_rate:g}",
         counters="" if automaton.start == "zeros" else "c, ",
-    )  # fmt: skip
+    )

@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from difflogic.errors import CircuitError
+from difflogic.circuit.gates import Op
 from difflogic.formats import circuit_file
 from difflogic.formats.circuit_file import CircuitFile, Head, explain
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
+from difflogic.system.errors import CircuitError
 
 _NAMES = [op.name for op in Op]
 
@@ -42,9 +42,16 @@ def require_expressible(automaton: Automaton) -> None:
 def _head(automaton: Automaton) -> dict[str, Any]:
     circuit = automaton.circuit
     return {
-        "format": circuit_file.FORMAT, "version": circuit_file.VERSION, "name": automaton.name,
-        "boundary": automaton.boundary, "height": automaton.height, "width": automaton.width,
-        "steps": automaton.steps, "fire_rate": automaton.fire_rate, "start": automaton.start,
-        "channels": list(circuit.labels), "visible": list(automaton.visible),
+        "format": circuit_file.FORMAT,
+        "version": circuit_file.VERSION,
+        "name": automaton.name,
+        "boundary": automaton.boundary,
+        "height": automaton.height,
+        "width": automaton.width,
+        "steps": automaton.steps,
+        "fire_rate": automaton.fire_rate,
+        "start": automaton.start,
+        "channels": list(circuit.labels),
+        "visible": list(automaton.visible),
         "outputs": circuit.outputs.tolist(),
-    }  # fmt: skip
+    }

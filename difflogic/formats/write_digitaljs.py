@@ -12,22 +12,35 @@ from __future__ import annotations
 
 import json
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.formats.common import used_rows
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.model.automaton import Automaton
 
 _TYPES = {
-    Op.AND: "And", Op.A_AND_NOT_B: "And", Op.NOT_A_AND_B: "And", Op.XOR: "Xor", Op.OR: "Or",
-    Op.NOR: "Nor", Op.XNOR: "Xnor", Op.A_OR_NOT_B: "Or", Op.NOT_A_OR_B: "Or", Op.NAND: "Nand",
-    Op.A: "Repeater", Op.B: "Repeater", Op.NOT_A: "Not", Op.NOT_B: "Not",
-}  # fmt: skip
+    Op.AND: "And",
+    Op.A_AND_NOT_B: "And",
+    Op.NOT_A_AND_B: "And",
+    Op.XOR: "Xor",
+    Op.OR: "Or",
+    Op.NOR: "Nor",
+    Op.XNOR: "Xnor",
+    Op.A_OR_NOT_B: "Or",
+    Op.NOT_A_OR_B: "Or",
+    Op.NAND: "Nand",
+    Op.A: "Repeater",
+    Op.B: "Repeater",
+    Op.NOT_A: "Not",
+    Op.NOT_B: "Not",
+}
 """The device of each op, its inputs inverted as _INVERTED says."""
 
 _INVERTED = {
-    Op.A_AND_NOT_B: (False, True), Op.NOT_A_AND_B: (True, False),
-    Op.A_OR_NOT_B: (False, True), Op.NOT_A_OR_B: (True, False),
-}  # fmt: skip
+    Op.A_AND_NOT_B: (False, True),
+    Op.NOT_A_AND_B: (True, False),
+    Op.A_OR_NOT_B: (False, True),
+    Op.NOT_A_OR_B: (True, False),
+}
 
 
 def write_digitaljs(automaton: Automaton) -> str:
@@ -38,9 +51,12 @@ def write_digitaljs(automaton: Automaton) -> str:
     )
     connectors = ",\n".join(f"    {json.dumps(wire)}" for wire in drawing.connectors)
     return (
-        '{\n  "devices": {\n' + devices + '\n  },\n  "connectors": [\n' + connectors
+        '{\n  "devices": {\n'
+        + devices
+        + '\n  },\n  "connectors": [\n'
+        + connectors
         + '\n  ],\n  "subcircuits": {}\n}\n'
-    )  # fmt: skip
+    )
 
 
 class _Drawing:

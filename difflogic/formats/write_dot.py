@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from difflogic.formats.diagram.graph import Diagram, Family, Node, Wire, diagram
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 
 def write_dot(automaton: Automaton) -> str:
@@ -20,21 +20,25 @@ def write_dot(automaton: Automaton) -> str:
         f"{automaton.name}: {circuit.gates} gates, depth {circuit.depth}, "
         f"{circuit.channels} channels"
     )
-    return "\n".join([
-        f"digraph {_quoted(automaton.name)} {{",
-        '  graph [rankdir=LR, ranksep=0.5, nodesep=0.12, bgcolor=white, fontname="Helvetica", '
-        f"fontsize=16, labelloc=t, labeljust=l, label={_quoted(title)}]",
-        '  node [fontname="Helvetica", fontsize=12, style="filled,rounded", shape=box, '
-        "margin=0.06, width=0.45, height=0.32]",
-        '  edge [color="#666666", arrowsize=0.7, arrowhead=none, headport=w, tailport=e]',
-        *_legend(drawn),
-        *(f"  {_name(drawn, number)} [{_attributes(node)}]"
-          for number, node in enumerate(drawn.nodes)),
-        *_ranks(drawn),
-        *(f"  {_wire(drawn, wire)}" for wire in drawn.wires),
-        "}",
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"digraph {_quoted(automaton.name)} {{",
+            '  graph [rankdir=LR, ranksep=0.5, nodesep=0.12, bgcolor=white, fontname="Helvetica", '
+            f"fontsize=16, labelloc=t, labeljust=l, label={_quoted(title)}]",
+            '  node [fontname="Helvetica", fontsize=12, style="filled,rounded", shape=box, '
+            "margin=0.06, width=0.45, height=0.32]",
+            '  edge [color="#666666", arrowsize=0.7, arrowhead=none, headport=w, tailport=e]',
+            *_legend(drawn),
+            *(
+                f"  {_name(drawn, number)} [{_attributes(node)}]"
+                for number, node in enumerate(drawn.nodes)
+            ),
+            *_ranks(drawn),
+            *(f"  {_wire(drawn, wire)}" for wire in drawn.wires),
+            "}",
+            "",
+        ]
+    )
 
 
 def _quoted(text: str) -> str:

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic import __version__
-from difflogic.errors import CircuitError
-from difflogic.grid import NEIGHBORHOOD, NEIGHBORS
-from difflogic.logic.automaton import Automaton, live_channels
+from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
+from difflogic.model.automaton import Automaton, live_channels
+from difflogic.system.errors import CircuitError
 
 ORDER = ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C")
 """The cells in which a tree decides, the root's first."""

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.errors import CircuitError
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import PASS_THROUGH
+from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.formats.circuit_file import MAX_GATES
-from difflogic.gates import PASS_THROUGH
-from difflogic.grid import NEIGHBORHOOD
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.model.automaton import Automaton
+from difflogic.system.errors import CircuitError
 
 PASS = int(PASS_THROUGH)
 MAX_CHANNELS = 128

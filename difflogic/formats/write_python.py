@@ -10,17 +10,10 @@ import heapq
 from collections.abc import Iterable
 from string import Template
 
-from difflogic.formats.common import (
-    expressions,
-    folded,
-    head,
-    identifier,
-    row_names,
-    used_rows,
-)
-from difflogic.grid import OFFSETS
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.grid import OFFSETS
+from difflogic.formats.common import expressions, folded, head, identifier, row_names, used_rows
+from difflogic.model.automaton import Automaton
 
 _MODULE = '''\
 """$head
@@ -77,14 +70,20 @@ def write_python(automaton: Automaton) -> str:
         for name, text in expressions(circuit, names, "np.False_", "np.True_")
     ]
     return Template(_MODULE).substitute(
-        head="\n".join(head(
-            automaton,
-            "step(state) is one step of a grid of any size; save this text as "
-            f"{identifier(automaton)}.py and import it.",
-        )),
-        channels=_items(map(str, circuit.labels)), visible=_items(map(str, automaton.visible)),
-        height=automaton.height, width=automaton.width, steps=automaton.steps,
-        fire_rate=automaton.fire_rate, inputs=_items(map(circuit.input_name, used)),
+        head="\n".join(
+            head(
+                automaton,
+                "step(state) is one step of a grid of any size; save this text as "
+                f"{identifier(automaton)}.py and import it.",
+            )
+        ),
+        channels=_items(map(str, circuit.labels)),
+        visible=_items(map(str, automaton.visible)),
+        height=automaton.height,
+        width=automaton.width,
+        steps=automaton.steps,
+        fire_rate=automaton.fire_rate,
+        inputs=_items(map(circuit.input_name, used)),
         gates="\n".join(gates),
         outputs=_items((names[row] for row in circuit.outputs), " " * 4),
         arguments=_items((_seen(row, circuit.channels) for row in used), " " * 4),
@@ -92,7 +91,7 @@ def write_python(automaton: Automaton) -> str:
         fire=", fire" if asynchronous else "",
         about_fire=_ABOUT_FIRE if asynchronous else "",
         result="np.where(fire, result, state)" if asynchronous else "result",
-    )  # fmt: skip
+    )
 
 
 def _items(items: Iterable[str], indent: str = "") -> str:

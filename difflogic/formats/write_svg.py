@@ -9,7 +9,7 @@ from difflogic.formats.diagram.canvas import CIRCLE, Canvas, Segment, lay_out, n
 from difflogic.formats.diagram.graph import diagram
 from difflogic.formats.diagram.sidebar import WIDTH as SIDEBAR_WIDTH
 from difflogic.formats.diagram.sidebar import Sidebar
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 MARGIN = 16
 STYLE = """
@@ -32,21 +32,23 @@ def write_svg(automaton: Automaton) -> str:
     height = max(canvas.height, side.height) + 2 * MARGIN
     top = MARGIN + max(0.0, (side.height - canvas.height) / 2)
     name = escape(automaton.name)
-    return "\n".join([
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(height)}" '
-        f'viewBox="0 0 {_n(width)} {_n(height)}">',
-        f"<title>Circuit of {name}</title>",
-        f"<style>{escape(STYLE, quote=False)}</style>",
-        f'<rect width="{_n(width)}" height="{_n(height)}" fill="#ffffff"/>',
-        *side.parts,
-        f'<g transform="translate({_n(left)} {_n(top)})">',
-        *_wires(canvas),
-        *_nodes(canvas),
-        "</g>",
-        "</svg>",
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(height)}" '
+            f'viewBox="0 0 {_n(width)} {_n(height)}">',
+            f"<title>Circuit of {name}</title>",
+            f"<style>{escape(STYLE, quote=False)}</style>",
+            f'<rect width="{_n(width)}" height="{_n(height)}" fill="#ffffff"/>',
+            *side.parts,
+            f'<g transform="translate({_n(left)} {_n(top)})">',
+            *_wires(canvas),
+            *_nodes(canvas),
+            "</g>",
+            "</svg>",
+            "",
+        ]
+    )
 
 
 def _n(value: float) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from string import Template
 
+from difflogic.circuit.grid import OFFSETS
 from difflogic.formats.common import (
     expressions,
     folded,
@@ -20,8 +21,7 @@ from difflogic.formats.common import (
     used_interface,
     used_rows,
 )
-from difflogic.grid import OFFSETS
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
 
 _ARRAY = """\
 module ${name}_array #(
@@ -81,12 +81,15 @@ def write_verilog(automaton: Automaton, array: tuple[int, int] | None = None) ->
         "Bit (c * HEIGHT + y) * WIDTH + x of start and state is the cell in row y and column x of "
         f"the channel listed at place c: {', '.join(map(str, automaton.circuit.labels))}.",
         *(
-            ["Bit y * WIDTH + x of fire says whether that cell takes its new state in a step: give "
-             f"it random bits that are 1 with probability {automaton.fire_rate:g}, new ones for "
-             "each step."]
-            if asynchronous else []
+            [
+                "Bit y * WIDTH + x of fire says whether that cell takes its new state in a step: give "
+                f"it random bits that are 1 with probability {automaton.fire_rate:g}, new ones for "
+                "each step."
+            ]
+            if asynchronous
+            else []
         ),
-    )  # fmt: skip
+    )
     lines = [f"// {line}" for line in comment]
     return "\n".join([*lines, "", *_cell(automaton), "", _array(automaton, array)])
 
@@ -99,7 +102,9 @@ def _cell(automaton: Automaton) -> list[str]:
     names = row_names(circuit)
     return [
         f"module {identifier(automaton)}_cell (",
-        *(f"    {port}," for port in ports[:-1]), f"    {ports[-1]}", ");",
+        *(f"    {port}," for port in ports[:-1]),
+        f"    {ports[-1]}",
+        ");",
         *(
             f"    wire {name} = {text};"
             for name, text in expressions(circuit, names, "1'b0", "1'b1")
@@ -109,7 +114,7 @@ def _cell(automaton: Automaton) -> list[str]:
             for label, row in zip(circuit.labels, circuit.outputs, strict=True)
         ),
         "endmodule",
-    ]  # fmt: skip
+    ]
 
 
 def _array(automaton: Automaton, array: tuple[int, int] | None) -> str:
@@ -123,7 +128,10 @@ def _array(automaton: Automaton, array: tuple[int, int] | None) -> str:
     ]
     connections += [f".next{label}(next{label}[y * WIDTH + x])" for label in circuit.labels]
     return Template(_ARRAY).substitute(
-        name=identifier(automaton), height=height, width=width, channels=circuit.channels,
+        name=identifier(automaton),
+        height=height,
+        width=width,
+        channels=circuit.channels,
         fire="    input wire [HEIGHT * WIDTH - 1:0] fire,\n" if asynchronous else "",
         taken=f"(next & {fire}) | (state & ~{fire})" if asynchronous else "next",
         now="\n".join(
@@ -138,7 +146,7 @@ def _array(automaton: Automaton, array: tuple[int, int] | None) -> str:
             folded([f"next{label}," for label in reversed(circuit.labels)], 84)
         )[:-1],
         connections=",\n".join(" " * 20 + connection for connection in connections),
-    )  # fmt: skip
+    )
 
 
 def _source(automaton: Automaton, row: int) -> str:

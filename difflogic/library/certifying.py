@@ -7,26 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from difflogic.config import Config, load_config
-from difflogic.errors import CircuitError, ConfigError
 from difflogic.evaluation.assurance import Assurance, all_cases, assure_automaton, question
-from difflogic.files import check_output, write_whole
-from difflogic.formats.write_cases import write_cases
-from difflogic.formats.write_certificate import write_certificate
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import proved, simplify
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.convergence import (
-    Bits,
-    Finding,
-    Verdict,
-    by_sets,
-    decide,
-    resting_picture,
-)  # fmt: skip
-from difflogic.logic.convergence.folding import live_part
-from difflogic.logic.convergence.sizes import Size, Sizes, Theorem
-from difflogic.logic.deadline import Deadline
+from difflogic.model.automaton import Automaton
+from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
+from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.sizes import Size, Sizes, Theorem
+from difflogic.proof.write_cases import write_cases
+from difflogic.proof.write_certificate import write_certificate
+from difflogic.system.deadline import Deadline
+from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.files import check_output, write_whole
 from difflogic.tasks import Cases, Task, make_task
 
 GRIDS = "grids decided:"
@@ -136,17 +129,19 @@ def certify(
     findings = [by_sets(question(small, targets(*grid))) for grid in grids]
     if any(found.verdict is not Verdict.proved for found in findings):
         # Fewer gates lose less of what signals have in common.
-        found = simplify(small, "low", time_limit=time_limit, progress=progress,
-                         should_stop=should_stop)  # fmt: skip
+        found = simplify(
+            small, "low", time_limit=time_limit, progress=progress, should_stop=should_stop
+        )
         simple = found.automaton if found.proved else small
         for place, finding in enumerate(findings):
             if finding.verdict is not Verdict.proved:
                 findings[place] = decide(
-                    question(simple, finding.question.target), seconds,
+                    question(simple, finding.question.target),
+                    seconds,
                     lambda method, place=place: watched.update(  # type: ignore[misc]
                         GRIDS, place, len(grids), method
                     ),
-                )  # fmt: skip
+                )
     if not all_sizes:
         return Certified(loaded, tuple(findings))
     squares, theorem = _all_sizes(small, targets, seconds, watched)

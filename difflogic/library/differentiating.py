@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.engine.gradients import all_reduce, step_gradients, step_outputs
 from difflogic.engine.kernels.structures import MAX_LANES
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.errors import ConfigError
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
 
 Array = npt.NDArray[np.floating]
 
@@ -52,10 +52,7 @@ class TileGradients:
 
 
 def sample_gradients(
-    model: Model,
-    start: npt.NDArray,
-    target: npt.NDArray,
-    mask: npt.NDArray[np.uint8] | None = None,
+    model: Model, start: npt.NDArray, target: npt.NDArray, mask: npt.NDArray[np.uint8] | None = None
 ) -> SampleGradients:
     """Roll one sample out, and take its loss back to the model's logits. Changes no argument.
 

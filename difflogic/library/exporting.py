@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from difflogic.errors import ConfigError
-from difflogic.files import check_output, write_whole
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.formats.exporting import export as render
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.watching import ShouldStop, Watch, never, unwatched
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
+from difflogic.system.errors import ConfigError
+from difflogic.system.files import check_output, write_whole
 
 MOST_SIDE = 65536
 """Of a grid, in a circuit's file, too."""

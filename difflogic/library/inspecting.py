@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from difflogic.errors import CircuitError
+from difflogic import inspection
+from difflogic.inspection import Inspection, Limits, channel_number
+from difflogic.inspection.equations import Equations, equations
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
-from difflogic.logic import inspection
-from difflogic.logic.inspection import Inspection, Limits, channel_number
-from difflogic.logic.inspection.equations import Equations, equations
+from difflogic.system.errors import CircuitError
 
 PARTS = 3
 """That take a while: symmetries, fixed points, and the run from the start."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from difflogic.archive import is_archive
-from difflogic.errors import CircuitError, ConfigError
 from difflogic.formats.read_circuit import read_circuit
-from difflogic.logic.automaton import Automaton, from_model
-from difflogic.model import Model
+from difflogic.model.automaton import Automaton, from_model
+from difflogic.model.model import Model
+from difflogic.system.archive import is_archive
+from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.tasks import own
 from difflogic.training.run_directory import saved_model
 

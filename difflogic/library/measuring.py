@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from difflogic import benchmark, evaluation, machine
+from difflogic import evaluation
 from difflogic.config import BENCHMARK, Config, load_config
-from difflogic.errors import ConfigError
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
+from difflogic.scale.speed import benchmark
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError
 
 
 @dataclass(frozen=True)

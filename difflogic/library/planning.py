@@ -10,13 +10,13 @@ from difflogic.config import Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.reasons import Decision, explain
-from difflogic.errors import ConfigError
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
-from difflogic.scaling.costs import REPEAT, StepCosts, measure_costs
-from difflogic.scaling.curves import Curves, counts_between
-from difflogic.scaling.curves import simulate as replay_curves
-from difflogic.scaling.network import Network, network
-from difflogic.scaling.replay import replay
+from difflogic.scale.speed.costs import REPEAT, StepCosts, measure_costs
+from difflogic.scale.speed.curves import Curves, counts_between
+from difflogic.scale.speed.curves import simulate as replay_curves
+from difflogic.scale.speed.network import Network, network
+from difflogic.scale.speed.replay import replay
+from difflogic.system.errors import ConfigError
 
 MOST_RANKS = 4096
 

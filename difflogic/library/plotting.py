@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from difflogic import evaluation
-from difflogic.errors import ConfigError
-from difflogic.files import check_output, write_whole
 from difflogic.library.loading import load
-from difflogic.plotting import runs, sweeps
-from difflogic.plotting.style import SUFFIXES, encode, require_matplotlib, styled
-from difflogic.reports.source import read_training
-from difflogic.sweeps.directory import SweepDirectory
-from difflogic.sweeps.results import aggregate, make_row
+from difflogic.scale.sweeps.directory import SweepDirectory
+from difflogic.scale.sweeps.results import aggregate, make_row
+from difflogic.system.errors import ConfigError
+from difflogic.system.files import check_output, write_whole
 from difflogic.training.run_directory import saved_model
+from difflogic.view.plotting import runs, sweeps
+from difflogic.view.plotting.style import SUFFIXES, encode, require_matplotlib, styled
+from difflogic.view.reports.source import read_training
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from difflogic.errors import ConfigError
-from difflogic.files import check_output
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.library.simulating import (
@@ -20,14 +18,16 @@ from difflogic.library.simulating import (
     require_numbers,
 )
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
-from difflogic.logic.automaton import Automaton, places
-from difflogic.rendering import MOST_COLORED, SUFFIXES, Animation, View, write
-from difflogic.rendering.panels import BACKGROUND, arrange
-from difflogic.rendering.writing import require_pixels
+from difflogic.model.automaton import Automaton, places
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.memory import require_memory
 from difflogic.simulation.simulator import Conditions, Simulator, choose_engine
+from difflogic.system.errors import ConfigError
+from difflogic.system.files import check_output
+from difflogic.view.rendering import MOST_COLORED, SUFFIXES, Animation, View, write
+from difflogic.view.rendering.panels import BACKGROUND, arrange
+from difflogic.view.rendering.writing import require_pixels
 
 SIDE = 256
 """Pixels of a picture's longer side, about, unless a scale is asked for."""
@@ -191,12 +191,7 @@ def _scaled(damage: Rectangle, times: int) -> Rectangle:
 
 
 def _begin(
-    automaton: Automaton,
-    size: tuple[int, int],
-    start: str,
-    density: float,
-    seed: int,
-    steps: int,
+    automaton: Automaton, size: tuple[int, int], start: str, density: float, seed: int, steps: int
 ) -> Simulator:
     """Return a simulator with its start state."""
     geometry = Geometry(automaton.circuit.channels, *size, automaton.boundary)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from difflogic import reports
-from difflogic.errors import ConfigError
-from difflogic.files import check_output, write_whole
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.measuring import evaluate
 from difflogic.library.simplifying import small_form
 from difflogic.library.watching import ShouldStop, Watch, never, unwatched
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
+from difflogic.system.errors import ConfigError
+from difflogic.system.files import check_output, write_whole
 from difflogic.tasks import task_class
 from difflogic.training.run_directory import saved_model
+from difflogic.view import reports
 
 SUFFIXES = (".html", ".htm")
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from difflogic import benchmark
 from difflogic.config import BENCHMARK, Config, Override, load_config
-from difflogic.errors import ConfigError, did_you_mean
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
-from difflogic.ranks import ALONE, Ranks
-from difflogic.scaling.profile import Profile
-from difflogic.scaling.profile import profile as trace_steps
-from difflogic.scaling.rows import (
+from difflogic.scale.speed import benchmark
+from difflogic.scale.speed.profile import Profile
+from difflogic.scale.speed.profile import profile as trace_steps
+from difflogic.scale.speed.rows import (
     ORACLE,
     WAYS,
     Comparison,
@@ -24,7 +22,9 @@ from difflogic.scaling.rows import (
     of_workers,
     with_laws,
 )
-from difflogic.sweeps.grid import combinations, parse_axes
+from difflogic.scale.sweeps.grid import combinations, parse_axes
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.ranks import ALONE, Ranks
 
 MOST_ROWS = 64
 """Each has its buffers, and a turn in every round."""

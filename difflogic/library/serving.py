@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from difflogic.errors import RunDirectoryError
-from difflogic.files import for_shell
-from difflogic.sweeps.directory import SweepDirectory
+from difflogic.scale.sweeps.directory import SweepDirectory
+from difflogic.system.errors import RunDirectoryError
+from difflogic.system.files import for_shell
 from difflogic.training.run_directory import CONFIG, find_run
 from difflogic.training.session import Session
 from difflogic.training.step_result import StepResult
-from difflogic.watching import Feed, WatchServer
-from difflogic.watching.following import Follower
+from difflogic.view.watching import Feed, WatchServer
+from difflogic.view.watching.following import Follower
 
 LAST_SECONDS = 1.0
 """That the page of a run which ends is still served, so that browsers hear of the end."""
@@ -86,6 +86,9 @@ class _Offering:
         trainer, history = self._session.trainer, self._session.history
         model = trainer.model if status == "running" else trainer.result
         self._feed.offer(
-            model=replace(model, config=self._session.config), epoch=trainer.epoch,
-            rows=tuple(history.rows), status=status, exact_epoch=trainer.exact_epoch,
-        )  # fmt: skip
+            model=replace(model, config=self._session.config),
+            epoch=trainer.epoch,
+            rows=tuple(history.rows),
+            status=status,
+            exact_epoch=trainer.exact_epoch,
+        )

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from difflogic.errors import ConfigError, ProofError, did_you_mean
-from difflogic.files import check_output, write_whole
+from difflogic import simplification
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.watching import ShouldStop, Watch, Watched, never, unwatched
-from difflogic.logic import berkeley_abc, simplification
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.deadline import NEVER, Deadline
-from difflogic.logic.proof import Limits, Proof, differences
-from difflogic.logic.proof import prove as compare
+from difflogic.model.automaton import Automaton
+from difflogic.proof import Limits, Proof, differences
+from difflogic.proof import prove as compare
+from difflogic.simplification import berkeley_abc
+from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.errors import ConfigError, ProofError, did_you_mean
+from difflogic.system.files import check_output, write_whole
 
 EffortName = Literal["low", "normal", "high"]
 

@@ -8,22 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
-from difflogic import machine
-from difflogic.errors import ConfigError, did_you_mean
-from difflogic.files import check_output
-from difflogic.grid import Boundary
+from difflogic.circuit.grid import Boundary
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
-from difflogic.library.watching import (
-    Say,
-    ShouldStop,
-    Watch,
-    Watched,
-    never,
-    unheard,
-    unwatched,
-)
-from difflogic.logic.automaton import Automaton
+from difflogic.library.watching import Say, ShouldStop, Watch, Watched, never, unheard, unwatched
+from difflogic.model.automaton import Automaton
 from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.damage import Damage, rectangle
@@ -37,6 +26,9 @@ from difflogic.simulation.simulator import (
     choose_engine,
     useful_workers,
 )
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.files import check_output
 
 ENGINES = ("auto", "interpreter", "compiled")
 MOST_SIDE = 10**9 - 1
@@ -177,11 +169,7 @@ def simulate(
 
 
 def require_numbers(
-    steps: int | None,
-    density: float,
-    seed: int,
-    engine: str = "auto",
-    workers: int | str = "auto",
+    steps: int | None, density: float, seed: int, engine: str = "auto", workers: int | str = "auto"
 ) -> None:
     """Raise ConfigError for what is out of range."""
     if steps is not None and not 0 <= steps <= MOST_STEPS:

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from difflogic.config import Config
 from difflogic.config.applying import without_effect
-from difflogic.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.library.watching import Say, ShouldStop, never, unheard
-from difflogic.sweeps.backends import Backend, LocalBackend
-from difflogic.sweeps.directory import SweepDirectory
-from difflogic.sweeps.execution import Execution, default_jobs
-from difflogic.sweeps.question import Asked, Question, ask
-from difflogic.sweeps.results import Row, VariantResult, aggregate
-from difflogic.sweeps.seeds import parse_seeds
-from difflogic.sweeps.tables import write_tables
+from difflogic.scale.sweeps.backends import Backend, LocalBackend
+from difflogic.scale.sweeps.directory import SweepDirectory
+from difflogic.scale.sweeps.execution import Execution, default_jobs
+from difflogic.scale.sweeps.question import Asked, Question, ask
+from difflogic.scale.sweeps.results import Row, VariantResult, aggregate
+from difflogic.scale.sweeps.seeds import parse_seeds
+from difflogic.scale.sweeps.tables import write_tables
+from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.training.lock import RunLock
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.trainer import Trainer
@@ -161,7 +161,7 @@ def _backend(
     if jobs is not None and jobs < 1:
         raise ConfigError(f"{jobs} runs at a time: give at least 1")
     if name == "dask":
-        from difflogic.sweeps.cluster import TIMEOUT, DaskBackend
+        from difflogic.scale.sweeps.cluster import TIMEOUT, DaskBackend
 
         precisions = {variant.config.training.precision for variant in question.variants}
         if scheduler is not None:

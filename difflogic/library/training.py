@@ -10,11 +10,11 @@ from typing import Any
 
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.applying import without_effect
-from difflogic.errors import ConfigError, RunDirectoryError
-from difflogic.files import for_shell
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.watching import Say, ShouldStop, never, unheard
-from difflogic.ranks import ALONE, Ranks
+from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.system.files import for_shell
+from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
 from difflogic.training.compatibility import differing, without_foreign_results
 from difflogic.training.run_directory import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from difflogic.errors import StoppedError
+from difflogic.system.errors import StoppedError
 
 
 @dataclass(frozen=True)

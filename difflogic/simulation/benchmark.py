@@ -12,16 +12,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from difflogic import machine
-from difflogic.errors import ConfigError
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.measuring import Spread, peak_memory
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.model.automaton import Automaton
 from difflogic.simulation import native, peak
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.memory import gigabytes, needed_memory, require_memory
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import Conditions, Engine, Simulator
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError
+from difflogic.system.measuring import Spread, peak_memory
 
 REPEAT = 10
 PART_SECONDS = 0.25
@@ -107,12 +107,19 @@ class Report:
         """Everything, for machines."""
         g = self.geometry
         return {
-            "circuit": self.name, "gates": self.gates, "computed_gates": self.instructions,
-            "channels": g.channels, "height": g.height, "width": g.width,
-            "boundary": g.boundary, "fire_rate": self.fire_rate,
+            "circuit": self.name,
+            "gates": self.gates,
+            "computed_gates": self.instructions,
+            "channels": g.channels,
+            "height": g.height,
+            "width": g.width,
+            "boundary": g.boundary,
+            "fire_rate": self.fire_rate,
             "paths": [
                 {
-                    "name": path.name, "workers": path.workers, "steps": path.steps,
+                    "name": path.name,
+                    "workers": path.workers,
+                    "steps": path.steps,
                     "repeat": len(path.seconds),
                     "updates_per_second": path.rates(g.cells).as_dict(),
                     "speedup": self.speedup(path),
@@ -122,12 +129,14 @@ class Report:
                 for path in self.paths
             ],
             "checks": [{"what": check.what, "equal": check.equal} for check in self.checks],
-            "compile_seconds": self.compile_seconds, "load_seconds": self.load_seconds,
+            "compile_seconds": self.compile_seconds,
+            "load_seconds": self.load_seconds,
             "cycles_per_second": self.clock,
             "operations_per_second_one_core": self.peak_one_core,
             "operations_per_second_all_workers": self.peak_all_workers,
-            "grid_bytes": self.grid_bytes, "peak_memory": self.peak_memory,
-        }  # fmt: skip
+            "grid_bytes": self.grid_bytes,
+            "peak_memory": self.peak_memory,
+        }
 
 
 def run(
@@ -188,11 +197,21 @@ def run(
     clock = max(clock, peak.clock_rate())
     peaks.append((peak.logic_rate(), peak.logic_rate(workers)))
     return Report(
-        automaton.name, circuit.gates, schedule(circuit).gates, geometry, automaton.fire_rate,
-        tuple(paths), tuple(checks), compile_seconds, load_seconds, clock,
-        max(one for one, _ in peaks), max(every for _, every in peaks),
-        needed_memory(geometry), peak_memory(),
-    )  # fmt: skip
+        automaton.name,
+        circuit.gates,
+        schedule(circuit).gates,
+        geometry,
+        automaton.fire_rate,
+        tuple(paths),
+        tuple(checks),
+        compile_seconds,
+        load_seconds,
+        clock,
+        max(one for one, _ in peaks),
+        max(every for _, every in peaks),
+        needed_memory(geometry),
+        peak_memory(),
+    )
 
 
 def _require_compilable(circuit: LogicCircuit) -> None:

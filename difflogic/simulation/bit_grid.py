@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.grid import Boundary
-from difflogic.memory import CACHE_LINE, aligned
+from difflogic.circuit.grid import Boundary
+from difflogic.system.memory import CACHE_LINE, aligned
 
 Words = npt.NDArray[np.uint64]
 Bits = npt.NDArray[np.uint8]

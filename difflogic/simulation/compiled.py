@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.memory import aligned
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
 from difflogic.simulation.fields import Field
 from difflogic.simulation.random_bits import Fire, digits
 from difflogic.simulation.running import kept_rows
+from difflogic.system.memory import aligned
 
 if TYPE_CHECKING:
     from difflogic.engine.workers import Workers
@@ -130,17 +130,32 @@ class Compiled:
         periodic = g.boundary == "periodic"
         full_rows = g.width % (64 * self._native.vector_words) == 0
         fields = {
-            Field.SOURCE: source.address, Field.TARGET: target.address,
-            Field.TICKET: done.ctypes.data + 8 * LINE * self._bands, Field.DONE: done.ctypes.data,
-            Field.TICKETS: 0, Field.BANDS: self._bands, Field.DEPTH: 1, Field.HEIGHT: g.height,
-            Field.ROW_STRIDE: g.channels * g.stride, Field.CHANNEL_STRIDE: g.stride,
-            Field.VECTORS: self._vectors, Field.RING: self._ring,
-            Field.LAST_WORD: g.words - 1, Field.LAST_MASK: g.last_mask, Field.LAST_BIT: g.last_bit,
-            Field.GHOST_WORD: g.width // 64, Field.GHOST_BIT: g.width % 64,
-            Field.PERIODIC: periodic, Field.ENDS: periodic or not full_rows,
-            Field.ASYNCHRONOUS: fire is not None, Field.SEED: seed, Field.FIRST_STEP: step,
-            Field.THRESHOLD: limit, Field.DIGITS: digits(limit), Field.YIELD: self._yield,
-        }  # fmt: skip
+            Field.SOURCE: source.address,
+            Field.TARGET: target.address,
+            Field.TICKET: done.ctypes.data + 8 * LINE * self._bands,
+            Field.DONE: done.ctypes.data,
+            Field.TICKETS: 0,
+            Field.BANDS: self._bands,
+            Field.DEPTH: 1,
+            Field.HEIGHT: g.height,
+            Field.ROW_STRIDE: g.channels * g.stride,
+            Field.CHANNEL_STRIDE: g.stride,
+            Field.VECTORS: self._vectors,
+            Field.RING: self._ring,
+            Field.LAST_WORD: g.words - 1,
+            Field.LAST_MASK: g.last_mask,
+            Field.LAST_BIT: g.last_bit,
+            Field.GHOST_WORD: g.width // 64,
+            Field.GHOST_BIT: g.width % 64,
+            Field.PERIODIC: periodic,
+            Field.ENDS: periodic or not full_rows,
+            Field.ASYNCHRONOUS: fire is not None,
+            Field.SEED: seed,
+            Field.FIRST_STEP: step,
+            Field.THRESHOLD: limit,
+            Field.DIGITS: digits(limit),
+            Field.YIELD: self._yield,
+        }
         return np.array([fields[field] for field in Field], np.uint64)
 
 

@@ -19,8 +19,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.evaluate import Logic
-from difflogic.logic.circuit import LogicCircuit
 from difflogic.simulation.bit_grid import LINE, WORD
 from difflogic.simulation.builder import I64 as _I64
 from difflogic.simulation.builder import Builder

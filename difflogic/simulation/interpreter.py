@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.evaluate import Bits, evaluate
-from difflogic.grid import OFFSETS
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.grid import OFFSETS
 from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry
 from difflogic.simulation.random_bits import Fire
 from difflogic.simulation.schedule import schedule

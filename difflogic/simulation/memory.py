@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from difflogic import machine
-from difflogic.errors import ConfigError
 from difflogic.simulation.bit_grid import Geometry
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError
 
 MARGIN = 2**26
 """Bytes for everything but the two grids: the interpreter's bands and the workers' rows."""

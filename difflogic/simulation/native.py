@@ -28,17 +28,24 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from difflogic.code_cache import CodeCache
-from difflogic.errors import TrainingError
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.simulation.schedule import schedule
+from difflogic.system.code_cache import CodeCache
+from difflogic.system.errors import TrainingError
 
 CACHE = CodeCache("simulation", "compiled circuits")
 
 _SOURCES = (
-    "bit_grid.py", "builder.py", "emission.py", "fields.py", "native.py", "random_bits.py",
-    "running.py", "schedule.py", "../circuit/evaluate.py",
-)  # fmt: skip
+    "bit_grid.py",
+    "builder.py",
+    "emission.py",
+    "fields.py",
+    "native.py",
+    "random_bits.py",
+    "running.py",
+    "schedule.py",
+    "../circuit/evaluate.py",
+)
 """What decides which code a circuit becomes."""
 
 MOST_GATES = 5000
@@ -181,9 +188,11 @@ def _lower_aside(module: Any, pause: Callable[[], None]) -> bytes:
         text.write(str(module).encode())
         text.seek(0)
         with subprocess.Popen(
-            [sys.executable, "-I", "-c", program], stdin=text, stdout=subprocess.PIPE,
+            [sys.executable, "-I", "-c", program],
+            stdin=text,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-        ) as process:  # fmt: skip
+        ) as process:
             try:
                 while True:
                     pause()
@@ -204,9 +213,13 @@ def _machine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_triple(_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=_features(), opt=3, reloc="default",
-        codemodel="jitdefault", jit=True,
-    )  # fmt: skip
+        cpu=llvm.get_host_cpu_name(),
+        features=_features(),
+        opt=3,
+        reloc="default",
+        codemodel="jitdefault",
+        jit=True,
+    )
 
 
 def _triple() -> str:

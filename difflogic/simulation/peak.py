@@ -15,9 +15,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from difflogic.measuring import fastest_rate
 from difflogic.simulation import native
 from difflogic.simulation.builder import Builder
+from difflogic.system.measuring import fastest_rate
 
 CHAINS = 12
 ROUNDS_UNROLLED = 4

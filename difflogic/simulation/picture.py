@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.files import write_whole
 from difflogic.simulation.bit_grid import BitGrid, unpack
+from difflogic.system.files import write_whole
 
 SIDE = 2048
 """Pixels of an image's longer side at most: on larger grids a pixel is the mean of its cells."""

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from difflogic.gates import READS, Op
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import READS, Op
 
 
 @lru_cache(maxsize=8)
@@ -51,9 +51,12 @@ def schedule(circuit: LogicCircuit) -> LogicCircuit:
         for side, wires in enumerate((a_wires, b_wires))
     )
     return LogicCircuit(
-        np.array([ops[gate] for gate in gates], np.uint8), np.array(a, np.int32),
-        np.array(b, np.int32), np.array([place[row] for row in outputs]), circuit.labels,
-    )  # fmt: skip
+        np.array([ops[gate] for gate in gates], np.uint8),
+        np.array(a, np.int32),
+        np.array(b, np.int32),
+        np.array([place[row] for row in outputs]),
+        circuit.labels,
+    )
 
 
 def ready(order: LogicCircuit) -> list[int]:

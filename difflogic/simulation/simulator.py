@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from difflogic.errors import ConfigError
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.damage import Damage
 from difflogic.simulation.interpreter import Interpreter, band_rows
-from difflogic.simulation.random_bits import (
-    Fire,
-    Use,
-    bernoulli,
-    child_keys,
-    stream_key,
-    threshold,
-)
+from difflogic.simulation.random_bits import Fire, Use, bernoulli, child_keys, stream_key, threshold
 from difflogic.simulation.schedule import schedule
+from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
     from difflogic.simulation.compiled import Compiled

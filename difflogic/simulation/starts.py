@@ -1,6 +1,6 @@
 """Start states: random, one cell in the middle, nothing, or what a file holds.
 
-A picture (text as in `difflogic.pictures`, or an image) and a pattern in Golly's run-length
+A picture (text as in `difflogic.tasks.pictures`, or an image) and a pattern in Golly's run-length
 encoding go to the middle of the visible channels; all other channels are 0. A state that
 `dct simulate` saved is continued in all channels, on a grid of its size.
 """
@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.errors import ConfigError, DctError
-from difflogic.files import open_plain
-from difflogic.images import image_bits
-from difflogic.logic.automaton import Automaton
-from difflogic.pictures import parse_picture
+from difflogic.model.automaton import Automaton
 from difflogic.simulation import state_file
 from difflogic.simulation.bit_grid import BitGrid, pack
 from difflogic.simulation.simulator import Simulator
+from difflogic.system.errors import ConfigError, DctError
+from difflogic.system.files import open_plain
+from difflogic.tasks.images import image_bits
+from difflogic.tasks.pictures import parse_picture
 
 NAMES = ("random", "center", "zeros")
 

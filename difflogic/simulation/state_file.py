@@ -13,11 +13,11 @@ from typing import BinaryIO
 
 import numpy as np
 
-from difflogic.archive import NpzReader
-from difflogic.errors import ConfigError
-from difflogic.files import write_whole
 from difflogic.simulation.bit_grid import WORD, BitGrid
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
+from difflogic.system.archive import NpzReader
+from difflogic.system.errors import ConfigError
+from difflogic.system.files import write_whole
 
 MOST_CHANNELS = 2**16
 MARGIN = 2**16

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 
 from pydantic import Discriminator, Tag
 
-from difflogic.errors import ConfigError, did_you_mean
-from difflogic.sections import AutomatonConfig
+from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.tasks import own
 from difflogic.tasks.base import (
     Cases,
@@ -27,6 +26,7 @@ from difflogic.tasks.life import Life
 from difflogic.tasks.own import OwnSection, is_own
 from difflogic.tasks.pattern import Pattern
 from difflogic.tasks.section import Surroundings, TaskSection
+from difflogic.tasks.sections import AutomatonConfig
 
 __all__ = [
     "TASKS",
@@ -53,11 +53,7 @@ __all__ = [
     "task_class",
 ]
 
-TASKS: dict[str, type[Task]] = {
-    "checkerboard": Checkerboard,
-    "life": Life,
-    "pattern": Pattern,
-}
+TASKS: dict[str, type[Task]] = {"checkerboard": Checkerboard, "life": Life, "pattern": Pattern}
 """The tasks of the program, by the `kind` that their sections have."""
 
 OWN = "own"
@@ -76,8 +72,7 @@ if TYPE_CHECKING:
 else:
     _sections = [Annotated[task.Section, Tag(kind)] for kind, task in TASKS.items()]
     AnySection = Annotated[
-        Union[(*_sections, Annotated[OwnSection, Tag(OWN)])],
-        Discriminator(_tag),
+        Union[(*_sections, Annotated[OwnSection, Tag(OWN)])], Discriminator(_tag)
     ]
 """The section of any task, told by its `kind`."""
 

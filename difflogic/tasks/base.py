@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.errors import ConfigError, DctError
-from difflogic.grid import Boundary
-from difflogic.sections import AutomatonConfig
-from difflogic.streams import Purpose, stream
+from difflogic.circuit.grid import Boundary
+from difflogic.system.errors import ConfigError, DctError
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.section import TaskSection
+from difflogic.tasks.sections import AutomatonConfig
 
 Bits = npt.NDArray[np.uint8]
 Sample = tuple[Bits, npt.NDArray[np.float64]]
@@ -131,12 +131,7 @@ class Task(ABC):
         return None
 
     def on_grid(
-        self,
-        height: int,
-        width: int,
-        *,
-        boundary: Boundary | None = None,
-        steps: int | None = None,
+        self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None
     ) -> Task:
         """Return the task on another grid. Raises InapplicableError if there is no such thing."""
         changes = {"boundary": boundary, "steps": steps}

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.sections import AutomatonConfig, Size
 from difflogic.tasks.base import Bits, Exhibit, Sample, Task
 from difflogic.tasks.section import TaskSection
+from difflogic.tasks.sections import AutomatonConfig, Size
 
 
 class CheckerboardSection(TaskSection):

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.errors import ConfigError
-from difflogic.streams import Purpose
+from difflogic.system.errors import ConfigError
+from difflogic.system.streams import Purpose
 from difflogic.tasks.base import Sample, Task, TaskError
 
 
 def draw_batch(
-    task: Task,
-    seed: int,
-    epoch: int,
-    batch: int,
-    purpose: Purpose = Purpose.START,
-    first: int = 0,
+    task: Task, seed: int, epoch: int, batch: int, purpose: Purpose = Purpose.START, first: int = 0
 ) -> Sample:
     """Draw `batch` samples of an epoch, from number `first` on, each from a stream of its own.
 

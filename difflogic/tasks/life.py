@@ -10,17 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.grid import CENTER, OUTSIDE, neighbors
-from difflogic.streams import Purpose, first_bytes, stream
-from difflogic.tasks.base import (
-    Bits,
-    Cases,
-    Exhibit,
-    InapplicableError,
-    Larger,
-    Sample,
-    Task,
-)
+from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
+from difflogic.system.streams import Purpose, first_bytes, stream
+from difflogic.tasks.base import Bits, Cases, Exhibit, InapplicableError, Larger, Sample, Task
 from difflogic.tasks.section import TaskSection
 
 LifeRule = Annotated[
@@ -137,9 +129,14 @@ class Life(Task):
         targets = np.array([torus.advance(board) for board in boards])
         note = f"Every cell of a 3×3 torus sees another of the {BOARDS} neighbourhoods."
         return Cases(
-            f"all {BOARDS} boards", starts, np.repeat(targets[:, None], len(channels), axis=1),
-            "periodic", 1, note, 9,
-        )  # fmt: skip
+            f"all {BOARDS} boards",
+            starts,
+            np.repeat(targets[:, None], len(channels), axis=1),
+            "periodic",
+            1,
+            note,
+            9,
+        )
 
     def larger(self) -> Larger:
         """Leave it to exactness, which compares with the rule itself."""

@@ -21,12 +21,12 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
-from difflogic.errors import ConfigError, did_you_mean
-from difflogic.files import open_plain, write_whole
-from difflogic.sections import AutomatonConfig
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.files import open_plain, write_whole
 from difflogic.tasks.base import Start, Task, TaskError, line_of
 from difflogic.tasks.drawing import draw_batch
 from difflogic.tasks.section import TaskSection
+from difflogic.tasks.sections import AutomatonConfig
 
 MAX_BYTES = 2**20
 """Of a task's file."""

@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.errors import ConfigError
-from difflogic.grid import Boundary
-from difflogic.pictures import parse_picture
-from difflogic.sections import AutomatonConfig, Size
+from difflogic.circuit.grid import Boundary
+from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import (
     Bits,
     Exhibit,
@@ -25,7 +23,9 @@ from difflogic.tasks.base import (
     center_start,
 )
 from difflogic.tasks.picture_target import resolve_target
+from difflogic.tasks.pictures import parse_picture
 from difflogic.tasks.section import Surroundings, TaskSection
+from difflogic.tasks.sections import AutomatonConfig, Size
 
 Picture = Annotated[
     str,
@@ -146,12 +146,7 @@ class Pattern(Task):
         return self.start_state, self.target
 
     def on_grid(
-        self,
-        height: int,
-        width: int,
-        *,
-        boundary: Boundary | None = None,
-        steps: int | None = None,
+        self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None
     ) -> Pattern:
         """Return the task with the picture around the start cell, and nothing elsewhere."""
         if self.automaton.boundary == "zero":
@@ -172,10 +167,11 @@ class Pattern(Task):
     def larger(self) -> Larger:
         """Return the picture in the middle of a grid of twice the side."""
         return Larger(
-            self.on_grid(TIMES * self.height, TIMES * self.width), f"{TIMES} × side, same steps",
+            self.on_grid(TIMES * self.height, TIMES * self.width),
+            f"{TIMES} × side, same steps",
             (self.automaton.steps,),
             "The target is the picture around the start cell, and nothing elsewhere.",
-        )  # fmt: skip
+        )
 
     @property
     def holds(self) -> bool:
@@ -221,13 +217,15 @@ class Pattern(Task):
             f"From {start} they grow a picture, in {steps} steps. Disturb it on the way, and see "
             "what becomes of it.",
             {
-                "kind": "picture", "height": self.height, "width": self.width,
+                "kind": "picture",
+                "height": self.height,
+                "width": self.width,
                 # It has a place on other grids if it grows from a cell, unbounded.
                 "anywhere": self.start == "center" and self.automaton.boundary == "periodic",
                 "rows": ["".join(map(str, bits.ravel().tolist())) for bits in self._picture],
             },
             {"pauses": True, "marks": False, "speed": max(2.0, steps / 4)},
-        )  # fmt: skip
+        )
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -6,13 +6,8 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from difflogic.errors import ConfigError, did_you_mean
-from difflogic.pictures import (
-    center_picture,
-    parse_picture,
-    render_picture,
-    shipped_pictures,
-)
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.tasks.pictures import center_picture, parse_picture, render_picture, shipped_pictures
 from difflogic.tasks.section import Surroundings
 
 MAX_TEXT_BYTES = 2**20
@@ -63,7 +58,7 @@ def _place_text(task: dict[str, Any], text: str, channels: int, surroundings: Su
 def _place_image(task: dict[str, Any], content: bytes, channels: int) -> None:
     grid = _grid(task)
     if grid is not None:
-        from difflogic.images import image_bits
+        from difflogic.tasks.images import image_bits
 
         task["target"] = render_picture(image_bits(content, channels, *grid))
 

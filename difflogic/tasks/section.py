@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from difflogic.sections import AutomatonConfig, Channels, Section, Size
+from difflogic.tasks.sections import AutomatonConfig, Channels, Section, Size
 
 
 @dataclass(frozen=True)

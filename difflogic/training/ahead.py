@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from difflogic.jit import JIT, keeps_code
-from difflogic.jit.cache import SAVING
-from difflogic.machine import cpu_count
+from difflogic.system.jit import JIT, keeps_code
+from difflogic.system.jit.cache import SAVING
+from difflogic.system.machine import cpu_count
 
 Stage = Literal["steps", "search"]
 
@@ -55,9 +55,14 @@ class Ahead:
         self._ended = False
         self._news = threading.Condition()
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True, encoding="ascii", errors="replace",
-        )  # fmt: skip
+            [sys.executable, "-I", "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="ascii",
+            errors="replace",
+        )
         self._limit = threading.Timer(SECONDS, self._process.kill)
         self._limit.daemon = True
         self._limit.start()
@@ -126,12 +131,8 @@ def compile_ahead(precision: str, rectifies: bool) -> None:
 def compile_stages(precision: str, rectifies: bool) -> Iterator[Stage]:
     """Compile or load one stage after the other, and yield the name of each that is done."""
     from difflogic.config import load_config
-    from difflogic.model import Model
-    from difflogic.training.warming import (
-        compile_rectification,
-        compile_search,
-        compile_steps,
-    )
+    from difflogic.model.model import Model
+    from difflogic.training.warming import compile_rectification, compile_search, compile_steps
 
     # Any will do.
     config = load_config("checkerboard-small", [f"training.precision={precision}"])

@@ -18,14 +18,14 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams, grid_of
 from difflogic.evaluation.trial import count_wrong
-from difflogic.model import Model
-from difflogic.ranks import ALONE, Ranks
-from difflogic.streams import Purpose
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finisher
+from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.system.ranks import ALONE, Ranks
+from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.training.best import NONE
-from difflogic.training.finishing import Finisher
 from difflogic.training.levers import attempt_before, counts_attempts, first_epoch
-from difflogic.training.sensitivity import GradientSensitivity
 from difflogic.training.step_result import GivenUp
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.streams import Purpose, stream
-from difflogic.training.finishing import Finished, Finisher
+from difflogic.search.finishing import Finished, Finisher
+from difflogic.search.search import Hear, unheard
+from difflogic.system.streams import Purpose, stream
 from difflogic.training.levers import attempt_before, counts_attempts
-from difflogic.training.search import Hear, unheard
 
 Array = npt.NDArray[Any]
 
@@ -104,9 +104,14 @@ class BestCircuit:
         return epoch == self._config.training.epochs or epoch % finishing.every == 0
 
     def look(
-        self, finisher: Finisher, logits: Array, epoch: int, attempt: int, hear: Hear = unheard,
+        self,
+        finisher: Finisher,
+        logits: Array,
+        epoch: int,
+        attempt: int,
+        hear: Hear = unheard,
         growing: bool = False,
-    ) -> Finished:  # fmt: skip
+    ) -> Finished:
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.
 
         `finisher` is that of its wiring, which all circuits of the same `attempt` have. Changes
@@ -150,9 +155,7 @@ class BestCircuit:
             prefer(self._logits, polished.ops)
             before, after = polished.polished.before, polished.polished.after
             steps = [NONE if step is None else step for step in (before.from_step, after.from_step)]
-            self._gain[:] = [
-                before.gates, after.gates, *steps, polished.polished.candidates
-            ]  # fmt: skip
+            self._gain[:] = [before.gates, after.gates, *steps, polished.polished.candidates]
         return polished
 
     def _search(

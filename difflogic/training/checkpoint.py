@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic import machine
-from difflogic.archive import NpzReader, write_npz
 from difflogic.config import Config
-from difflogic.errors import ModelFileError, RunDirectoryError
-from difflogic.files import write_whole
+from difflogic.system import machine
+from difflogic.system.archive import NpzReader, write_npz
+from difflogic.system.errors import ModelFileError, RunDirectoryError
+from difflogic.system.files import write_whole
 
 FORMAT = "dct-checkpoint"
 VERSION = 1

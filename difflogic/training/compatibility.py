@@ -9,7 +9,7 @@ from typing import Any
 from difflogic.config import Config
 from difflogic.config.effects import FREE
 from difflogic.engine.kernels.structures import LANES
-from difflogic.errors import RunDirectoryError
+from difflogic.system.errors import RunDirectoryError
 
 NOTES = {"task.sha256": " (the file with the task's code has changed)"}
 """What a changed setting means, where its name does not say it."""

@@ -7,15 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.config.applying import why_not_rectify
-from difflogic.engine.compilation import (
-    is_cached,
-    is_rectification_cached,
-    is_search_cached,
-)
+from difflogic.engine.compilation import is_cached, is_rectification_cached, is_search_cached
 from difflogic.engine.plan import ParallelPlan
-from difflogic.netlist import Netlist
 from difflogic.training import ahead
 from difflogic.training.warming import (
     Array,

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from difflogic.circuit.netlist import Circuit
+from difflogic.circuit.wiring import Wiring
 from difflogic.config import config_from_dict
-from difflogic.errors import ConfigError, TrainingError
-from difflogic.model import Model
-from difflogic.netlist import Circuit
-from difflogic.ranks import Ranks
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError, TrainingError
+from difflogic.system.ranks import Ranks
 from difflogic.tasks import is_own
 from difflogic.training.checkpoint import made_with
 from difflogic.training.trainer import Trainer
-from difflogic.wiring import Wiring
 
 
 def nothing() -> None:
@@ -29,9 +29,7 @@ def gather(trainer: Trainer, ranks: Ranks) -> None:
     # Another processor would choose others, and add in another order.
     cut = {"lanes": trainer.plan.lanes, "chunk": trainer.plan.chunk}
     config = config.model_copy(update={"parallel": config.parallel.model_copy(update=cut)})
-    ranks.tell(
-        {"config": config.to_dict(), "versions": _versions(), "tireless": ranks.tireless}
-    )  # fmt: skip
+    ranks.tell({"config": config.to_dict(), "versions": _versions(), "tireless": ranks.tireless})
     if config.training.start_from is not None:
         share_model(trainer.first, ranks)
     for array in trainer.state().values():

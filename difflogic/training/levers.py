@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.gates import COEFFICIENTS, OPS
 from difflogic.config import Config
 from difflogic.config.learning import TrainingConfig
-from difflogic.gates import COEFFICIENTS, OPS
-from difflogic.streams import Purpose, stream
+from difflogic.system.streams import Purpose, stream
 
 Array = npt.NDArray[Any]
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from difflogic.errors import RunDirectoryError
-from difflogic.files import open_inside, read_inside, refused
+from difflogic.system.errors import RunDirectoryError
+from difflogic.system.files import open_inside, read_inside, refused
 
 NAME = ".lock"
 

@@ -10,13 +10,23 @@ from typing import BinaryIO, NamedTuple
 from difflogic.training.phases import PHASES
 
 SEARCHED = (
-    "search_wrong_before", "search_wrong", "search_wrong_fresh", "search_candidates",
+    "search_wrong_before",
+    "search_wrong",
+    "search_wrong_fresh",
+    "search_candidates",
     "search_exact",
-)  # fmt: skip
+)
 COLUMNS = (
-    "epoch", "soft_loss", "hard_loss", "accuracy", *(f"{phase}_seconds" for phase in PHASES),
-    "decided", *SEARCHED, "attempt", "given_up",
-)  # fmt: skip
+    "epoch",
+    "soft_loss",
+    "hard_loss",
+    "accuracy",
+    *(f"{phase}_seconds" for phase in PHASES),
+    "decided",
+    *SEARCHED,
+    "attempt",
+    "given_up",
+)
 """Those from `decided` on are missing in files of runs that began before there were any."""
 
 MAX_LINE_BYTES = 2**10
@@ -194,9 +204,15 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
     if decided is not None and not 0 <= decided <= 1:
         raise ValueError("a share is from 0 to 1")
     return MetricsRow(
-        int(cells["epoch"]), soft_loss, number("hard_loss"), number("accuracy"), seconds, decided,
-        _search_from(cells), *_attempt_from(cells),
-    )  # fmt: skip
+        int(cells["epoch"]),
+        soft_loss,
+        number("hard_loss"),
+        number("accuracy"),
+        seconds,
+        decided,
+        _search_from(cells),
+        *_attempt_from(cells),
+    )
 
 
 def _search_from(cells: Mapping[str, str]) -> Search | None:

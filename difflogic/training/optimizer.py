@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.forms import FORMS
+from difflogic.circuit.gates import COEFFICIENTS, DECIDED, OPS
 from difflogic.config import TrainingConfig
 from difflogic.engine.kernels import logits as k
-from difflogic.errors import TrainingError
-from difflogic.forms import FORMS
-from difflogic.gates import COEFFICIENTS, DECIDED, OPS
+from difflogic.system.errors import TrainingError
 
 Array = npt.NDArray[Any]
 
@@ -131,16 +131,26 @@ class AdamW:
         moments = self.first, self.second
         if self._form is None:
             k.adamw_step(
-                self.logits, moments, probabilities, self._basis, coefficient_gradients, rates,
+                self.logits,
+                moments,
+                probabilities,
+                self._basis,
+                coefficient_gradients,
+                rates,
                 self._space,
-            )  # fmt: skip
+            )
             return
         dtype, form = self.logits.dtype, self._form
         k.adamw_step_in_form(
-            self.logits, moments, probabilities, self._basis, coefficient_gradients,
+            self.logits,
+            moments,
+            probabilities,
+            self._basis,
+            coefficient_gradients,
             (form.basis.astype(dtype), form.offset.astype(dtype), np.array(form.readers)),
-            rates, self._space,
-        )  # fmt: skip
+            rates,
+            self._space,
+        )
 
     def push(self, step: Array) -> None:
         """Move the logits by a `step` (16, parameters) down a gradient, beside AdamW's own."""

@@ -7,9 +7,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 PHASES = (
-    "sample", "forward", "loss", "backward", "reduce", "optimizer", "hard", "finish",
-    "checkpoint", "other",
-)  # fmt: skip
+    "sample",
+    "forward",
+    "loss",
+    "backward",
+    "reduce",
+    "optimizer",
+    "hard",
+    "finish",
+    "checkpoint",
+    "other",
+)
 """In the order of a training step; "other" is what the caller does between steps."""
 
 

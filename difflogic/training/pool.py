@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.grid import Boundary
+from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
-from difflogic.grid import Boundary
-from difflogic.netlist import Netlist
-from difflogic.streams import Purpose, stream
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task
 
 Array = npt.NDArray[Any]
@@ -85,9 +85,14 @@ def draw_pool_sample(
 
 
 def _damaged(
-    state: Bits, places: Bits, target: Array, step: int, tries: int, runs: Runs,
+    state: Bits,
+    places: Bits,
+    target: Array,
+    step: int,
+    tries: int,
+    runs: Runs,
     rng: np.random.Generator,
-) -> Bits:  # fmt: skip
+) -> Bits:
     """Return a damaged state: the first of so many that has not grown back by `step`, or the last.
 
     Once most damages do grow back, one that is drawn by lot teaches nothing.
@@ -109,9 +114,7 @@ class HardRuns:
     def wrong(self, start: Bits, target: Array, at: range) -> Array:
         """Return how many bits differ from `target` (loss channels, H, W) after each of `at`."""
         simulator = self._simulator
-        script = simulator.script(
-            at[-1], at=at, targets=target[None], channels=self._channels
-        )  # fmt: skip
+        script = simulator.script(at[-1], at=at, targets=target[None], channels=self._channels)
         simulator.state[:] = simulator.pack_states(start[None])
         return simulator.run(script)[:, 0]
 

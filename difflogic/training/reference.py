@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.forms import FORMS
 from difflogic.config import Config
 from difflogic.engine import oracle
-from difflogic.forms import FORMS
-from difflogic.model import Model
+from difflogic.model.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.levers import Hardening, rate_share
 from difflogic.training.phases import PhaseTimer

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from difflogic.config import Config, config_from_dict
-from difflogic.errors import ConfigError, RunDirectoryError
-from difflogic.files import for_shell
+from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.system.files import for_shell
 from difflogic.training.checkpoint import (
     Checkpoint,
     CheckpointError,

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, load_config
-from difflogic.errors import ConfigError, ModelFileError, RunDirectoryError
-from difflogic.files import (
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
+from difflogic.system.files import (
     LEFTOVERS,
     digest,
     for_shell,
@@ -27,7 +28,6 @@ from difflogic.files import (
     remove_leftovers,
     write_whole,
 )
-from difflogic.model import Model
 from difflogic.tasks.own import code_of
 from difflogic.training import lock, summary_file
 from difflogic.training.checkpoint import checkpoints

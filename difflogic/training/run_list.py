@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from difflogic.errors import DctError, RunDirectoryError
-from difflogic.files import refused
+from difflogic.system.errors import DctError, RunDirectoryError
+from difflogic.system.files import refused
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.run_directory import CONFIG, ROOT, RunDirectory, begun
 
@@ -72,10 +72,16 @@ def _run(path: Path) -> Listed:
         if summary is not None:
             held_out = summary["scores"]["held_out"]
             return Listed(
-                path, when, summary["experiment"], summary["seed"],
-                "finished" if summary["finished"] else "stopped", summary["epochs"],
-                held_out["exact"], held_out["active_gates"], summary["seconds"]["training"],
-            )  # fmt: skip
+                path,
+                when,
+                summary["experiment"],
+                summary["seed"],
+                "finished" if summary["finished"] else "stopped",
+                summary["epochs"],
+                held_out["exact"],
+                held_out["active_gates"],
+                summary["seconds"]["training"],
+            )
         config = run.read_config()
         assert config is not None
     except DctError:

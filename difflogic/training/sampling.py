@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.firing import draw_masks
 from difflogic.config import Config
-from difflogic.firing import draw_masks
-from difflogic.streams import Purpose, stream
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
 
 
@@ -18,9 +18,14 @@ def draw_epoch(
     training, automaton, size = config.training, config.automaton, config.task
     starts, targets = draw_batch(task, training.seed, epoch, training.batch)
     masks = draw_masks(
-        training.seed, epoch, training.batch, longest_rollout(config), size.height, size.width,
+        training.seed,
+        epoch,
+        training.batch,
+        longest_rollout(config),
+        size.height,
+        size.width,
         automaton.fire_rate,
-    )  # fmt: skip
+    )
     return starts, targets, masks
 
 

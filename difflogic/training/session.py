@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config
-from difflogic.errors import RunDirectoryError, TrainingError
-from difflogic.files import for_shell
-from difflogic.model import Model
-from difflogic.ranks import ALONE, Ranks
+from difflogic.model.model import Model
+from difflogic.system.errors import RunDirectoryError, TrainingError
+from difflogic.system.files import for_shell
+from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training import lock
 from difflogic.training import trainer as training
 from difflogic.training.checkpoint import checkpoint_path, write_checkpoint
@@ -80,9 +80,13 @@ class Session:
     """
 
     def __init__(
-        self, config: Config, run: RunDirectory, say: Callable[[str], None] = unheard,
-        ranks: Ranks = ALONE, start: StartModel | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        config: Config,
+        run: RunDirectory,
+        say: Callable[[str], None] = unheard,
+        ranks: Ranks = ALONE,
+        start: StartModel | None = None,
+    ) -> None:
         """Of several `ranks` this is the first, whom the others follow.
 
         `start` is the saved model that a new run starts from, if `config` names one.
@@ -199,10 +203,17 @@ class Session:
             )
         self.history.add(
             MetricsRow(
-                result.epoch, result.soft_loss, result.hard_loss, result.accuracy, seconds,
-                result.decided, search, result.attempt, result.given_up is not None,
+                result.epoch,
+                result.soft_loss,
+                result.hard_loss,
+                result.accuracy,
+                seconds,
+                result.decided,
+                search,
+                result.attempt,
+                result.given_up is not None,
             )
-        )  # fmt: skip
+        )
 
     def _with_history(self, error: TrainingError) -> TrainingError:
         """Save the history, which may tell what broke the run; its model is worth nothing."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine.hardware import Machine
 from difflogic.engine.plan import ParallelPlan
-from difflogic.netlist import Netlist
-from difflogic.ranks import Ranks
+from difflogic.system.ranks import Ranks
 
 
 @dataclass(frozen=True)

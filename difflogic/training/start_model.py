@@ -11,16 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from difflogic.archive import MAX_FILE_BYTES
 from difflogic.config import Config
-from difflogic.errors import ConfigError, ModelFileError
-from difflogic.files import open_plain, reason
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system.archive import MAX_FILE_BYTES
+from difflogic.system.errors import ConfigError, ModelFileError
+from difflogic.system.files import open_plain, reason
 
 _SIZES = {
-    "channels": "automaton.channels", "kernels": "perception.kernels",
-    "perception": "perception.gates", "update": "update.gates",
-}  # fmt: skip
+    "channels": "automaton.channels",
+    "kernels": "perception.kernels",
+    "perception": "perception.gates",
+    "update": "update.gates",
+}
 """The key of the configuration that states each size of an architecture. All else of it says how
 wires are drawn, and a model brings its own."""
 
@@ -53,9 +55,7 @@ class StartModel:
     def as_dict(self) -> dict[str, Any]:
         """Return what a run's summary says of it."""
         config = self.model.config
-        return {
-            "sha256": self.sha256, "experiment": config.name, "seed": config.training.seed,
-        }  # fmt: skip
+        return {"sha256": self.sha256, "experiment": config.name, "seed": config.training.seed}
 
     @property
     def sha256(self) -> str:

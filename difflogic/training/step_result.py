@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.training.finishing import Finished
+from difflogic.search.finishing import Finished
 
 
 @dataclass(frozen=True)

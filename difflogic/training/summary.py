@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from difflogic import machine
 from difflogic.config import Config
 from difflogic.evaluation import evaluate, held_out
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import EXACTNESS
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system import machine
 from difflogic.tasks import task_class
 from difflogic.training.best import NONE
 from difflogic.training.metrics import History, count_given_up

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from difflogic.plain import plain
+from difflogic.system.plain import plain
 
 MAX_BYTES = 2**24
 """A summary has 5 kB."""
@@ -19,29 +19,50 @@ _NUMBER = (int, float)
 _MAYBE_NUMBER = (int, float, type(None))
 
 _TYPES: dict[str, tuple[type, ...]] = {
-    "experiment": (str,), "seed": (int,), "workers": (int,), "epochs": (int,),
-    "epochs_requested": (int,), "finished": (bool,), "interrupted": (bool,), "resumed": (int,),
+    "experiment": (str,),
+    "seed": (int,),
+    "workers": (int,),
+    "epochs": (int,),
+    "epochs_requested": (int,),
+    "finished": (bool,),
+    "interrupted": (bool,),
+    "resumed": (int,),
     "exact_epoch": (int, type(None)),
-    "scores.soft_loss": _MAYBE_NUMBER, "scores.hard_loss": _MAYBE_NUMBER,
-    "scores.accuracy": _MAYBE_NUMBER, "scores.best_hard_loss": _MAYBE_NUMBER,
-    "scores.best_accuracy": _MAYBE_NUMBER, "scores.best_epoch": (int, type(None)),
-    "scores.held_out.starts": (int,), "scores.held_out.cells": (int,),
-    "scores.held_out.step": (int,), "scores.held_out.wrong_cells": (int,),
-    "scores.held_out.later_step": (int,), "scores.held_out.wrong_cells_later": (int,),
-    "scores.held_out.exact": (bool,), "scores.held_out.active_gates": (int,),
-    "seconds.training": _NUMBER, "seconds.compilation": _NUMBER, "seconds.phases": (dict,),
-}  # fmt: skip
+    "scores.soft_loss": _MAYBE_NUMBER,
+    "scores.hard_loss": _MAYBE_NUMBER,
+    "scores.accuracy": _MAYBE_NUMBER,
+    "scores.best_hard_loss": _MAYBE_NUMBER,
+    "scores.best_accuracy": _MAYBE_NUMBER,
+    "scores.best_epoch": (int, type(None)),
+    "scores.held_out.starts": (int,),
+    "scores.held_out.cells": (int,),
+    "scores.held_out.step": (int,),
+    "scores.held_out.wrong_cells": (int,),
+    "scores.held_out.later_step": (int,),
+    "scores.held_out.wrong_cells_later": (int,),
+    "scores.held_out.exact": (bool,),
+    "scores.held_out.active_gates": (int,),
+    "seconds.training": _NUMBER,
+    "seconds.compilation": _NUMBER,
+    "seconds.phases": (dict,),
+}
 """What is read of a summary anywhere, besides what a task adds."""
 
 _COUNT_TYPES: dict[str, tuple[type, ...]] = {
-    "what": (str,), "height": (int,), "width": (int,), "step": (int,), "wrong_cells": (int,),
+    "what": (str,),
+    "height": (int,),
+    "width": (int,),
+    "step": (int,),
+    "wrong_cells": (int,),
     "cells": (int,),
-}  # fmt: skip
+}
 """What is read of each of ``scores.exactness.counts``, where there are some."""
 
 _ATTEMPT_TYPES: dict[str, tuple[type, ...]] = {
-    "attempts.begun": (int,), "attempts.given_up": (int, type(None)), "attempts.result": (int,),
-}  # fmt: skip
+    "attempts.begun": (int,),
+    "attempts.given_up": (int, type(None)),
+    "attempts.result": (int,),
+}
 """What is read of a run's attempts; those that do not start over, or of before, do not say."""
 
 

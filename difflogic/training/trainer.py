@@ -14,21 +14,21 @@ import numpy.typing as npt
 from difflogic.config import Config
 from difflogic.engine.rollout import Engine
 from difflogic.engine.tracing import Tracer
-from difflogic.model import Model
-from difflogic.pauses import pause
-from difflogic.ranks import ALONE, Ranks
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finished
+from difflogic.search.search import Hear, unheard
+from difflogic.system.pauses import pause
+from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
 from difflogic.training import ahead, start_model
 from difflogic.training.attempt import Attempt, Stage
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
-from difflogic.training.finishing import Finished
 from difflogic.training.levers import Hardening, rate_share
 from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, HardRuns, draw_pool_sample
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
-from difflogic.training.search import Hear, unheard
 from difflogic.training.share import Share
 from difflogic.training.step_result import GivenUp, StepResult
 from difflogic.training.turns import TurnSum, bytes_of_sums, views_of
@@ -272,9 +272,13 @@ class Trainer:
         )
 
     def _differentiate(
-        self, coefficients: Array, starts: Array, targets: Array,
-        masks: npt.NDArray[np.uint8] | None, loss_steps: Sequence[int],
-    ) -> tuple[Array, list[float]]:  # fmt: skip
+        self,
+        coefficients: Array,
+        starts: Array,
+        targets: Array,
+        masks: npt.NDArray[np.uint8] | None,
+        loss_steps: Sequence[int],
+    ) -> tuple[Array, list[float]]:
         """Return dL/d(coefficients) (parameters, 4), and the loss of each sample of the batch."""
         attempt, phase, wave = self._attempt, self.phases, self.plan.wave
         # What goes from rank to rank: the sums, and the losses.
@@ -288,9 +292,13 @@ class Trainer:
             samples = slice(first, min(first + wave, own.stop))
             # Forward, loss and backward are one parallel call, which tells their seconds.
             wave_losses, seconds = attempt.engine.run_training(
-                coefficients, starts[samples], targets[samples], self._channels,
-                None if masks is None else masks[samples], loss_steps,
-            )  # fmt: skip
+                coefficients,
+                starts[samples],
+                targets[samples],
+                self._channels,
+                None if masks is None else masks[samples],
+                loss_steps,
+            )
             found.extend(wave_losses)
             phase.add(seconds)
             with phase("reduce"):
@@ -311,9 +319,13 @@ class Trainer:
         # Every bit that a search depends on is then the same, whatever processor a rank is on.
         self.ranks.share(self._logits)
         found = self._best.look(
-            attempt.finisher, self._logits, self.epoch, attempt.number, self.hear_search,
+            attempt.finisher,
+            self._logits,
+            self.epoch,
+            attempt.number,
+            self.hear_search,
             attempt.growing,
-        )  # fmt: skip
+        )
         if found.grown:
             # From the circuit that was found, which the moments of the one before say nothing of.
             self._go_to(attempt.stage._replace(grown=self.epoch))
@@ -344,9 +356,12 @@ class Trainer:
                 if sample is None:
                     continue
                 _, seconds = attempt.engine.run_training(
-                    coefficients, sample.start[None], sample.target[None], self._channels,
+                    coefficients,
+                    sample.start[None],
+                    sample.target[None],
+                    self._channels,
                     loss_steps=(sample.step,),
-                )  # fmt: skip
+                )
                 phase.add(seconds)
                 with phase("reduce"):
                     turn.add(attempt.engine)

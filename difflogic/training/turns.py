@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.engine.rollout import Engine, add_slots
-from difflogic.ranks import Ranks
+from difflogic.system.ranks import Ranks
 
 Array = npt.NDArray[Any]
 

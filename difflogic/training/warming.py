@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.config import TrainingConfig
 from difflogic.engine import candidates, detectors, hard_gradients
 from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
-from difflogic.netlist import Netlist
 from difflogic.training.optimizer import AdamW, SoftGates
 
 Array = npt.NDArray[Any]

@@ -16,9 +16,14 @@ from cli.app import app
 from difflogic.library.loading import Loaded
 
 TINY = (
-    "task.height=4", "task.width=4", "automaton.channels=2", "automaton.steps=2",
-    "perception.kernels=2", "update.gates=[8,4,2]", "evaluation.starts=4",
-)  # fmt: skip
+    "task.height=4",
+    "task.width=4",
+    "automaton.channels=2",
+    "automaton.steps=2",
+    "perception.kernels=2",
+    "update.gates=[8,4,2]",
+    "evaluation.starts=4",
+)
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +59,7 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
     `before_step(epoch)` runs before each step, and `fails_at` is the epoch whose loss is not
     finite; `cold` says whether the kernels still have to be compiled.
     """
-    from difflogic.errors import TrainingError
+    from difflogic.system.errors import TrainingError
     from difflogic.training import trainer
 
     class StagedTrainer(trainer.Trainer):

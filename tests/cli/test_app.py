@@ -100,8 +100,7 @@ def test_version(dct: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "source",
-    ["", "import a_module_that_nobody_has_installed\n", "PROJECT = 'another'\n"],
+    "source", ["", "import a_module_that_nobody_has_installed\n", "PROJECT = 'another'\n"]
 )
 def test_the_other_difflogic_is_refused(tmp_path: Path, source: str) -> None:
     package = tmp_path / "difflogic"

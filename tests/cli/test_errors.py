@@ -13,8 +13,8 @@ import pytest
 import typer
 
 from cli.errors import explained, note, printable
-from difflogic.errors import ConfigError, ModelFileError, RunDirectoryError, TrainingError
-from difflogic.files import refused
+from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError, TrainingError
+from difflogic.system.files import refused
 
 
 @pytest.mark.parametrize(

@@ -199,9 +199,7 @@ with interrupt.Command(), interrupt.Interruption("this step", patience={patience
 
 
 @posix
-def test_a_long_step_is_told_of_at_once_and_ends_with_saving(
-    start: Callable[..., Process],
-) -> None:
+def test_a_long_step_is_told_of_at_once_and_ends_with_saving(start: Callable[..., Process]) -> None:
     process = start("-c", LONG_STEP.format(patience=None, rounds=8_000_000))
     process.wait_for("ready")
     process.process.send_signal(signal.SIGTERM)

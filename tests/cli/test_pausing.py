@@ -13,8 +13,8 @@ import pytest
 
 from cli import interrupt, pausing
 from cli.pausing import Patience
-from difflogic.jit import JIT
-from difflogic.pauses import Pause
+from difflogic.system.jit import JIT
+from difflogic.system.pauses import Pause
 
 posix = pytest.mark.skipif(os.name != "posix" or not JIT, reason="sends signals; compiles")
 
@@ -77,9 +77,12 @@ def test_a_million_steps_can_be_stopped(command, signum, code, saved, tmp_path):
     steps = "automaton.steps=50000"
     process = subprocess.Popen(
         [sys.executable, "-c", "from cli.app import main; main()", *command, "--set", steps],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(root)}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     try:
         assert process.stderr is not None
         said = ""

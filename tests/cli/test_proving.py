@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from cli import proving
-from difflogic.gates import Op
-from difflogic.logic.proof import Counterexample, Limits, prove
+from difflogic.circuit.gates import Op
+from difflogic.proof import Counterexample, Limits, prove
 from tests.difflogic.logic.circuits import circuit_of
 
 NAMES = ("one", "the other")

@@ -20,10 +20,10 @@ import typer
 
 from cli import ranks
 from cli.interrupt import Interruption
-from difflogic import verification
 from difflogic.library.training import train
+from difflogic.scale import verification
+from difflogic.scale.verification import ranks as comparison
 from difflogic.tasks import own
-from difflogic.verification import ranks as comparison
 from tests.cli.test_survival import COMMAND, ENVIRONMENT, overrides, wait_for_epoch
 from tests.difflogic.tasks.own_task import write
 
@@ -183,9 +183,11 @@ def test_a_killed_rank_ends_the_run_which_goes_on_with_others(
     assert summary["resumed"] == 1
     left = iter(range(summary["epochs"]))
     train(
-        "checkerboard", settings, directory=tmp_path / "one",
+        "checkerboard",
+        settings,
+        directory=tmp_path / "one",
         should_stop=lambda: next(left, None) is None,
-    )  # fmt: skip
+    )
     model = (tmp_path / "run" / "model.npz").read_bytes()
     assert model == (tmp_path / "one" / "model.npz").read_bytes()
 
@@ -195,9 +197,13 @@ def test_ranks_save_and_end_when_what_started_them_is_killed(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any], killed: str
 ) -> None:
     run = begin(
-        "train", "checkerboard", *overrides([*tiny, *ENDLESS]), "--ranks=2", "--dir=run",
+        "train",
+        "checkerboard",
+        *overrides([*tiny, *ENDLESS]),
+        "--ranks=2",
+        "--dir=run",
         "--oversubscribe",
-    )  # fmt: skip
+    )
     wait_for_epoch(tmp_path / "run", run, 2)
     os.kill(run.pid if killed == "dct" else parent(ranks_of(run)[0]), signal.SIGKILL)
     _, err = run.communicate()  # comes to its end when nobody is left who could write

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.gates import Op
 from difflogic.library.loading import load
-from difflogic.model import Model
+from difflogic.model.model import Model
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.difflogic.reports.browser import chromium
+from tests.difflogic.view.reports.browser import chromium
 
 
 @pytest.fixture(scope="session")

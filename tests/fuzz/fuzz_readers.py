@@ -46,9 +46,13 @@ def main() -> None:
             return data[:1] + readers.damage(kind, data[1:], random)[: max_size - 1]
 
         options = [
-            f"-max_total_time={seconds}", "-max_len=65536", "-timeout=20", "-rss_limit_mb=2048",
-            "-print_final_stats=1", f"-artifact_prefix={kept}/",
-        ]  # fmt: skip
+            f"-max_total_time={seconds}",
+            "-max_len=65536",
+            "-timeout=20",
+            "-rss_limit_mb=2048",
+            "-print_final_stats=1",
+            f"-artifact_prefix={kept}/",
+        ]
         arguments = [sys.argv[0], *options, *sys.argv[3:], str(kept)]
         atheris.Setup(arguments, read, custom_mutator=mutate)
         atheris.Fuzz()

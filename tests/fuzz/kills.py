@@ -116,9 +116,14 @@ def _start(words: list[str], place: Path) -> subprocess.Popen:
     if (place / "cache").exists():
         environment["NUMBA_CACHE_DIR"] = str(place / "cache")
     return subprocess.Popen(
-        [sys.executable, "-m", "cli", *words], cwd=place, env=environment, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "cli", *words],
+        cwd=place,
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def _kill(kind: str, place: Path, random: Random, most: int) -> int:

@@ -11,12 +11,12 @@ from random import Random
 
 from PIL import Image
 
-from difflogic.errors import DctError
-from difflogic.logic.automaton import Automaton
+from difflogic.model.automaton import Automaton
+from difflogic.scale.sweeps.directory import FILE, SweepDirectory
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Conditions, Simulator
-from difflogic.sweeps.directory import FILE, SweepDirectory
+from difflogic.system.errors import DctError
 from difflogic.training.checkpoint import read_checkpoint
 from difflogic.training.lock import NAME, RunLock
 from difflogic.training.metrics import COLUMNS, MetricsRow, to_csv
@@ -25,15 +25,21 @@ from difflogic.training.run_list import list_runs
 from difflogic.training.session import execute
 from tests.difflogic.formats.made import life
 from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.sweeps.small import question
+from tests.difflogic.scale.sweeps.small import question
 from tests.difflogic.training.tiny import tiny
 from tests.fuzz import readers
 
 NAMES = {
-    "config": "config.toml", "summary": "summary.json", "metrics": "metrics.csv",
-    "checkpoint": "checkpoint-3.npz", "sweep": FILE, "lock": NAME, "text": "start.txt",
-    "rle": "start.rle", "image": "start.png",
-}  # fmt: skip
+    "config": "config.toml",
+    "summary": "summary.json",
+    "metrics": "metrics.csv",
+    "checkpoint": "checkpoint-3.npz",
+    "sweep": FILE,
+    "lock": NAME,
+    "text": "start.txt",
+    "rle": "start.rle",
+    "image": "start.png",
+}
 """The name that a file of each kind has, where it is read."""
 
 KINDS = tuple(NAMES)

@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.engine.kernels.hard import spread
 from difflogic.engine.kernels.primitives import hard_advance, hard_gate, hard_view
-from difflogic.jit import borrowing_kernel, part
+from difflogic.system.jit import borrowing_kernel, part
 
 ABSENT = -1
 """Stands for what is not there: an input's parameter, the link before the first."""
@@ -169,8 +169,7 @@ def simulate_base(wiring, base, cells, forms, script, steps, history, order):
                 x, y = base.source[wiring.a[row]], base.source[wiring.b[row]]
                 x_place, y_place = first + base.slot[x], first + base.slot[y]
                 hard_gate(
-                    (values, forms),
-                    (x_place * words, y_place * words, base.op[row], place, words),
+                    (values, forms), (x_place * words, y_place * words, base.op[row], place, words)
                 )
         fire, keep = step % len(script.fires) * words, step % len(script.keeps) * words
         for c in range(channels):
@@ -180,7 +179,14 @@ def simulate_base(wiring, base, cells, forms, script, steps, history, order):
                 hard_advance(
                     (values, values, states, states, script.fires, script.keeps),
                     (
-                        place, 0, (before + c) * stride + cells.pad, 0, target, target, fire,
-                        keep, words,
+                        place,
+                        0,
+                        (before + c) * stride + cells.pad,
+                        0,
+                        target,
+                        target,
+                        fire,
+                        keep,
+                        words,
                     ),
-                )  # fmt: skip
+                )

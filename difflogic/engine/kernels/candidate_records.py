@@ -20,7 +20,7 @@ from difflogic.engine.kernels.changes import (
     UNSEEN,
 )
 from difflogic.engine.kernels.hard_structures import FORCED, SPECIAL
-from difflogic.jit import inlined, part
+from difflogic.system.jit import inlined, part
 
 X, Y, TARGET, FORM = range(4)
 """Columns of a record: the slots of a gate's inputs, and its own; its op, and whether it is FORCED

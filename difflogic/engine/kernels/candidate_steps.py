@@ -32,7 +32,7 @@ from difflogic.engine.kernels.primitives import (
     hard_list,
     hard_view,
 )
-from difflogic.jit import inlined, part
+from difflogic.system.jit import inlined, part
 
 
 @part
@@ -46,10 +46,16 @@ def look(cells, history, own, step, row, slots):
     hard_view(
         (own.values, own.states, history.states, cells.skip, cells.shift, cells.masks),
         (
-            slot * words, differs, state * stride, cells.start[neighbor],
-            cells.start[neighbor + 1], 0, words, words,
+            slot * words,
+            differs,
+            state * stride,
+            cells.start[neighbor],
+            cells.start[neighbor + 1],
+            0,
+            words,
+            words,
         ),
-    )  # fmt: skip
+    )
     return hard_differ(
         (own.values, history.values), (slot * words, (step * slots + slot) * words, words)
     )
@@ -119,15 +125,25 @@ def leave(base, cells, script, history, own, step, follows, first, block):
             before = even * channels + c if differed else step * channels + c
             found = hard_advance(
                 (
-                    own.values, history.values, own.states, history.states, script.fires,
+                    own.values,
+                    history.values,
+                    own.states,
+                    history.states,
+                    script.fires,
                     script.keeps,
                 ),
                 (
-                    row, flagged, before * stride + place, differed,
+                    row,
+                    flagged,
+                    before * stride + place,
+                    differed,
                     ((1 - even) * channels + c) * stride + place,
-                    ((step + 1) * channels + c) * stride + place, fire, keep, block,
+                    ((step + 1) * channels + c) * stride + place,
+                    fire,
+                    keep,
+                    block,
                 ),
-            )  # fmt: skip
+            )
         differs = found != 0 or not base.channels[c]
         own.differs[1 - even, c] = differs
         if follows and differs:
@@ -151,10 +167,13 @@ def count(cells, script, history, own, step, counts, first, block):
         total += hard_count(
             (own.states, history.states, script.targets, script.counted),
             (
-                differs, row * stride + cells.pad + first, (first_target + i) * words + first,
-                counted, block,
+                differs,
+                row * stride + cells.pad + first,
+                (first_target + i) * words + first,
+                counted,
+                block,
             ),
-        )  # fmt: skip
+        )
     return total
 
 
@@ -177,10 +196,16 @@ def see_all(cells, history, own, step, first, block, slots):
             hard_view(
                 (own.values, own.states, history.states, cells.skip, cells.shift, cells.masks),
                 (
-                    slot * block, differs, row * stride + first, cells.start[neighbor],
-                    cells.start[neighbor + 1], first, words, block,
+                    slot * block,
+                    differs,
+                    row * stride + first,
+                    cells.start[neighbor],
+                    cells.start[neighbor + 1],
+                    first,
+                    words,
+                    block,
                 ),
-            )  # fmt: skip
+            )
 
 
 @inlined

@@ -12,17 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from difflogic.engine.kernels.candidate_records import (
-    follow_order,
-    restore_records,
-    write_records,
-)
-from difflogic.engine.kernels.candidate_steps import (
-    count,
-    follow_step,
-    go_on_whole,
-    leave,
-)
+from difflogic.engine.kernels.candidate_records import follow_order, restore_records, write_records
+from difflogic.engine.kernels.candidate_steps import count, follow_step, go_on_whole, leave
 from difflogic.engine.kernels.changes import (
     ALWAYS,
     CHANGED,
@@ -35,12 +26,22 @@ from difflogic.engine.kernels.changes import (
     restore,
 )
 from difflogic.engine.kernels.primitives import atomic_add, atomic_load
-from difflogic.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, inlined, part
 
 (
-    PLACE, END, TRIED, MOST_TRIED, IMPROVEMENTS, WRONG, DRAWN, VERSION, MOST_KEPT, MANY_GATES, HIT,
+    PLACE,
+    END,
+    TRIED,
+    MOST_TRIED,
+    IMPROVEMENTS,
+    WRONG,
+    DRAWN,
+    VERSION,
+    MOST_KEPT,
+    MANY_GATES,
+    HIT,
     FITS,
-) = range(12)  # fmt: skip
+) = range(12)
 WALK_FIELDS = 12
 """Where a worker is: the next candidate and the one that it is not to come to, those tried so far
 and at most, improvements that it still takes to end the walk, wrong bits of the base, draws used,
@@ -278,8 +279,8 @@ def judge(
                 break
             if WHOLE * own.sizes[CHANGED] > own.ordered[0]:
                 total = go_on_whole(
-                    base, cells, forms, script, steps, history, own, step + 1, counts, total, limit,
-                )  # fmt: skip
+                    base, cells, forms, script, steps, history, own, step + 1, counts, total, limit
+                )
                 break
             if not leads:
                 stale = atomic_load(job.control, NEWEST) > version

@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.engine.kernels.candidate_base import NOWHERE, passes, release
 from difflogic.engine.kernels.hard import reads
-from difflogic.jit import inlined, part
+from difflogic.system.jit import inlined, part
 
 NO_ROOM = -1
 """Stands for the wrong bits of a candidate that more values belong to than are free."""
@@ -55,9 +55,19 @@ FOLLOWED = ("op", "source", "slot", "live", "channels")
 """Parts of a Scratch that are the base's, but while it judges."""
 
 (
-    MOVED, ADDED, JOINED, ALWAYS, DIFFERING, CHANGED, SPECIALS, PATCHED, LEAVING, UNSEEN, FIRST,
+    MOVED,
+    ADDED,
+    JOINED,
+    ALWAYS,
+    DIFFERING,
+    CHANGED,
+    SPECIALS,
+    PATCHED,
+    LEAVING,
+    UNSEEN,
+    FIRST,
     LAST,
-) = range(12)  # fmt: skip
+) = range(12)
 """Besides lengths: how many of the special rows are inputs, and the first and last place in the
 order at which anything is always evaluated."""
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.engine.kernels.candidate_base import ABSENT
-from difflogic.jit import borrowing_kernel, part
+from difflogic.system.jit import borrowing_kernel, part
 
 NOTHING, LOW, HIGH = -1, 0, 1
 """What a row tells: nothing, or the point that is to be detected, by being 0 or 1 there."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import hard_gates, hard_see, hard_write
-from difflogic.jit import borrowing_kernel, part
+from difflogic.system.jit import borrowing_kernel, part
 
 
 @borrowing_kernel
@@ -149,8 +149,7 @@ def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
         for i in range(len(code.channels)):
             place = code.channels[i] * stride + cells.pad + first
             hard_write(
-                (tile, state, new_state, fires, keeps),
-                (code.outputs[i], place, place, fire, keep),
+                (tile, state, new_state, fires, keeps), (code.outputs[i], place, place, fire, keep)
             )
 
 

@@ -14,7 +14,7 @@ from difflogic.engine.kernels.candidate_base import ABSENT, passes
 from difflogic.engine.kernels.hard import fill_tile, hard_step, reads
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import slope_any, slope_back, slope_move
-from difflogic.jit import borrowing_kernel, inlined, kernel, part
+from difflogic.system.jit import borrowing_kernel, inlined, kernel, part
 
 CELLS = 64 * WORDS
 """Cells whose slopes a row holds: those of a tile."""
@@ -150,10 +150,8 @@ def gates_back(graph, slopes, inputs, forms, tile, words, first):
                 place_b, use_b = claim(slopes, inputs, b)
         slope_back(
             (tile, slopes.rows, forms, slopes.found),
-            (
-                graph.value[a], graph.value[b], op, own, place_a, use_a, place_b, use_b, words,
-            ),
-        )  # fmt: skip
+            (graph.value[a], graph.value[b], op, own, place_a, use_a, place_b, use_b, words),
+        )
         for k in range(4):
             slopes.sums[graph.param[row], k] += slopes.found[k]
         if not handed_on:
@@ -175,10 +173,14 @@ def inputs_back(graph, cells, slopes, length, first, words, step):
             slope_move(
                 (slopes.rows, slopes.states, cells.masks),
                 (
-                    own, state + 64 * cells.skip[s] + np.int64(cells.shift[s]),
-                    s * length + first, 0, ADDED, words,
+                    own,
+                    state + 64 * cells.skip[s] + np.int64(cells.shift[s]),
+                    s * length + first,
+                    0,
+                    ADDED,
+                    words,
                 ),
-            )  # fmt: skip
+            )
     slopes.inputs[0] = 0
 
 

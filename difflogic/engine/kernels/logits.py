@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
-from difflogic.jit import borrowing_kernel, part
+from difflogic.system.jit import borrowing_kernel, part
 
 COLUMNS = 256
 """Parameters handled at a time: their 16 rows stay in the first-level cache. `space` (5, COLUMNS)

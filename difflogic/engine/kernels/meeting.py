@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflogic.engine.kernels.primitives import now
 from difflogic.engine.kernels.teams import barrier
-from difflogic.jit import kernel
+from difflogic.system.jit import kernel
 
 
 @kernel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from difflogic.engine.kernels.primitives import fma_chains
 from difflogic.engine.kernels.structures import chains_of
-from difflogic.jit import kernel
-from difflogic.jit.processor import registers
+from difflogic.system.jit import kernel
+from difflogic.system.jit.processor import registers
 
 
 @kernel

@@ -36,7 +36,7 @@ from difflogic.engine.kernels.teams import (
     count_wait,
     next_alone,
 )
-from difflogic.jit import borrowing_kernel, part
+from difflogic.system.jit import borrowing_kernel, part
 
 BEGUN, DONE = 0, 1
 """Places of a chunk in the control array: how many steps have been begun, and how many are done."""

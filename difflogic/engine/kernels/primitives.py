@@ -5,7 +5,7 @@ With NUMBA_DISABLE_JIT=1 the code around the primitives can be traced line by li
 
 from __future__ import annotations
 
-from difflogic.jit import JIT
+from difflogic.system.jit import JIT
 
 if JIT:
     from difflogic.engine.kernels.llvm.moves import rows_added, rows_left, rows_seen

@@ -9,7 +9,7 @@ from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, S
 from difflogic.engine.kernels.teams import CHUNK, GROUP, STEP, barrier, begin, next_piece
 from difflogic.engine.kernels.tiles import tile_backward, tile_forward
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
-from difflogic.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, inlined, part
 
 
 @inlined
@@ -25,10 +25,15 @@ def forward_share(following, worker, problem, batch, span, control, workspace):
         since = trace_begin(workspace.trace)
         for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
             tile_forward(
-                problem.program.forward, batch.coefficients, layout, tile,
-                batch.states[group, step], batch.masks[group, step],
-                batch.states[group, step + 1], workspace.values,
-            )  # fmt: skip
+                problem.program.forward,
+                batch.coefficients,
+                layout,
+                tile,
+                batch.states[group, step],
+                batch.masks[group, step],
+                batch.states[group, step + 1],
+                workspace.values,
+            )
         trace_end(workspace.trace, cursor, FORWARD, since)
 
 
@@ -43,10 +48,14 @@ def step_back(batch, group, step):
             supervised, loss = True, index
     input_gradients = batch.input_gradients[group]
     return StepBack(
-        batch.states[group, step], batch.masks[group, step], last, supervised,
-        batch.loss_gradients[group, loss], input_gradients[(step + 1) % RING],
+        batch.states[group, step],
+        batch.masks[group, step],
+        last,
+        supervised,
+        batch.loss_gradients[group, loss],
+        input_gradients[(step + 1) % RING],
         input_gradients[step % RING],
-    )  # fmt: skip
+    )
 
 
 @inlined
@@ -67,9 +76,7 @@ def backward_share(following, worker, problem, batch, span, control, workspace):
     begin(cursor, BACKWARD)
     while following(worker, problem, groups, span, control, cursor):
         since = trace_begin(workspace.trace)
-        chunk_backward(
-            problem, batch, cursor[GROUP], cursor[STEP], cursor[CHUNK], workspace
-        )  # fmt: skip
+        chunk_backward(problem, batch, cursor[GROUP], cursor[STEP], cursor[CHUNK], workspace)
         trace_end(workspace.trace, cursor, BACKWARD, since)
 
 

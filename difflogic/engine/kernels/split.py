@@ -18,12 +18,7 @@ from difflogic.engine.kernels.primitives import (
     sums_backward,
 )
 from difflogic.engine.kernels.shares import loss_share, step_back
-from difflogic.engine.kernels.structures import (
-    BACKWARD,
-    FORWARD,
-    LOSS,
-    TARGET_ROW,
-)
+from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, TARGET_ROW
 from difflogic.engine.kernels.teams import (
     ABORTED,
     CHUNK,
@@ -44,7 +39,7 @@ from difflogic.engine.kernels.tiles import (
     update,
 )
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
-from difflogic.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, inlined, part
 
 
 @part
@@ -97,9 +92,19 @@ def evaluate_part(part, split, coefficients, values, lanes, control, place, curs
 
 @part
 def tile_forward_part(
-    part, split, coefficients, layout, tile_index, state, mask, new_state, values, control, place,
+    part,
+    split,
+    coefficients,
+    layout,
+    tile_index,
+    state,
+    mask,
+    new_state,
+    values,
+    control,
+    place,
     cursor,
-):  # fmt: skip
+):
     """Do one part of what tile_forward does."""
     channels = state.shape[0]
     first, end = share_of(part, split.parts, channels)
@@ -112,9 +117,19 @@ def tile_forward_part(
 
 @part
 def tile_backward_part(
-    part, split, coefficients, layout, tile_index, step, sums, leader, inputs, control, place,
+    part,
+    split,
+    coefficients,
+    layout,
+    tile_index,
+    step,
+    sums,
+    leader,
+    inputs,
+    control,
+    place,
     cursor,
-):  # fmt: skip
+):
     """Do one part of what tile_backward does; `leader` has the buffers that all parts share."""
     parts, channels, lanes = split.parts, step.state.shape[0], layout.tile_lanes[tile_index]
     values, grad, kept = leader.values, leader.gradients, leader.kept
@@ -175,15 +190,34 @@ def follow(part, split, problem, batch, span, control, place, workspace, leader,
         for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
             if backward:
                 tile_backward_part(
-                    part, split, batch.coefficients, layout, tile, back, sums, leader,
-                    problem.program.inputs, control, place, cursor,
-                )  # fmt: skip
+                    part,
+                    split,
+                    batch.coefficients,
+                    layout,
+                    tile,
+                    back,
+                    sums,
+                    leader,
+                    problem.program.inputs,
+                    control,
+                    place,
+                    cursor,
+                )
             else:
                 tile_forward_part(
-                    part, split, batch.coefficients, layout, tile, batch.states[group, step],
-                    batch.masks[group, step], batch.states[group, step + 1], leader.values,
-                    control, place, cursor,
-                )  # fmt: skip
+                    part,
+                    split,
+                    batch.coefficients,
+                    layout,
+                    tile,
+                    batch.states[group, step],
+                    batch.masks[group, step],
+                    batch.states[group, step + 1],
+                    leader.values,
+                    control,
+                    place,
+                    cursor,
+                )
         # A part that does not lead knows the piece by its leader.
         cursor[GROUP], cursor[STEP], cursor[CHUNK] = group, step, chunk
         trace_end(workspace.trace, cursor, BACKWARD if backward else FORWARD, since)

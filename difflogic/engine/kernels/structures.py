@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from difflogic.jit.processor import Registers
+from difflogic.system.jit.processor import Registers
 
 LANES = (16, 32, 64)
 """Lanes that a tile can have; the vector loops are unrolled for each."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflogic.engine.kernels.primitives import atomic_add, atomic_load, now, yield_thread
 from difflogic.engine.kernels.structures import BACKWARD
-from difflogic.jit import borrowing_kernel, part
+from difflogic.system.jit import borrowing_kernel, part
 
 ARRIVED, GENERATION, ABORTED, TICKETS = 0, 8, 16, 24
 """Places in the control array, a cache line apart. TICKETS has one place per stage and worker; the

@@ -13,7 +13,7 @@ from difflogic.engine.kernels.primitives import (
     stars_backward,
     stars_forward,
 )
-from difflogic.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, inlined, part
 
 BLOCK = 16
 """Channels whose gradients by all nine neighbours are gathered at a time: these rows of 64 lanes
@@ -208,9 +208,18 @@ def tile_backward(program, coefficients, layout, tile_index, step, sums, workspa
             # and never those of an output (program.py).
             gather(step.upstream, layout, tile_index, channels, first, end, grad, 0, end - first)
         new_state_gradients(
-            first, end, step, layout, tile_index, 0, end - first, code.grad_outputs,
-            program.inputs, grad, kept,
-        )  # fmt: skip
+            first,
+            end,
+            step,
+            layout,
+            tile_index,
+            0,
+            end - first,
+            code.grad_outputs,
+            program.inputs,
+            grad,
+            kept,
+        )
     for row in program.zero_rows:
         grad[row * lanes : (row + 1) * lanes] = 0.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflogic.engine.kernels.primitives import now
 from difflogic.engine.kernels.teams import CHUNK, GROUP, PHASE, STEALS, STEP, TRACED
-from difflogic.jit import kernel, part
+from difflogic.system.jit import kernel, part
 
 KIND, OF_GROUP, OF_STEP, OF_CHUNK, OF_PHASE, STOLEN, SINCE, UNTIL = range(8)
 """Columns of a trace: FORWARD, LOSS, BACKWARD or CALL; the piece of work; how many pieces the

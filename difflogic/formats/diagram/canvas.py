@@ -77,9 +77,10 @@ class Canvas:
         coming: dict[int, list[tuple[float, int, int, bool]]] = {}
         for index, wire in enumerate(self.diagram.wires):
             last = next(
-                p for p in self.layering.before[wire.target]
+                p
+                for p in self.layering.before[wire.target]
                 if self.layering.points[p].source == wire.source
-            )  # fmt: skip
+            )
             entry = (self.y[last], index, wire.source, wire.inverted)
             coming.setdefault(wire.target, []).append(entry)
         ends: dict[tuple[int, int], list[tuple[float, float, bool]]] = {}

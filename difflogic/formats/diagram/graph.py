@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from difflogic.errors import CircuitError
-from difflogic.gates import READS, SYMBOLS, Op
-from difflogic.logic.automaton import Automaton, places
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import READS, SYMBOLS, Op
+from difflogic.model.automaton import Automaton, places
+from difflogic.system.errors import CircuitError
 
 MOST_NODES = 20_000
 """Of a picture; it could not be looked at any more, and would take minutes to lay out."""

@@ -68,9 +68,11 @@ def arrange(diagram: Diagram) -> Layering:
         layers[point.layer].append(number)
     ordered = _uncross(layers, after, before)
     return Layering(
-        tuple(points), tuple(map(tuple, ordered)), tuple(map(tuple, after)),
+        tuple(points),
+        tuple(map(tuple, ordered)),
+        tuple(map(tuple, after)),
         tuple(map(tuple, before)),
-    )  # fmt: skip
+    )
 
 
 def _depths(diagram: Diagram) -> list[int]:

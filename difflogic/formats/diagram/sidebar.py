@@ -6,8 +6,8 @@ from html import escape
 
 import numpy as np
 
+from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats.diagram.graph import Diagram, Family
-from difflogic.grid import NEIGHBORS
 
 WIDTH = 196
 MOST_MAPS = 12

@@ -16,12 +16,12 @@ import pytest
 
 from cli.commands import bench
 from cli.terminal import display
-from difflogic import benchmark
-from difflogic.benchmark import Agreement, Report
-from difflogic.benchmark import Path as Measured
 from difflogic.config import Config, load_config
 from difflogic.engine.traffic import Traffic
-from difflogic.machine import Processors
+from difflogic.scale.speed import benchmark
+from difflogic.scale.speed.benchmark import Agreement, Report
+from difflogic.scale.speed.benchmark import Path as Measured
+from difflogic.system.machine import Processors
 
 Dct = Callable[..., Any]
 
@@ -341,14 +341,27 @@ def test_on_a_terminal(tmp_path: Path, tiny: list[str]) -> None:
 
     parent, child = pty.openpty()
     environment = os.environ | {
-        "PYTHONPATH": str(REPOSITORY), "TERM": "xterm-256color", "NO_COLOR": "1",
-        "PYTHONIOENCODING": "utf-8", "COLUMNS": "100",
-    }  # fmt: skip
+        "PYTHONPATH": str(REPOSITORY),
+        "TERM": "xterm-256color",
+        "NO_COLOR": "1",
+        "PYTHONIOENCODING": "utf-8",
+        "COLUMNS": "100",
+    }
     process = subprocess.Popen(
-        [sys.executable, "-m", "cli", "bench", *(f"--set={x}" for x in tiny), "--repeat=3",
-         "--compare=sequential"],
-        cwd=tmp_path, env=environment, stdout=child, stderr=child,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "cli",
+            "bench",
+            *(f"--set={x}" for x in tiny),
+            "--repeat=3",
+            "--compare=sequential",
+        ],
+        cwd=tmp_path,
+        env=environment,
+        stdout=child,
+        stderr=child,
+    )
     os.close(child)
     received = b""
     while True:
@@ -370,8 +383,12 @@ def test_on_a_terminal(tmp_path: Path, tiny: list[str]) -> None:
 def test_a_closed_pipe_is_no_traceback(tmp_path: Path, tiny: list[str]) -> None:
     command = [sys.executable, "-m", "cli", "bench", *(f"--set={x}" for x in tiny), "--repeat=2"]
     done = subprocess.run(
-        [*command, "--json"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-        capture_output=True, text=True, timeout=180,
-    )  # fmt: skip
+        [*command, "--json"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["repeat"] == 2

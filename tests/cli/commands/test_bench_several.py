@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from cli.app import app
 from cli.commands import bench_several
-from difflogic.machine import cpu_count
+from difflogic.system.machine import cpu_count
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import TINY
 

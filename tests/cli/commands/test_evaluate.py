@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from cli.commands import evaluate
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.engine import compilation
 from difflogic.evaluation import robustness
-from difflogic.gates import Op
-from difflogic.model import Model
+from difflogic.model.model import Model
 
 Dct = Callable[..., Any]
 
@@ -143,9 +143,17 @@ class TestOutput:
         assert (found["seed"], found["training_seed"]) == (5, 23)
         assert list(found["tests"]) == list(TEST_NAMES)
         assert found["tests"]["exactness"]["counts"][0] == {
-            "what": "training grid", "height": 4, "width": 4, "fire_rate": 1.0, "step": 2,
-            "starts": 3, "wrong_starts": 3, "cells": 48, "wrong_cells": 48, "decisive": True,
-        }  # fmt: skip
+            "what": "training grid",
+            "height": 4,
+            "width": 4,
+            "fire_rate": 1.0,
+            "step": 2,
+            "starts": 3,
+            "wrong_starts": 3,
+            "cells": 48,
+            "wrong_cells": 48,
+            "decisive": True,
+        }
 
     def test_the_same_again(self, dct: Dct, wrong: str) -> None:
         assert dct("eval", wrong).stdout == dct("eval", wrong).stdout
@@ -176,8 +184,14 @@ class TestOutput:
 
 
 TEST_NAMES = (
-    "exactness", "generalisation", "fault", "healing", "asynchronous", "robustness", "gates",
-)  # fmt: skip
+    "exactness",
+    "generalisation",
+    "fault",
+    "healing",
+    "asynchronous",
+    "robustness",
+    "gates",
+)
 
 
 def test_help_names_all_tests() -> None:

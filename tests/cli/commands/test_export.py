@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from cli.commands import export
+from difflogic import simplification
 from difflogic.formats import FORMATS
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import load
-from difflogic.logic import simplification
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.simplification import EFFORTS, Effort, Simplification
+from difflogic.model.automaton import Automaton
+from difflogic.simplification import EFFORTS, Effort, Simplification
 from tests.difflogic.formats import examples
 from tests.difflogic.logic.circuits import circuit_of
 
@@ -79,10 +79,15 @@ def test_json_says_what_was_written(dct: Any, source: str) -> None:
     result = dct("export", source, "-o", "x.aig", "--json", "--unsimplified")
     assert result.stderr == ""
     assert result.json == {
-        "format": "aiger-binary", "file": "x.aig", "bytes": Path("x.aig").stat().st_size,
-        "gates": 3, "depth": 3, "inputs": 4, "channels": [0, 5],
+        "format": "aiger-binary",
+        "file": "x.aig",
+        "bytes": Path("x.aig").stat().st_size,
+        "gates": 3,
+        "depth": 3,
+        "inputs": 4,
+        "channels": [0, 5],
         "visible": [0],
-    }  # fmt: skip
+    }
 
 
 def test_the_list_names_every_format_and_needs_no_circuit(dct: Any) -> None:
@@ -109,21 +114,24 @@ def test_comparable_files_have_the_same_inputs(dct: Any, source: str) -> None:
         assert ".outputs next0\n" in text
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (["-f", "verlog"], 'no format "verlog": did you mean "verilog"?'),
-    (["-o", "x.txt"], '"x.txt": no format has files that end so'),
-    ([], "choose a format with --format: json, verilog"),
-    (["-f", "c", "--array", "3x3"], "--array means nothing to the format c, only to verilog"),
-    (["-f", "c", "--comparable"], "--comparable means nothing to the format c"),
-    (["-f", "verilog", "--array", "3"], '--array "3": must be HxW'),
-    (["-f", "verilog", "--array", "0x3"], "each from 1 to 65536"),
-    (["-f", "verilog", "--array", "3x65537"], "each from 1 to 65536"),
-    (["-f", "verilog", "--array", "3x-3"], "must be HxW"),
-    (["-f", "c", "--json"], "name one with --output"),
-    (["-o", "missing/x.v"], "missing/x.v: cannot be written: no such file or directory"),
-    (["-o", ".", "-f", "c"], ".: is a directory: name a file"),
-    (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is no regular file"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-f", "verlog"], 'no format "verlog": did you mean "verilog"?'),
+        (["-o", "x.txt"], '"x.txt": no format has files that end so'),
+        ([], "choose a format with --format: json, verilog"),
+        (["-f", "c", "--array", "3x3"], "--array means nothing to the format c, only to verilog"),
+        (["-f", "c", "--comparable"], "--comparable means nothing to the format c"),
+        (["-f", "verilog", "--array", "3"], '--array "3": must be HxW'),
+        (["-f", "verilog", "--array", "0x3"], "each from 1 to 65536"),
+        (["-f", "verilog", "--array", "3x65537"], "each from 1 to 65536"),
+        (["-f", "verilog", "--array", "3x-3"], "must be HxW"),
+        (["-f", "c", "--json"], "name one with --output"),
+        (["-o", "missing/x.v"], "missing/x.v: cannot be written: no such file or directory"),
+        (["-o", ".", "-f", "c"], ".: is a directory: name a file"),
+        (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is no regular file"),
+    ],
+)
 def test_what_cannot_be_meant_is_refused(
     dct: Any, source: str, arguments: list[str], message: str
 ) -> None:
@@ -166,7 +174,7 @@ class Stdout(io.TextIOWrapper):
 def test_bytes_are_for_files_and_pipes(
     dct: Any, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     data = b"aig 1 1 0 1 0\n2\n\x80\xff\r\n"
     pipe = Stdout(terminal=False)

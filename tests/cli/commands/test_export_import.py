@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.gates import Op
 from difflogic.library import loading
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.model import Model
+from difflogic.model.model import Model
 from tests.difflogic.formats.made import life, words
 from tests.difflogic.logic.circuits import automaton
 
@@ -113,9 +113,9 @@ class TestBadExports:
         [
             (crossed(), "x.rule", "2 channels matter to what is visible, and a rule for Golly has"),
             (born(), "x.rule", "Golly does not compute regions that are empty"),
-            (EDGES.circuit, "a b.rule", 'the name of no rule for Golly: name the file by letters'),
+            (EDGES.circuit, "a b.rule", "the name of no rule for Golly: name the file by letters"),
         ],
-    )  # fmt: skip
+    )
     def test_golly(self, dct: Dct, circuit: LogicCircuit, file: str, says: str) -> None:
         source = save(circuit, visible=(0,))
         result = dct("export", source, "-o", file)

@@ -65,15 +65,40 @@ class TestSuccess:
 
     def test_all_options(self, dct: Dct) -> None:
         result = dct(
-            "import", "own.json", "--format", "dct", "--name", "n", "--boundary", "zero",
-            "--height", "2", "--width", "3", "--steps", "4", "--fire-rate", "0.25",
-            "--start", "zeros", "--visible", "2", "--visible", "5",
-        )  # fmt: skip
+            "import",
+            "own.json",
+            "--format",
+            "dct",
+            "--name",
+            "n",
+            "--boundary",
+            "zero",
+            "--height",
+            "2",
+            "--width",
+            "3",
+            "--steps",
+            "4",
+            "--fire-rate",
+            "0.25",
+            "--start",
+            "zeros",
+            "--visible",
+            "2",
+            "--visible",
+            "5",
+        )
         data = json.loads(result.stdout)
         changed = {
-            "name": "n", "boundary": "zero", "height": 2, "width": 3, "steps": 4,
-            "fire_rate": 0.25, "start": "zeros", "visible": [2, 5],
-        }  # fmt: skip
+            "name": "n",
+            "boundary": "zero",
+            "height": 2,
+            "width": 3,
+            "steps": 4,
+            "fire_rate": 0.25,
+            "start": "zeros",
+            "visible": [2, 5],
+        }
         assert data == json.loads(OWN) | changed
 
     def test_json(self, dct: Dct) -> None:

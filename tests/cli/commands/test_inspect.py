@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 from cli.terminal import inspection
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.satisfiability import Formula
-from difflogic.model import Model
+from difflogic.model.automaton import Automaton
+from difflogic.model.model import Model
+from difflogic.proof.satisfiability import Formula
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import from_function, life_like, random_circuit
 
@@ -45,9 +45,12 @@ def life(tmp_path: Path) -> str:
 def pair(tmp_path: Path) -> str:
     """Channel 0 follows channel 5, which is inverted; nobody reads channel 3."""
     circuit = LogicCircuit(
-        np.array([Op.NOT_A, Op.AND]), np.array([14, 0]), np.array([0, 1]),
-        np.array([14, 28, 27]), (0, 3, 5),
-    )  # fmt: skip
+        np.array([Op.NOT_A, Op.AND]),
+        np.array([14, 0]),
+        np.array([0, 1]),
+        np.array([14, 28, 27]),
+        (0, 3, 5),
+    )
     example = automaton(circuit, name="pair", visible=(0,), boundary="zero", height=4, width=9)
     return save(example, tmp_path / "pair.json")
 
@@ -120,9 +123,12 @@ class TestText:
     def test_in_ascii_where_nothing_else_can_be_shown(self, pair: str) -> None:
         command = [sys.executable, "-m", "cli", "inspect", pair, "--unsimplified"]
         done = subprocess.run(
-            command, cwd=REPOSITORY, capture_output=True, check=True,
+            command,
+            cwd=REPOSITORY,
+            capture_output=True,
+            check=True,
             env={**os.environ, "PYTHONIOENCODING": "latin-1"},
-        )  # fmt: skip
+        )
         assert done.stdout.isascii()
         assert b"n5' = ~C5" in done.stdout
         assert b"?" not in done.stdout

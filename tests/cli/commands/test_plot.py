@@ -15,9 +15,19 @@ def test_a_run_a_model_and_a_sweep(dct: Any, tiny: list[str]) -> None:
     trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--dir", "run", "--quiet")
     assert trained.exit_code == 0, trained.stderr
     swept = dct(
-        "sweep", "checkerboard", *changes, "--epochs", "2", "--seeds", "0-1", "--dir", "sweep",
-        "--backend", "sequential", "--quiet",
-    )  # fmt: skip
+        "sweep",
+        "checkerboard",
+        *changes,
+        "--epochs",
+        "2",
+        "--seeds",
+        "0-1",
+        "--dir",
+        "sweep",
+        "--backend",
+        "sequential",
+        "--quiet",
+    )
     assert swept.exit_code == 0, swept.stderr
     for source, file, head in (
         ("run", "run.svg", b"<?xml"),

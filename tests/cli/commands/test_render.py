@@ -12,9 +12,21 @@ CIRCUIT = str(Path(__file__).parents[3] / "docs" / "gallery" / "checkerboard.jso
 
 def test_an_animation(dct: Any) -> None:
     result = dct(
-        "render", CIRCUIT, "-o", "a.gif", "--steps", "12", "--every", "3", "--damage",
-        "6:2,2,5x5", "--larger", "--fps", "5", "--json",
-    )  # fmt: skip
+        "render",
+        CIRCUIT,
+        "-o",
+        "a.gif",
+        "--steps",
+        "12",
+        "--every",
+        "3",
+        "--damage",
+        "6:2,2,5x5",
+        "--larger",
+        "--fps",
+        "5",
+        "--json",
+    )
     assert result.exit_code == 0, result.stderr
     assert result.json["steps"] == [0, 3, 6, 9, 12]
     with Image.open("a.gif") as image:

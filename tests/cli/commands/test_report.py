@@ -37,9 +37,13 @@ def test_a_run_becomes_a_page(dct: Any, run: Path) -> None:
     text = Path("run.html").read_text(encoding="utf-8")
     assert result.json["bytes"] == len(text.encode())
     for said in (
-        "soft loss", "dct train checkerboard --seed 5 --set", "The whole configuration",
-        "exactness: training grid", "Which ops it learned", "numpy ",
-    ):  # fmt: skip
+        "soft loss",
+        "dct train checkerboard --seed 5 --set",
+        "The whole configuration",
+        "exactness: training grid",
+        "Which ops it learned",
+        "numpy ",
+    ):
         assert said in text, said
 
 

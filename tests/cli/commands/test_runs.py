@@ -16,9 +16,17 @@ def test_runs(dct: Dct, tiny: list[str]) -> None:
         assert done.exit_code == 0
     lines = dct("runs").stdout.splitlines()
     assert lines[0].split() == [
-        "run", "begun", "experiment", "state", "seed", "epochs", "exact", "active", "gates",
+        "run",
+        "begun",
+        "experiment",
+        "state",
+        "seed",
+        "epochs",
+        "exact",
+        "active",
+        "gates",
         "seconds",
-    ]  # fmt: skip
+    ]
     assert [line.split()[-5] for line in lines[1:]] == ["7", "8"]
     listed = dct("runs", "--json").json
     assert [run["seed"] for run in listed] == [7, 8]

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.gates import Op
 from difflogic.library.loading import load
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.proof import equivalence
-from difflogic.logic.simplification import EFFORTS, Effort, nets
-from difflogic.logic.simplification.kernels.structures import Net
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.proof import equivalence
+from difflogic.simplification import EFFORTS, Effort, nets
+from difflogic.simplification.kernels.structures import Net
 from tests.difflogic.logic.circuits import automaton_of, circuit_of, same_next_states
 
 Dct = Callable[..., Any]
@@ -38,9 +38,15 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
 def clumsy(tmp_path: Path) -> str:
     """A circuit of eight gates that is a multiplexer, and a channel that nobody reads."""
     gates = [
-        (Op.NOT_A, 0, 0), (Op.AND, 18, 2), (Op.AND, 0, 4), (Op.OR, 19, 20), (Op.A, 21, 0),
-        (Op.XOR, 22, 6), (Op.XOR, 23, 6), (Op.NAND, 1, 3),
-    ]  # fmt: skip
+        (Op.NOT_A, 0, 0),
+        (Op.AND, 18, 2),
+        (Op.AND, 0, 4),
+        (Op.OR, 19, 20),
+        (Op.A, 21, 0),
+        (Op.XOR, 22, 6),
+        (Op.XOR, 23, 6),
+        (Op.NAND, 1, 3),
+    ]
     return save(circuit_of(gates, [24, 25]), tmp_path / "clumsy.json")
 
 
@@ -63,8 +69,15 @@ class TestSimplify:
         assert result.exit_code == 0
         lines = result.stdout.splitlines()
         assert lines[0].split() == [
-            "stage", "gates", "active", "depth", "channels", "and", "xor", "other"
-        ]  # fmt: skip
+            "stage",
+            "gates",
+            "active",
+            "depth",
+            "channels",
+            "and",
+            "xor",
+            "other",
+        ]
         assert lines[1].split()[2:] == ["8", "7", "6", "2", "4", "2", "2"]
         last = next(line for line in lines if line.startswith("channels dropped"))
         assert last.split()[-7:-3] == ["3", "3", "2", "1"]
@@ -150,7 +163,7 @@ class TestSimplify:
         assert not Path("small.json").exists()
 
     def test_compared(self, dct: Dct, clumsy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        from difflogic.logic import berkeley_abc
+        from difflogic.simplification import berkeley_abc
 
         monkeypatch.setattr(berkeley_abc, "find_abc", lambda: "abc")
         monkeypatch.setattr(berkeley_abc, "simplify_with_abc", lambda circuit: circuit)
@@ -182,8 +195,10 @@ class TestVerify:
 
     def test_two_files(self, dct: Dct, tmp_path: Path) -> None:
         one = save(circuit_of([(Op.XOR, 0, 1)], [18, 0], (0, 4)), tmp_path / "one.json")
-        same = save(circuit_of([(Op.XNOR, 1, 0), (Op.NOT_A, 18, 0)], [1, 19], (4, 0)),
-                    tmp_path / "same.json")  # fmt: skip
+        same = save(
+            circuit_of([(Op.XNOR, 1, 0), (Op.NOT_A, 18, 0)], [1, 19], (4, 0)),
+            tmp_path / "same.json",
+        )
         other = save(circuit_of([(Op.OR, 0, 1)], [18, 0], (0, 4)), tmp_path / "other.json")
         assert dct("verify", "circuit", one, "--against", same).exit_code == 0
         result = dct("verify", "circuit", one, "--against", other)
@@ -196,8 +211,11 @@ class TestVerify:
         assert found.exit_code == 1
         assert found.json["equal"] is False
         assert found.json["proof"]["counterexample"] == {
-            "channel": 0, "before": 0, "after": 1, "inputs": {"NW0": 1, "NW4": 1}
-        }  # fmt: skip
+            "channel": 0,
+            "before": 0,
+            "after": 1,
+            "inputs": {"NW0": 1, "NW4": 1},
+        }
 
     def test_another_visible_channel_is_another_automaton(self, dct: Dct, tmp_path: Path) -> None:
         one = save(circuit_of([], [0, 1]), tmp_path / "one.json")

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from difflogic.errors import RunDirectoryError
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.simulation import benchmark, picture, state_file
 from difflogic.simulation.life import life_automaton
+from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.logic.circuits import automaton
 
@@ -75,11 +75,13 @@ def test_one_result_whatever_way(dct: Dct, three: str) -> None:
     found = [
         dct(*common, *more).json
         for more in (
-            ["--engine=interpreter"], ["--engine=compiled", "--workers=1"],
-            ["--engine=compiled", "--workers=3"], ["--unsimplified"],
+            ["--engine=interpreter"],
+            ["--engine=compiled", "--workers=1"],
+            ["--engine=compiled", "--workers=3"],
+            ["--unsimplified"],
             ["--unsimplified", "--engine=compiled"],
         )
-    ]  # fmt: skip
+    ]
     assert len({each["sha256"] for each in found}) == 1
     assert found[0]["channels"] <= 6 == found[3]["channels"]
     assert found[0]["populations"].keys() == {"1", "2", "4"}
@@ -90,9 +92,14 @@ def test_one_result_whatever_way(dct: Dct, three: str) -> None:
 def test_defaults_are_the_automatons(dct: Dct, three: str) -> None:
     result = dct("simulate", three, "--json").json
     expected = {
-        "height": 5, "width": 7, "steps": 4, "fire_rate": 0.7, "boundary": "zero",
-        "start": "random", "engine": "interpreter",
-    }  # fmt: skip
+        "height": 5,
+        "width": 7,
+        "steps": 4,
+        "fire_rate": 0.7,
+        "boundary": "zero",
+        "start": "random",
+        "engine": "interpreter",
+    }
     assert result | expected == result
 
 

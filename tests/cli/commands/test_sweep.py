@@ -45,12 +45,17 @@ def test_a_sweep_from_beginning_to_end(
     assert place.parent.name == "runs"
     assert place.name.endswith("-sweep-checkerboard-small")
     assert {path.name for path in place.iterdir()} == {
-        "sweep.toml", "table.csv", "table.json", "table.md",
-        "weight_decay=0.0", "weight_decay=0.5",
-    }  # fmt: skip
+        "sweep.toml",
+        "table.csv",
+        "table.json",
+        "table.md",
+        "weight_decay=0.0",
+        "weight_decay=0.5",
+    }
     assert [variant["values"] for variant in data["variants"]] == [
-        {"training.weight_decay": 0.0}, {"training.weight_decay": 0.5},
-    ]  # fmt: skip
+        {"training.weight_decay": 0.0},
+        {"training.weight_decay": 0.5},
+    ]
     for run in data["runs"]:
         path = place / run["variant"] / f"seed{run['seed']}"
         summary = json.loads((path / "summary.json").read_text())
@@ -131,7 +136,7 @@ def test_two_sweeps_in_one_directory(dct: Callable[..., Any], question: list[str
 def test_a_failed_run_is_told_at_the_end(
     dct: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, question: list[str]
 ) -> None:
-    from difflogic.errors import TrainingError
+    from difflogic.system.errors import TrainingError
     from difflogic.training import session
 
     real = session.execute
@@ -164,7 +169,7 @@ def test_an_unreachable_scheduler(
     dct: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, question: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("distributed")
-    from difflogic.sweeps import cluster
+    from difflogic.scale.sweeps import cluster
 
     monkeypatch.setattr(cluster, "TIMEOUT", 0.5)
     address = "tcp://127.0.0.1:9"

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from difflogic.config import load_config
-from difflogic.errors import RunDirectoryError
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training.metrics import COLUMNS
 from difflogic.training.run_directory import RunDirectory
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from difflogic.model import Model
+from difflogic.model.model import Model
 from difflogic.training.metrics import COLUMNS, PHASES
 
 REPOSITORY = Path(__file__).resolve().parents[3]

@@ -12,11 +12,11 @@ import pytest
 
 from cli.commands import verify
 from cli.terminal import counter
-from difflogic import verification
 from difflogic.config import Config, load_config
-from difflogic.verification import Finding
-from difflogic.verification.checks import EXACT, SINGLE_TOLERANCE
-from difflogic.verification.instructions import KNOWN
+from difflogic.scale import verification
+from difflogic.scale.verification import Finding
+from difflogic.scale.verification.checks import EXACT, SINGLE_TOLERANCE
+from difflogic.scale.verification.instructions import KNOWN
 
 Dct = Callable[..., Any]
 
@@ -85,10 +85,14 @@ class TestAllHold:
         assert found["passed"] is True
         assert len(found["findings"]) == 5
         assert found["findings"][2] == {
-            "what": "float32 states", "against": "float64", "where": "5×7 zero",
-            "difference": 1.25e-7, "tolerance": 1e-5, "reason": SINGLE_TOLERANCE.reason,
+            "what": "float32 states",
+            "against": "float64",
+            "where": "5×7 zero",
+            "difference": 1.25e-7,
+            "tolerance": 1e-5,
+            "reason": SINGLE_TOLERANCE.reason,
             "passed": True,
-        }  # fmt: skip
+        }
 
     def test_plain_without_a_terminal(self, check: Callable[..., Any]) -> None:
         result = check(FOUND, "-v")

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from cli.terminal.convergence_report import MOST_COLUMNS, MOST_ROWS, healing_picture, picture
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.read_circuit import read_circuit
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.gates import Op
 from difflogic.library import certifying
-from difflogic.logic.convergence import deciding
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.proof.convergence import deciding
 from difflogic.tasks import make_task
 from tests.difflogic.logic.circuits import automaton_of, circuit_of
-from tests.difflogic.logic.convergence.brute import step_all
-from tests.difflogic.logic.convergence.trained import entangled, path, trained
+from tests.difflogic.proof.convergence.brute import step_all
+from tests.difflogic.proof.convergence.trained import entangled, path, trained
 
 Dct = Callable[..., Any]
 
@@ -46,8 +46,20 @@ def test_asynchronous_counts_rounds(dct: Dct) -> None:
 
 
 def test_json_of_several_sizes(dct: Dct) -> None:
-    result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "--size", "16x16",
-                 "--size", "32x32", "--size", "9x9", "--json")  # fmt: skip
+    result = dct(
+        "verify",
+        "convergence",
+        SEED_1,
+        "--task",
+        "checkerboard",
+        "--size",
+        "16x16",
+        "--size",
+        "32x32",
+        "--size",
+        "9x9",
+        "--json",
+    )
     assert result.exit_code == 1
     first, second, third = result.json["findings"]
     assert (first["verdict"], first["from_step"], first["any_schedule"]) == ("proved", 18, True)
@@ -106,8 +118,17 @@ class TestCertificate:
         assert dct("verify", "convergence", SEED_1, "-o", "c.json", "--force").exit_code == 0
 
     def test_of_nothing_proved(self, dct: Dct, tmp_path: Path) -> None:
-        result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "--size", "9x9",
-                     "-o", "c.json")  # fmt: skip
+        result = dct(
+            "verify",
+            "convergence",
+            SEED_1,
+            "--task",
+            "checkerboard",
+            "--size",
+            "9x9",
+            "-o",
+            "c.json",
+        )
         assert result.exit_code == 1
         assert "c.json was not written: nothing is proved" in result.stderr
         assert not (tmp_path / "c.json").exists()
@@ -117,14 +138,24 @@ class TestCertificate:
         file = tmp_path / "mixed.json"
         mixed = automaton.with_circuit(entangled(automaton.circuit, 0, 7))
         file.write_text(write_circuit(mixed))
-        result = dct("verify", "convergence", str(file), "--task", "checkerboard", "--size", "8x8",
-                     "-o", "c.json")  # fmt: skip
+        result = dct(
+            "verify",
+            "convergence",
+            str(file),
+            "--task",
+            "checkerboard",
+            "--size",
+            "8x8",
+            "-o",
+            "c.json",
+        )
         assert result.exit_code in (0, 2)  # simplifying may disentangle it
         assert (tmp_path / "c.json").exists() == (result.exit_code == 0)
 
     def test_of_one_grid(self, dct: Dct) -> None:
-        result = dct("verify", "convergence", SEED_1, "-o", "c.json", "--size", "8x8",
-                     "--size", "9x9")  # fmt: skip
+        result = dct(
+            "verify", "convergence", SEED_1, "-o", "c.json", "--size", "8x8", "--size", "9x9"
+        )
         assert result.exit_code == 2
         assert "one grid" in result.stderr
 
@@ -208,8 +239,16 @@ class TestAllSizes:
 
     def test_where_it_does_not_go_through(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(certifying, "SIDES", range(4, 10))
-        result = dct("verify", "convergence", ASYNCHRONOUS, "--task", "checkerboard-async",
-                     "--all-sizes", "--time-limit", "2")  # fmt: skip
+        result = dct(
+            "verify",
+            "convergence",
+            ASYNCHRONOUS,
+            "--task",
+            "checkerboard-async",
+            "--all-sizes",
+            "--time-limit",
+            "2",
+        )
         assert "no proof goes through" in result.stdout
 
     def test_on_a_torus(self, dct: Dct, tmp_path: Path) -> None:
@@ -222,11 +261,22 @@ class TestAllSizes:
 
 def dot_of(tmp_path: Path, op: int) -> tuple[str, str]:
     """A circuit that gives 3×3 cells `op` of themselves, and its experiment: all ones, to heal."""
-    config = load_config("lizard", [
-        'task.target="""\n###\n###\n###"""', "task.height=3", "task.width=3", "task.hold=true",
-        "task.heal=[1,2]", "automaton.channels=1", "automaton.boundary=zero", "automaton.steps=2",
-        "perception.kernels=1", "update.gates=[4,2,1]", "update.wiring=random",
-    ])  # fmt: skip
+    config = load_config(
+        "lizard",
+        [
+            'task.target="""\n###\n###\n###"""',
+            "task.height=3",
+            "task.width=3",
+            "task.hold=true",
+            "task.heal=[1,2]",
+            "automaton.channels=1",
+            "automaton.boundary=zero",
+            "automaton.steps=2",
+            "perception.kernels=1",
+            "update.gates=[4,2,1]",
+            "update.wiring=random",
+        ],
+    )
     experiment, circuit = tmp_path / "dot.toml", tmp_path / "dot.json"
     experiment.write_text(config.to_toml(), encoding="utf-8")
     diagonal = [(Op.OR, 9 + number, row) for number, row in enumerate((0, 2, 6, 8))]

@@ -18,9 +18,12 @@ def test_it_serves_a_run_until_ctrl_c(dct: Any, tiny: list[str]) -> None:
     trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--dir", "run", "--quiet")
     assert trained.exit_code == 0, trained.stderr
     process = subprocess.Popen(
-        [sys.executable, "-m", "cli", "watch", "run"], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        [sys.executable, "-m", "cli", "watch", "run"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
     try:
         assert process.stdout is not None
         link = process.stdout.readline().strip()

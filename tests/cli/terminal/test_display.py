@@ -12,9 +12,9 @@ from rich.console import Console
 
 from cli.terminal import display, drawing
 from cli.terminal.display import Display, Lines, Live, Progress
+from difflogic.search.polishing import Extent
+from difflogic.search.search import Searching
 from difflogic.training.metrics import MetricsRow
-from difflogic.training.polishing import Extent
-from difflogic.training.search import Searching
 from difflogic.training.step_result import GivenUp
 
 

@@ -13,9 +13,14 @@ from difflogic.training.metrics import PHASES
 
 def summary(**changes: Any) -> dict[str, Any]:
     held_out = {
-        "starts": 64, "cells": 16384, "step": 20, "wrong_cells": 164, "later_step": 40,
-        "wrong_cells_later": 0, "exact": False,
-    }  # fmt: skip
+        "starts": 64,
+        "cells": 16384,
+        "step": 20,
+        "wrong_cells": 164,
+        "later_step": 40,
+        "wrong_cells_later": 0,
+        "exact": False,
+    }
     return {
         "experiment": "checkerboard",
         "seed": 23,

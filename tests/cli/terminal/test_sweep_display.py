@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from cli.terminal.sweep_display import compose, line
-from difflogic.sweeps.directory import SweepDirectory
-from difflogic.sweeps.execution import Execution
-from difflogic.sweeps.progress import Progress, Running, Snapshot
-from difflogic.sweeps.question import Asked, Question, ask
-from difflogic.sweeps.results import aggregate, make_row
+from difflogic.scale.sweeps.directory import SweepDirectory
+from difflogic.scale.sweeps.execution import Execution
+from difflogic.scale.sweeps.progress import Progress, Running, Snapshot
+from difflogic.scale.sweeps.question import Asked, Question, ask
+from difflogic.scale.sweeps.results import aggregate, make_row
 
 
 @pytest.fixture
@@ -28,9 +28,14 @@ def snapshot(asked: Question) -> Snapshot:
     rows += [make_row(variant, seed, None) for seed in asked.seeds[1:]]
     running = tuple(Running(asked.variants[1], seed, 50) for seed in asked.seeds)
     return Snapshot(
-        runs=16, ended=1, failed=1, running=running, variants=tuple(aggregate(asked, rows)),
-        seconds=10.0, seconds_left=150.4,
-    )  # fmt: skip
+        runs=16,
+        ended=1,
+        failed=1,
+        running=running,
+        variants=tuple(aggregate(asked, rows)),
+        seconds=10.0,
+        seconds_left=150.4,
+    )
 
 
 def test_a_frame_tells_what_runs_what_is_done_and_how_long_it_takes(snapshot: Snapshot) -> None:
@@ -52,9 +57,12 @@ def test_a_frame_fits_the_terminal(snapshot: Snapshot, height: int) -> None:
 def test_lines(asked: Question, snapshot: Snapshot) -> None:
     variant = asked.variants[0]
     summary: dict[str, Any] = {
-        "finished": True, "epochs": 200, "exact_epoch": 120, "seconds": {"training": 1.25},
+        "finished": True,
+        "epochs": 200,
+        "exact_epoch": 120,
+        "seconds": {"training": 1.25},
         "scores": {"held_out": {"exact": True, "wrong_cells": 0, "active_gates": 22}},
-    }  # fmt: skip
+    }
     exact = line(make_row(variant, 3, summary), snapshot)
     assert exact == (
         " 1/16  batch=1 seed 3  exact at epoch 120  22 active gates  1.2 s  at most 2:30 left"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cli.terminal import warming
-from difflogic import jit
+from difflogic.system import jit
 
 
 @pytest.mark.parametrize("compiled", [True, False])

@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.evaluate import OPS, Bits, Sets, Soft, Text, evaluate
-from difflogic.gates import COEFFICIENTS, TRUTH_TABLES, Op
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.convergence import sets
-from difflogic.logic.convergence.planes import Board, Network
-from difflogic.logic.convergence.sets import UNKNOWN
-from difflogic.logic.satisfiability import Formula
-from difflogic.logic.xag import Xag
+from difflogic.circuit.gates import COEFFICIENTS, TRUTH_TABLES, Op
+from difflogic.circuit.xag import Xag
+from difflogic.proof.convergence import sets
+from difflogic.proof.convergence.planes import Board, Network
+from difflogic.proof.convergence.sets import UNKNOWN
+from difflogic.proof.satisfiability import Formula
 from tests.difflogic.logic.circuits import all_cases, circuit_of, circuits
 
 CASES = all_cases(9)

@@ -8,8 +8,8 @@ from difflogic.config import load_config, shipped_configs
 from difflogic.config.applying import why_not_rectify, without_effect
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
+from difflogic.search.rectifying import can_rectify
 from difflogic.training import attempt
-from difflogic.training.rectifying import can_rectify
 from tests.difflogic.training.tiny import growing, tiny
 
 RECTIFY = "finishing.rectify=9"

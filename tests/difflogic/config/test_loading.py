@@ -18,9 +18,9 @@ from difflogic.config import (
     shipped_configs,
 )
 from difflogic.config.recipes import LEVER_KEYS
-from difflogic.errors import ConfigError
-from difflogic.pictures import shipped_pictures
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import TASKS, make_task
+from difflogic.tasks.pictures import shipped_pictures
 
 BASE = load_config("checkerboard-small")
 

@@ -3,10 +3,10 @@ from dataclasses import replace
 import pydantic
 import pytest
 
+from difflogic.circuit.netlist import Architecture
 from difflogic.config import Config, config_from_dict, load_config, schema, shipped_configs
 from difflogic.config.models import MAX_GATES
-from difflogic.errors import ConfigError
-from difflogic.netlist import Architecture
+from difflogic.system.errors import ConfigError
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from difflogic.config.recipes import (
     RECIPES,
     apply_recipe,
 )
-from difflogic.errors import ConfigError
+from difflogic.system.errors import ConfigError
 
 
 @pytest.fixture
@@ -62,11 +62,17 @@ def test_reference_goes_back_to_the_defaults(name):
 def test_what_reference_changes_and_what_it_keeps(write):
     path = write(
         training={
-            "seed": 7, "epochs": 9, "batch": 5, "learning_rate": 0.1, "precision": "float64",
-            "weight_decay": 0.0, "beta2": 0.5, "initial_logit": 3.0,
+            "seed": 7,
+            "epochs": 9,
+            "batch": 5,
+            "learning_rate": 0.1,
+            "precision": "float64",
+            "weight_decay": 0.0,
+            "beta2": 0.5,
+            "initial_logit": 3.0,
         },
         evaluation={"starts": 3},
-    )  # fmt: skip
+    )
     given, found = load_config(path).to_dict(), load_config(path, recipe="reference").to_dict()
     changed = {"weight_decay": 0.01, "beta2": 0.99, "initial_logit": 10.0}
     changed |= {"epochs": 500, "batch": 2, "learning_rate": 0.05}  # as published

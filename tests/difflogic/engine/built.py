@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from difflogic.gates import Op
-from difflogic.grid import CENTER
-from difflogic.netlist import Netlist
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import CENTER
+from difflogic.circuit.netlist import Netlist
 
 
 class Builder:

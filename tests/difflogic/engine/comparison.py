@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.netlist import Architecture, Circuit, Netlist, flatten, wire
+from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
 from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
-from difflogic.grid import NEIGHBORHOOD
-from difflogic.jit import JIT
-from difflogic.netlist import Architecture, Circuit, Netlist, flatten, wire
-from difflogic.wiring import Wiring
+from difflogic.system.jit import JIT
 
 # Relative to the largest magnitude. Kernels and oracle add the same numbers in other orders; a
 # thousand roundings of 2^-53 (2^-24) each, measured at most 4e-15 (1e-6).
@@ -46,9 +46,11 @@ class Problem:
         """Coefficients, starts, masks and loss gradients, fresh copies."""
         masks = None if self.masks is None else self.masks.copy()
         return (
-            self.coefficients.astype(dtype), self.starts.copy(), masks,
+            self.coefficients.astype(dtype),
+            self.starts.copy(),
+            masks,
             self.loss_gradients.astype(dtype),
-        )  # fmt: skip
+        )
 
 
 def make_problem(netlist, grid, steps, batch, fire_rate=1.0, seed=0):
@@ -62,9 +64,14 @@ def make_problem(netlist, grid, steps, batch, fire_rate=1.0, seed=0):
         fires = rng.random((batch, steps, grid.height, grid.width)) <= fire_rate
         masks = fires.astype(np.uint8)
     return Problem(
-        netlist, grid, steps, gates.mix(gates.softmax(logits)),
-        rng.integers(0, 2, shape, dtype=np.uint8), masks, rng.normal(size=shape),
-    )  # fmt: skip
+        netlist,
+        grid,
+        steps,
+        gates.mix(gates.softmax(logits)),
+        rng.integers(0, 2, shape, dtype=np.uint8),
+        masks,
+        rng.normal(size=shape),
+    )
 
 
 def run_engine(problem, dtype="float64", sharing=SEQUENTIAL):
@@ -87,9 +94,13 @@ def run_oracle(problem):
         )
         states.append(rollout)
         total += oracle.coefficient_gradients(
-            problem.netlist, problem.coefficients, rollout, problem.loss_gradients[sample],
-            problem.grid.boundary, mask,
-        )  # fmt: skip
+            problem.netlist,
+            problem.coefficients,
+            rollout,
+            problem.loss_gradients[sample],
+            problem.grid.boundary,
+            mask,
+        )
     return np.array(states), total
 
 
@@ -156,9 +167,13 @@ def problems(draw):
     boundary = draw(st.sampled_from(["zero", "periodic"]))
     grid = Grid(draw(st.integers(1, 13)), draw(st.integers(1, 13)), boundary)
     return make_problem(
-        draw(netlists()), grid, draw(st.integers(1, 3)), draw(st.integers(1, 4)),
-        draw(st.sampled_from([1.0, 0.5])), draw(st.integers(0, 2**32 - 1)),
-    )  # fmt: skip
+        draw(netlists()),
+        grid,
+        draw(st.integers(1, 3)),
+        draw(st.integers(1, 4)),
+        draw(st.sampled_from([1.0, 0.5])),
+        draw(st.integers(0, 2**32 - 1)),
+    )
 
 
 sharings = st.builds(

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.gates import OPS, Op
+from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine import bases
 from difflogic.engine import candidates as candidates_module
 from difflogic.engine.candidates import Candidates, Helper, Walk, warm_up
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.engine.workers import Workers
-from difflogic.gates import OPS, Op
-from difflogic.netlist import Architecture, flatten, wire
 
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
 
@@ -45,9 +45,14 @@ class Case:
 
         at = sorted(set(rng.integers(1, steps + 1, 2).tolist()))
         self.script = self.simulator.script(
-            steps, bits(steps) if masks else None, bits(steps) if damage else None, at,
-            bits(len(self.channels)), self.channels, rng.integers(0, 2, (height, width)),
-        )  # fmt: skip
+            steps,
+            bits(steps) if masks else None,
+            bits(steps) if damage else None,
+            at,
+            bits(len(self.channels)),
+            self.channels,
+            rng.integers(0, 2, (height, width)),
+        )
         self.starts = self.simulator.pack_states(bits(3))
         self.ops = some_ops(self.netlist, rng, passing)
 
@@ -64,9 +69,12 @@ class Case:
 
 
 @given(
-    seed=st.integers(0, 2**32), boundary=st.sampled_from(["zero", "periodic"]),
-    masks=st.booleans(), damage=st.booleans(), passing=st.sampled_from([0.0, 0.5, 0.9]),
-)  # fmt: skip
+    seed=st.integers(0, 2**32),
+    boundary=st.sampled_from(["zero", "periodic"]),
+    masks=st.booleans(),
+    damage=st.booleans(),
+    passing=st.sampled_from([0.0, 0.5, 0.9]),
+)
 @settings(max_examples=40)
 def test_every_change_counts_as_if_it_were_alone(seed, boundary, masks, damage, passing):
     case = Case(seed, boundary, masks, damage, passing)
@@ -127,9 +135,11 @@ def test_nothing_before_the_first_that_will_do_is_passed_over(workers):
 
 
 @given(
-    seed=st.integers(0, 2**32), boundary=st.sampled_from(["zero", "periodic"]),
-    masks=st.booleans(), passing=st.sampled_from([0.5, 0.9]),
-)  # fmt: skip
+    seed=st.integers(0, 2**32),
+    boundary=st.sampled_from(["zero", "periodic"]),
+    masks=st.booleans(),
+    passing=st.sampled_from([0.5, 0.9]),
+)
 @settings(max_examples=10)
 def test_a_base_takes_over_one_change_after_the_other(seed, boundary, masks, passing):
     case = Case(seed, boundary, masks, not masks, passing)
@@ -146,9 +156,12 @@ def test_a_base_takes_over_one_change_after_the_other(seed, boundary, masks, pas
 
 
 @given(
-    seed=st.integers(0, 2**32), masks=st.booleans(), passing=st.sampled_from([0.5, 0.9]),
-    sideways=st.sampled_from([0.0, 0.3, 1.0]), improvements=st.integers(1, 4),
-)  # fmt: skip
+    seed=st.integers(0, 2**32),
+    masks=st.booleans(),
+    passing=st.sampled_from([0.5, 0.9]),
+    sideways=st.sampled_from([0.0, 0.3, 1.0]),
+    improvements=st.integers(1, 4),
+)
 @settings(max_examples=25)
 def test_a_walk_is_what_its_decisions_one_by_one_come_to(
     seed, masks, passing, sideways, improvements

@@ -19,10 +19,12 @@ def test_the_largest_kernels_are_asked_for(monkeypatch, kept):
     assert compilation.is_cached("float32", "steps", 1) == kept
     assert compilation.is_hard_cached() == kept
     assert asked == [
-        ("train", "float64"), ("train_in_steps", "float32"), ("train_by_gates", "float32"),
+        ("train", "float64"),
+        ("train_in_steps", "float32"),
+        ("train_by_gates", "float32"),
         ("train", "float32"),
         ("hard_rollout", None),
-    ]  # fmt: skip
+    ]
 
 
 def test_without_the_compiler_nothing_is_to_compile(monkeypatch):

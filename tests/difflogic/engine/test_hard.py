@@ -6,18 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import signal
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import CENTER
+from difflogic.circuit.netlist import Architecture, Circuit, flatten
+from difflogic.circuit.wiring import Wiring
 from difflogic.engine import hard, oracle
 from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
 from difflogic.engine.kernels.hard import ones
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.gates import Op
-from difflogic.grid import CENTER
-from difflogic.netlist import Architecture, Circuit, flatten
-from difflogic.pauses import listening
-from difflogic.wiring import Wiring
+from difflogic.system.pauses import listening
 from tests.difflogic.engine.built import Builder, game_of_life, read_once
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
 
@@ -203,9 +203,14 @@ def test_damage_and_counts_are_those_of_the_oracle(problem, seed, moving):
         simulator.load(ops, watched)
         simulator.state[:] = simulator.pack_states(problem.starts)
         script = simulator.script(
-            steps, problem.masks, damage, at.tolist(), targets if moving else targets[0],
-            channels, ignored,
-        )  # fmt: skip
+            steps,
+            problem.masks,
+            damage,
+            at.tolist(),
+            targets if moving else targets[0],
+            channels,
+            ignored,
+        )
         np.testing.assert_array_equal(simulator.run(script), expected)
     simulator.load(ops)
     found = simulator.rollout(problem.starts, steps, problem.masks, damage)

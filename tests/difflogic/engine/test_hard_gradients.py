@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.gates import OPS, Op, one_hot
+from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine import hard_gradients as hard_gradients_module
 from difflogic.engine import oracle
 from difflogic.engine.hard import mark_live
 from difflogic.engine.hard_gradients import HardGradients
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.gates import OPS, Op, one_hot
-from difflogic.netlist import Architecture, flatten, wire
 
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
 
@@ -60,9 +60,13 @@ class Case:
         for sample, slope in enumerate(self.whole_slope()):
             mask = None if self.masks is None else self.masks[sample]
             states = oracle.rollout(
-                self.netlist, coefficients, self.starts[sample], self.steps, self.grid.boundary,
+                self.netlist,
+                coefficients,
+                self.starts[sample],
+                self.steps,
+                self.grid.boundary,
                 mask,
-            )  # fmt: skip
+            )
             total += oracle.coefficient_gradients(
                 self.netlist, coefficients, states, slope, self.grid.boundary, mask
             )
@@ -70,9 +74,11 @@ class Case:
 
 
 cases = given(
-    seed=st.integers(0, 2**32), boundary=st.sampled_from(["zero", "periodic"]),
-    masked=st.booleans(), passing=st.sampled_from([0.0, 0.5, 0.9]),
-)  # fmt: skip
+    seed=st.integers(0, 2**32),
+    boundary=st.sampled_from(["zero", "periodic"]),
+    masked=st.booleans(),
+    passing=st.sampled_from([0.0, 0.5, 0.9]),
+)
 
 
 @cases

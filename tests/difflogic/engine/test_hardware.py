@@ -2,9 +2,9 @@
 
 import pytest
 
-from difflogic import machine
 from difflogic.engine.hardware import USUAL_L2, Machine
-from difflogic.errors import ConfigError
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError
 
 
 def test_this_machine_is_described_by_its_system(monkeypatch):

@@ -24,9 +24,9 @@ from difflogic.engine.kernels.teams import (
     barrier,
     take,
 )
-from difflogic.jit import JIT
-from difflogic.jit.processor import registers
-from difflogic.memory import aligned
+from difflogic.system.jit import JIT
+from difflogic.system.jit.processor import registers
+from difflogic.system.memory import aligned
 
 
 def new_cursor():

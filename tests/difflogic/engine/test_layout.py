@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.engine.hardware import USUAL_L2, Machine
 from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.layout import (
@@ -13,8 +14,7 @@ from difflogic.engine.layout import (
     samples_per_group,
     stride,
 )
-from difflogic.grid import OUTSIDE, neighbors
-from difflogic.jit.processor import AVX, AVX512, NEON, SSE
+from difflogic.system.jit.processor import AVX, AVX512, NEON, SSE
 
 grids = st.builds(
     Grid, st.integers(1, 25), st.integers(1, 25), st.sampled_from(["zero", "periodic"])
@@ -65,11 +65,18 @@ def test_tiles_cover_the_cells_and_chunks_the_tiles(grid, lanes, chunk):
 @pytest.mark.parametrize(
     ("cells", "lanes", "widths"),
     [
-        (1, 64, [16]), (16, 64, [16]), (17, 64, [32]), (33, 64, [32, 16]), (48, 64, [32, 16]),
-        (49, 64, [64]), (64, 64, [64]), (65, 64, [64, 16]), (40, 32, [32, 16]),
+        (1, 64, [16]),
+        (16, 64, [16]),
+        (17, 64, [32]),
+        (33, 64, [32, 16]),
+        (48, 64, [32, 16]),
+        (49, 64, [64]),
+        (64, 64, [64]),
+        (65, 64, [64, 16]),
+        (40, 32, [32, 16]),
         (20, 16, [16, 16]),
     ],
-)  # fmt: skip
+)
 def test_what_is_left_goes_into_few_lanes(cells, lanes, widths):
     # A grid that fits half a tile is stacked with others: make it fill one.
     layout = make_layout(Grid(1, 64 + cells, "zero"), lanes, None)

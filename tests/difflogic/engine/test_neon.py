@@ -9,22 +9,26 @@ import numba
 import pytest
 from numba import types
 
-from difflogic.jit import JIT
+from difflogic.system.jit import JIT
 
 if not JIT:
     pytest.skip("nothing is compiled", allow_module_level=True)
 
 from difflogic.engine.kernels.llvm import rows, vectors
-from difflogic.jit.processor import AVX512, NEON
+from difflogic.system.jit.processor import AVX512, NEON
 
 TRIPLE = "aarch64-unknown-linux-gnu"
 LANES = 32
 """What a tile has at least where it has a choice, and on NEON: four vectors are fewer."""
 
 PRIMITIVES = {
-    "stars_forward": 3, "runs_forward": 3, "gates_forward": 3,
-    "gates_backward": 5, "runs_backward": 5, "stars_backward": 6,
-}  # fmt: skip
+    "stars_forward": 3,
+    "runs_forward": 3,
+    "gates_forward": 3,
+    "gates_backward": 5,
+    "runs_backward": 5,
+    "stars_backward": 6,
+}
 """The vector kernels, and how many arrays each takes."""
 
 LABEL = re.compile(r"^(\.?LBB\d+_\d+):")
@@ -103,9 +107,19 @@ def test_vectors_of_four_registers_would_spill(machine, monkeypatch):
 
 def test_loops_are_found_in_assembly():
     lines = [
-        "LBB0_1:", " ldr q0, [sp]", ".LBB0_2:", " fmla v0.4s, v1.4s, v2.4s", " cbnz x1, .LBB0_2",
-        " str q0, [sp, #16]", " b.ne LBB0_1", ".LBB0_3:", " fmla v0.4s, v1.4s, v2.4s",
-        " stp q0, q1, [sp, #32]", " tbz w1, #0, .LBB0_3", " b .LBB0_4", ".LBB0_4:",
-    ]  # fmt: skip
+        "LBB0_1:",
+        " ldr q0, [sp]",
+        ".LBB0_2:",
+        " fmla v0.4s, v1.4s, v2.4s",
+        " cbnz x1, .LBB0_2",
+        " str q0, [sp, #16]",
+        " b.ne LBB0_1",
+        ".LBB0_3:",
+        " fmla v0.4s, v1.4s, v2.4s",
+        " stp q0, q1, [sp, #32]",
+        " tbz w1, #0, .LBB0_3",
+        " b .LBB0_4",
+        ".LBB0_4:",
+    ]
     assert inner_loops(lines) == [lines[2:5], lines[7:11]]
     assert spills(lines)[0] == [lines[9]]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from tests.difflogic.engine.comparison import (

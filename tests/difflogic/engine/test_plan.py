@@ -13,9 +13,9 @@ from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import make_layout, samples_per_group
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
-from difflogic.errors import ConfigError
-from difflogic.model import Model
-from difflogic.quantities import parse_bytes
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import parse_bytes
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
@@ -140,9 +140,13 @@ def test_no_bit_depends_on_budget_or_workers(side):
     """Samples in flight, from one group at a time to all at once; searches beside."""
     batch = 16 if side == 3 else 5
     common = (
-        f"task.height={side}", f"task.width={side}", f"training.batch={batch}",
-        "finishing.every=2", "finishing.candidates=60", "automaton.fire_rate=0.7",
-    )  # fmt: skip
+        f"task.height={side}",
+        f"task.width={side}",
+        f"training.batch={batch}",
+        "finishing.every=2",
+        "finishing.candidates=60",
+        "automaton.fire_rate=0.7",
+    )
     found, waves = [], set()
     whole = plan_of(*common)
     least = parse_bytes(_least(*common))

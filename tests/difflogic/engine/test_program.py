@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from difflogic.circuit.netlist import Architecture, Circuit, Netlist, flatten
+from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
 from difflogic.engine.kernels.structures import (
     ADD_A,
@@ -32,9 +34,8 @@ from difflogic.engine.kernels.structures import (
     B,
 )
 from difflogic.engine.program import compile_program
-from difflogic.model import Model
-from difflogic.netlist import Architecture, Circuit, Netlist, flatten
-from difflogic.wiring import Wiring
+from difflogic.model.model import Model
+from tests.difflogic.circuit.test_netlist import EXPERIMENTS
 from tests.difflogic.engine.comparison import (
     EXAMPLES,
     IRREGULAR,
@@ -45,7 +46,6 @@ from tests.difflogic.engine.comparison import (
     netlist_of,
     netlists,
 )
-from tests.difflogic.test_netlist import EXPERIMENTS
 
 ARCHITECTURES = {"small": SMALL, "single": SINGLE, "irregular": IRREGULAR, "one layer": ONE_LAYER}
 ARCHITECTURES |= {
@@ -211,8 +211,10 @@ def check(netlist):
     """Check both directions of a netlist's program, by symbols."""
     program = compile_program(netlist)
     symbols = Symbols(netlist)
-    for code, rows in ((program.forward, program.forward_rows),
-                       (program.backward, program.backward_rows)):  # fmt: skip
+    for code, rows in (
+        (program.forward, program.forward_rows),
+        (program.backward, program.backward_rows),
+    ):
         tile = new_tile(rows, netlist)
         run_forward(code, symbols, tile)
         assert [tile[row] for row in code.outputs] == netlist.outputs.tolist()

@@ -7,14 +7,22 @@ import pytest
 from difflogic.engine.hardware import Machine
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.reasons import explain
-from difflogic.model import Model
+from difflogic.model.model import Model
 from tests.difflogic.training.tiny import tiny
 
 NETLIST = Model.create(tiny()).netlist
 WHATS = [
-    "lanes", "chunks", "groups", "workers", "strategy", "tasks", "waves", "memory", "cache line",
+    "lanes",
+    "chunks",
+    "groups",
+    "workers",
+    "strategy",
+    "tasks",
+    "waves",
+    "memory",
+    "cache line",
     "NUMA nodes",
-]  # fmt: skip
+]
 
 
 def reasons(*overrides, machine=None):
@@ -27,10 +35,12 @@ def reasons(*overrides, machine=None):
 def test_every_decision_has_a_value_and_a_reason(strategy):
     for workers, batch, alone in product(("auto", "1", "3"), ("1", "5"), ("true", "false")):
         found = reasons(
-            f"parallel.strategy={strategy}", f"parallel.workers={workers}",
-            f"training.batch={batch}", f"parallel.parallel_batch={alone}",
+            f"parallel.strategy={strategy}",
+            f"parallel.workers={workers}",
+            f"training.batch={batch}",
+            f"parallel.parallel_batch={alone}",
             machine=Machine(cores=4, memory=None, nodes=2),
-        )  # fmt: skip
+        )
         assert list(found) == WHATS
         assert all(value and why for value, why in found.values())
 
@@ -48,9 +58,7 @@ def test_reasons_name_what_was_asked_for():
 
 
 def test_reasons_name_what_bounds_the_workers():
-    assert reasons("parallel.workers=auto")["workers"] == (
-        "1", "a step too short to wake more for",
-    )  # fmt: skip
+    assert reasons("parallel.workers=auto")["workers"] == ("1", "a step too short to wake more for")
     few = reasons("parallel.workers=auto", machine=Machine(cores=1))
     assert few["workers"] == ("1", "1 core")
     whole = ParallelPlan.for_model(tiny("parallel.workers=3"), Machine(cores=4), NETLIST)

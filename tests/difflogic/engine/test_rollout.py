@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic import machine
 from difflogic.engine import arrangement, oracle
 from difflogic.engine.kernels.structures import LANES, MAX_LANES, SCRATCH
 from difflogic.engine.kernels.teams import ABORTED
@@ -16,8 +15,9 @@ from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.work import sum_of
 from difflogic.engine.workers import Workers
-from difflogic.errors import ConfigError
-from difflogic.pauses import listening
+from difflogic.system import machine
+from difflogic.system.errors import ConfigError
+from difflogic.system.pauses import listening
 from tests.difflogic.engine.comparison import (
     EXAMPLES,
     IRREGULAR,
@@ -241,9 +241,13 @@ def test_losses_after_several_steps_are_those_of_the_oracle(problem, sharing, da
             until, target = states[: step + 1], targets[sample]
             loss += oracle.loss(until[-1], target, channels)
             expected += oracle.coefficient_gradients(
-                problem.netlist, coefficients, until,
-                oracle.loss_gradient(until[-1], target, channels), boundary, mask,
-            )  # fmt: skip
+                problem.netlist,
+                coefficients,
+                until,
+                oracle.loss_gradient(until[-1], target, channels),
+                boundary,
+                mask,
+            )
         assert losses[sample] == pytest.approx(loss, rel=1e-12)
         np.testing.assert_allclose(last[sample], states[-1], atol=1e-12)
     assert_close(gradients, expected, TOLERANCES["float64"])
@@ -336,8 +340,10 @@ def test_a_worker_whose_others_never_start_waits_for_nobody(strategy, starts_alo
 
 def test_sequential_means_one_worker():
     assert (SEQUENTIAL.workers, SEQUENTIAL.parallel_batch, SEQUENTIAL.parallel_cells) == (
-        1, False, False,
-    )  # fmt: skip
+        1,
+        False,
+        False,
+    )
     engine = Engine(
         netlist_of(ONE_LAYER), Grid(3, 3, "zero"), 1, 1, sharing=Sharing(5, False, False)
     )
@@ -353,9 +359,12 @@ def test_a_rollout_in_spans_gives_the_same_bits(workers, monkeypatch):
 
     def run():
         heard = []
-        with listening(heard.append), Engine(
-            problem.netlist, problem.grid, 5, problem.batch, "float32", Sharing(workers)
-        ) as engine:  # fmt: skip
+        with (
+            listening(heard.append),
+            Engine(
+                problem.netlist, problem.grid, 5, problem.batch, "float32", Sharing(workers)
+            ) as engine,
+        ):
             engine.forward(coefficients, starts, masks)
             gradients, states = engine.backward(loss_gradients), engine.states()
             losses, _ = engine.run_training(coefficients, starts, targets, channels, masks, (2, 4))

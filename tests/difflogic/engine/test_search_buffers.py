@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.config import load_config
 from difflogic.engine.candidates import MOST_BYTES
 from difflogic.engine.hard_gradients import HardGradients
@@ -18,10 +19,9 @@ from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.search_buffers import LATER, SearchBuffers, Trials
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Changes, Trial
-from difflogic.model import Model
-from difflogic.netlist import Architecture, flatten, wire
+from difflogic.model.model import Model
+from difflogic.search.rectifying import Rectifier
 from difflogic.training.attempt import Attempt, Stage
-from difflogic.training.rectifying import Rectifier
 from tests.difflogic.training.tiny import growing, tiny
 
 NETLIST = flatten(
@@ -50,9 +50,12 @@ def bytes_of(thing, seen=None):
 
 
 @given(
-    st.integers(1, 40), st.integers(1, 40), st.sampled_from(["zero", "periodic"]),
-    st.integers(1, 9), st.integers(1, 5),
-)  # fmt: skip
+    st.integers(1, 40),
+    st.integers(1, 40),
+    st.sampled_from(["zero", "periodic"]),
+    st.integers(1, 9),
+    st.integers(1, 5),
+)
 @settings(max_examples=40)
 def test_gradients(height, width, boundary, steps, samples):
     grid = Grid(height, width, boundary)

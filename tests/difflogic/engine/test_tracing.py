@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from difflogic.engine.tracing import SERIAL, TASK, WAIT, Tracer, trace_events, write_trace
-from difflogic.errors import RunDirectoryError
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
@@ -83,20 +83,27 @@ def test_what_was_taken_from_others_is_marked():
     tracer = Tracer()
     # As a kernel writes it: kind, group, step, chunk, phase, steals, since, until.
     alone, sharing = 1.0, 2.0
-    trace = np.array([
-        [1, 0, 0, 0, alone, 5, 1.0, 2.0],  # five were stolen in earlier calls
-        [1, 3, 0, 0, alone, 6, 2.0, 3.0],
-        [1, 3, 0, 1, alone, 6, 3.0, 4.0],  # the same group's next chunk
-        [1, 4, 0, 1, sharing, 6, 5.0, 6.0],
-        [1, 5, 0, 1, sharing, 7, 6.0, 7.0],
-        [2, 5, 0, 1, sharing, 7, 7.0, 7.5],
-        [8, 5, 0, 1, sharing, 7, 0.5, 8.0],
-    ])  # fmt: skip
+    trace = np.array(
+        [
+            [1, 0, 0, 0, alone, 5, 1.0, 2.0],  # five were stolen in earlier calls
+            [1, 3, 0, 0, alone, 6, 2.0, 3.0],
+            [1, 3, 0, 1, alone, 6, 3.0, 4.0],  # the same group's next chunk
+            [1, 4, 0, 1, sharing, 6, 5.0, 6.0],
+            [1, 5, 0, 1, sharing, 7, 6.0, 7.0],
+            [2, 5, 0, 1, sharing, 7, 7.0, 7.5],
+            [8, 5, 0, 1, sharing, 7, 0.5, 8.0],
+        ]
+    )
     tracer.add_call([trace])
     events = tracer.events
     assert [event.stolen for event in events if event.kind == TASK] == [
-        False, True, True, False, True, False,
-    ]  # fmt: skip
+        False,
+        True,
+        True,
+        False,
+        True,
+        False,
+    ]
     waits = [(round(e.seconds, 6)) for e in events if e.kind == WAIT]
     assert waits == [0.5, 1.0, 0.5]
 

@@ -8,7 +8,7 @@ import joblib.parallel
 import pytest
 
 from difflogic.engine.workers import BACKEND, Workers
-from difflogic.errors import ConfigError
+from difflogic.system.errors import ConfigError
 
 
 def collect(count, tasks):

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.gates import Op
+from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
-from difflogic.gates import Op
-from difflogic.model import Model
-from difflogic.wiring import Wiring
+from difflogic.model.model import Model
 from tests.difflogic.training.tiny import tiny
 
 
@@ -64,10 +64,16 @@ def blinker(op, *overrides):
     way round. The target is 0 everywhere, as a square is as large as the grid.
     """
     config = tiny(
-        "task.width=6", "task.square=6", f"automaton.channels={CHANNELS}", "perception.kernels=1",
-        "perception.gates=[8,4,2,1]", "update.gates=[16,8,4,2,16]",
-        "update.wiring=random", "evaluation.starts=64", *overrides,
-    )  # fmt: skip
+        "task.width=6",
+        "task.square=6",
+        f"automaton.channels={CHANNELS}",
+        "perception.kernels=1",
+        "perception.gates=[8,4,2,1]",
+        "update.gates=[16,8,4,2,16]",
+        "update.wiring=random",
+        "evaluation.starts=64",
+        *overrides,
+    )
     inner = {Op.NAND: Op.AND, Op.NOR: Op.OR}[op]
     tree = [[(inner, 2 * g, 2 * g + 1) for g in range(size)] for size in (8, 4, 2)]
     first = [(Op.A, channel, channel) for channel in range(CHANNELS)]

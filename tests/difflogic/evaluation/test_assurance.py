@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation.assurance import assure, assure_automaton
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.model import Model
+from difflogic.model.automaton import Automaton
+from difflogic.model.model import Model
 from difflogic.tasks import make_task
 from tests.difflogic.logic.circuits import circuit_of
-from tests.difflogic.logic.convergence.trained import trained
+from tests.difflogic.proof.convergence.trained import trained
 
 
 def task_of(name: str, *overrides: str):
@@ -27,10 +27,15 @@ class TestEveryStart:
         found = assure_automaton(trained("checkerboard-seed-1"), task_of("checkerboard"))
         assert found.text == "proved for every start from step 18 on"
         assert found.as_dict() == {
-            "verdict": "proved", "scope": "every start", "text": found.text,
-            "method": "sets of values", "from_step": 18, "any_schedule": True, "period": None,
+            "verdict": "proved",
+            "scope": "every start",
+            "text": found.text,
+            "method": "sets of values",
+            "from_step": 18,
+            "any_schedule": True,
+            "period": None,
             "healing": [],
-        }  # fmt: skip
+        }
 
     def test_rounds(self) -> None:
         automaton = trained("checkerboard-async-seed-1")
@@ -89,10 +94,18 @@ class TestTheOnlyStart:
 
     def run(self, gates, outputs, *more: str, steps: int = 2):
         task = task_of(
-            "lizard", 'task.target=...\n.#.\n...', "task.height=3", "task.width=3",
-            "automaton.channels=1", f"automaton.steps={steps}", "perception.kernels=1",
-            "update.gates=[4,2,1]", "update.wiring=random", "task.loss_channels=[0]", *more,
-        )  # fmt: skip
+            "lizard",
+            "task.target=...\n.#.\n...",
+            "task.height=3",
+            "task.width=3",
+            "automaton.channels=1",
+            f"automaton.steps={steps}",
+            "perception.kernels=1",
+            "update.gates=[4,2,1]",
+            "update.wiring=random",
+            "task.loss_channels=[0]",
+            *more,
+        )
         automaton = Automaton(
             "dot", circuit_of(gates, outputs), (0,), "periodic", 3, 3, steps, 1.0, "center"
         )
@@ -101,8 +114,10 @@ class TestTheOnlyStart:
     def test_for_ever(self) -> None:
         found = self.run([], [4])
         assert (found.text, found.from_step, found.period) == (
-            "proved at step 2 and at every later one", 0, 1,
-        )  # fmt: skip
+            "proved at step 2 and at every later one",
+            0,
+            1,
+        )
 
     def test_again_and_again(self) -> None:
         found = self.run([(Op.A, 3, 3)], [9], steps=3)  # once around the torus in three steps
@@ -152,9 +167,15 @@ class TestTheOnlyStart:
         """Ones everywhere at once, or from the west and from the centre."""
         picture = '"""\n' + "#####\n" * 5 + '"""'
         found = self.run(
-            [(op, 3, 4), (Op.OR, 9, 1)], [10], f"task.target={picture}", "task.height=5",
-            "task.width=5", "task.hold=true", "task.heal=[2]", steps=8,
-        )  # fmt: skip
+            [(op, 3, 4), (Op.OR, 9, 1)],
+            [10],
+            f"task.target={picture}",
+            "task.height=5",
+            "task.width=5",
+            "task.hold=true",
+            "task.heal=[2]",
+            steps=8,
+        )
         unit = "step" if steps == 1 else "steps"
         assert found.text == (
             f"proved at step 8 and at every later one, and at most {steps} {unit} after each of 25 "

@@ -3,24 +3,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.evaluation import ExactnessCheck, Streams, held_out, trial
 from difflogic.evaluation.counts import Count
 from difflogic.evaluation.exactness import Exactness, held_out_streams
-from difflogic.firing import draw_masks
-from difflogic.gates import Op
-from difflogic.model import Model
-from difflogic.streams import Purpose
+from difflogic.model.model import Model
+from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, later_steps, make_task
 from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
 
 TINY_LIFE = (
-    "perception.kernels=4", "perception.gates=[8,4,2,1]", "update.gates=[6,3,2,1]",
+    "perception.kernels=4",
+    "perception.gates=[8,4,2,1]",
+    "update.gates=[6,3,2,1]",
     "evaluation.starts=5",
-)  # fmt: skip
+)
 
 
 def check_of(model, starts=64, streams=None):
@@ -110,13 +112,15 @@ class TestCheckerboard:
         streams = Streams(9, Purpose.CHECK_START, Purpose.CHECK_MASK, 17)
         starts, targets = draw_batch(make_task(config), 9, 17, 6, Purpose.CHECK_START)
         masks = draw_masks(9, 17, 6, 7, 6, 7, fire_rate, Purpose.CHECK_MASK)
-        wrong = np.array([
+        wrong = np.array(
             [
-                (state[channels] != target).sum()
-                for state in rollout(model, start, 7, masks=None if masks is None else masks[n])
+                [
+                    (state[channels] != target).sum()
+                    for state in rollout(model, start, 7, masks=None if masks is None else masks[n])
+                ]
+                for n, (start, target) in enumerate(zip(starts, targets, strict=True))
             ]
-            for n, (start, target) in enumerate(zip(starts, targets, strict=True))
-        ])  # fmt: skip
+        )
         found = check_of(model, 6, streams)(model.ops)
         assert [count.step for count in found.counts] == [3, 4, 6, 7]
         for count in found.counts:
@@ -182,12 +186,21 @@ def blinking_dots(tmp_path, *overrides):
     picture = tmp_path / "dots.txt"
     picture.write_text("#.#\n")
     return wired(
-        load_config("lizard", [
-            "task.height=1", "task.width=3", f'task.target="{picture}"', "automaton.channels=1",
-            "perception.kernels=1", "update.gates=[1]", "automaton.steps=3", *overrides,
-        ]),
+        load_config(
+            "lizard",
+            [
+                "task.height=1",
+                "task.width=3",
+                f'task.target="{picture}"',
+                "automaton.channels=1",
+                "perception.kernels=1",
+                "update.gates=[1]",
+                "automaton.steps=3",
+                *overrides,
+            ],
+        ),
         [[(Op.NOT_A, 0, 0)]],
-    )  # fmt: skip
+    )
 
 
 class TestPattern:
@@ -195,8 +208,11 @@ class TestPattern:
         model = blinking_dots(tmp_path)
         found = check_of(model)(model.ops)
         assert [(c.step, c.wrong_cells, c.decisive) for c in found.counts] == [
-            (3, 0, True), (4, 3, False), (6, 3, False), (7, 0, False),
-        ]  # fmt: skip
+            (3, 0, True),
+            (4, 3, False),
+            (6, 3, False),
+            (7, 0, False),
+        ]
         assert found.exact
         assert found.counts[0].starts == 1
         assert held_out(model)["exact"] is True

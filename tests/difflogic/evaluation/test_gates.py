@@ -1,8 +1,8 @@
 import numpy as np
 
+from difflogic.circuit.gates import Op
 from difflogic.evaluation import gates
 from difflogic.evaluation.subject import Subject
-from difflogic.gates import Op
 from tests.difflogic.evaluation.naive import random_model, with_ops
 from tests.difflogic.training.tiny import tiny
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import signal
 
+from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.errors import ConfigError
 from difflogic.evaluation import (
     TESTS,
     asynchronous,
@@ -20,12 +21,11 @@ from difflogic.evaluation import (
     soup,
 )
 from difflogic.evaluation.subject import Draw, Subject
-from difflogic.firing import draw_masks
-from difflogic.gates import Op
-from difflogic.model import Model
-from difflogic.pictures import parse_picture
-from difflogic.streams import Purpose, stream
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task
+from difflogic.tasks.pictures import parse_picture
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
 
@@ -46,9 +46,15 @@ def drawn(config, draw, starts, steps, fire_rate):
     """Starts, targets and masks of a test."""
     states, targets = draw_batch(make_task(config), SEED, draw, starts, Purpose.EVALUATION_START)
     masks = draw_masks(
-        SEED, draw, starts, steps, config.task.height, config.task.width, fire_rate,
+        SEED,
+        draw,
+        starts,
+        steps,
+        config.task.height,
+        config.task.width,
+        fire_rate,
         Purpose.EVALUATION_MASK,
-    )  # fmt: skip
+    )
     return states, targets, [None] * starts if masks is None else masks
 
 
@@ -85,10 +91,17 @@ class TestGeneralisation:
             rows[y][x] = "#"
             picture = tmp_path / "dot.txt"
             picture.write_text("\n".join("".join(row) for row in rows))
-            config = load_config("lizard", [
-                f"task.height={height}", f"task.width={width}", f'task.target="{picture}"',
-                "automaton.channels=1", "perception.kernels=1", "update.gates=[1]",
-            ])  # fmt: skip
+            config = load_config(
+                "lizard",
+                [
+                    f"task.height={height}",
+                    f"task.width={width}",
+                    f'task.target="{picture}"',
+                    "automaton.channels=1",
+                    "perception.kernels=1",
+                    "update.gates=[1]",
+                ],
+            )
             model = wired(config, [[(Op.A, 0, 0)]])
             (count,) = generalisation.run(subject_of(model))["counts"]
             at_home = (y, x) == (height // 2, width // 2)
@@ -249,12 +262,12 @@ class TestChoice:
     def test_which_apply(self):
         checkerboard = [test.name for test in choose(tiny())]
         assert checkerboard == list(TESTS)
-        assert [test.name for test in choose(load_config("game-of-life"))] == [
-            "exactness", "gates",
-        ]  # fmt: skip
+        assert [test.name for test in choose(load_config("game-of-life"))] == ["exactness", "gates"]
         assert [test.name for test in choose(load_config("lizard"))] == [
-            "exactness", "generalisation", "gates",
-        ]  # fmt: skip
+            "exactness",
+            "generalisation",
+            "gates",
+        ]
         assert [test.name for test in choose(load_config("letter-g"))] == ["exactness", "gates"]
 
     def test_exactness_is_always_there(self):

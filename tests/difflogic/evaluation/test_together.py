@@ -11,9 +11,9 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.together import Together
 from difflogic.evaluation.trial import Changes, Trial
-from difflogic.model import Model
-from difflogic.ranks import ALONE, in_threads
-from difflogic.streams import Purpose
+from difflogic.model.model import Model
+from difflogic.system.ranks import ALONE, in_threads
+from difflogic.system.streams import Purpose
 from tests.difflogic.training.tiny import growing
 
 COUNT = 37

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from difflogic.circuit.firing import draw_masks
 from difflogic.engine.layout import Grid
 from difflogic.evaluation import trial
 from difflogic.evaluation.scene import Damage, Streams
 from difflogic.evaluation.scene import scene_of as scene_of_task
 from difflogic.evaluation.trial import Trial, count_wrong, draw_samples
-from difflogic.firing import draw_masks
-from difflogic.streams import Purpose, stream
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.evaluation.naive import random_model, rollout
 from tests.difflogic.training.tiny import tiny
@@ -44,9 +44,15 @@ def expected_counts(model, scene, config):
     )
     grid, steps = scene.grid, scene.at[-1]
     masks = draw_masks(
-        STREAMS.seed, STREAMS.epoch, STARTS, steps, grid.height, grid.width, scene.fire_rate,
+        STREAMS.seed,
+        STREAMS.epoch,
+        STARTS,
+        steps,
+        grid.height,
+        grid.width,
+        scene.fire_rate,
         STREAMS.mask,
-    )  # fmt: skip
+    )
     counts = np.zeros((len(scene.at), STARTS), int)
     for n in range(STARTS):
         zero = None

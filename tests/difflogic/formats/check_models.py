@@ -14,15 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
+from difflogic.circuit.circuit import LogicCircuit
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.formats import FORMATS
 from difflogic.formats.common import common_interface
 from difflogic.formats.exporting import export
 from difflogic.library.loading import load
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.simplification import simplify
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.simplification import simplify
 from difflogic.training.run_directory import saved_model
 from tests.difflogic.formats import (
     test_c,

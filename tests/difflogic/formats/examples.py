@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
+from difflogic.model.automaton import Automaton
 from tests.difflogic.logic.circuits import circuit_of, step
 
 NAMES = ("module", "3d-life", "a--b_", "x")
@@ -41,10 +41,9 @@ def wicked():
             [(op, 0, 143) for op in range(16)], range(144, 160), tuple(range(16))
         ),
         "many channels": circuit_of(
-            [(Op.XOR, row, row + 40) for row in range(40)],
-            list(range(360, 400)), tuple(range(40)),
+            [(Op.XOR, row, row + 40) for row in range(40)], list(range(360, 400)), tuple(range(40))
         ),
-    }  # fmt: skip
+    }
     return [
         automaton(case, f"{NAMES[n % 4]}{n}", ("zero", "periodic")[n % 2], (1, 0.25)[n // 2 % 2])
         for n, case in enumerate(cases.values())
@@ -72,12 +71,14 @@ def automata(draw, count=6, **sizes):
     """A few automata, each with a name of its own."""
     return [
         automaton(
-            draw(circuits(**sizes)), f"{draw(st.sampled_from(NAMES))}{number}",
-            draw(st.sampled_from(["zero", "periodic"])), draw(st.sampled_from([1.0, 0.25])),
+            draw(circuits(**sizes)),
+            f"{draw(st.sampled_from(NAMES))}{number}",
+            draw(st.sampled_from(["zero", "periodic"])),
+            draw(st.sampled_from([1.0, 0.25])),
             draw(st.sampled_from(["zeros", "center", "random"])),
         )
         for number in range(count)
-    ]  # fmt: skip
+    ]
 
 
 def life(boundary="periodic"):

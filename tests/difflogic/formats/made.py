@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
+from difflogic.model.automaton import Automaton
 
 
 @st.composite
@@ -33,12 +33,16 @@ def automata(draw, **limits):
     visible = st.lists(st.sampled_from(circuit.labels), min_size=1, unique=True)
     size = st.integers(1, 65536)
     return Automaton(
-        draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)), circuit,
-        tuple(draw(visible)), draw(st.sampled_from(["zero", "periodic"])), draw(size), draw(size),
+        draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)),
+        circuit,
+        tuple(draw(visible)),
+        draw(st.sampled_from(["zero", "periodic"])),
+        draw(size),
+        draw(size),
         draw(st.integers(1, 10**6)),
         draw(st.floats(0, 1, exclude_min=True)),
         draw(st.sampled_from(["random", "center", "zeros"])),
-    )  # fmt: skip
+    )
 
 
 def random_circuit(channels, gates, rng, labels=None):

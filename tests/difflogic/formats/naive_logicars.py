@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difflogic.gates import TRUTH_TABLES
+from difflogic.circuit.gates import TRUTH_TABLES
 
 
 def execute_layers(layers, bits):

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats import read_circuit
 from difflogic.formats.circuit_file import CircuitFile
 from difflogic.formats.write_circuit import write_circuit
-from difflogic.gates import Op
-from difflogic.grid import NEIGHBORS
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.logic.circuits import automaton, step
 

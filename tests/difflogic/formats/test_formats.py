@@ -5,20 +5,29 @@ from __future__ import annotations
 import pytest
 
 from difflogic import __version__
-from difflogic.errors import ConfigError
 from difflogic.formats import FLAGS, FORMATS, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.formats.exporting import export
+from difflogic.system.errors import ConfigError
 from tests.difflogic.formats import examples
 from tests.difflogic.logic.circuits import circuit_of
 
 OURS = ["verilog", "blif", "aiger", "aiger-binary", "c", "python"]
 
 
-@pytest.mark.parametrize(("name", "expected"), [
-    ("a.v", "verilog"), ("A.V", "verilog"), ("x.json", "json"), ("life.tar.blif", "blif"),
-    ("x.aag", "aiger"), ("x.aig", "aiger-binary"), ("x.h", "c"), ("x.py", "python"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.v", "verilog"),
+        ("A.V", "verilog"),
+        ("x.json", "json"),
+        ("life.tar.blif", "blif"),
+        ("x.aag", "aiger"),
+        ("x.aig", "aiger-binary"),
+        ("x.h", "c"),
+        ("x.py", "python"),
+    ],
+)
 def test_a_files_name_tells_its_format(name, expected):
     assert by_file(name) is FORMATS[expected]
 
@@ -45,11 +54,17 @@ def test_options_are_those_of_some_format():
     assert {name for format in FORMATS.values() for name in format.options} == {*FLAGS, "rule"}
 
 
-@pytest.mark.parametrize(("name", "options", "message"), [
-    ("json", {"array": (1, 1)}, "--array means nothing to the format json, only to verilog"),
-    ("verilog", {"interface": common_interface(examples.life().circuit, (0,))},
-     "--comparable means nothing to the format verilog, only to blif, aiger"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("json", {"array": (1, 1)}, "--array means nothing to the format json, only to verilog"),
+        (
+            "verilog",
+            {"interface": common_interface(examples.life().circuit, (0,))},
+            "--comparable means nothing to the format verilog, only to blif, aiger",
+        ),
+    ],
+)
 def test_an_option_of_another_format_is_refused(name, options, message):
     with pytest.raises(ConfigError, match=message):
         export(examples.life(), FORMATS[name], **options)

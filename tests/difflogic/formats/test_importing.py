@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from difflogic.errors import CircuitError, ConfigError
 from difflogic.formats import importing
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_logicars import write_logicars
+from difflogic.system.errors import CircuitError, ConfigError
 from tests.difflogic.formats.made import assert_same, life
 from tests.difflogic.logic.circuits import automaton
 
@@ -37,9 +37,15 @@ def test_our_own_file_says_all(own, format):
 
 
 GIVEN = {
-    "name": "new", "boundary": "zero", "height": 3, "width": 4, "steps": 5, "fire_rate": 0.5,
-    "start": "center", "visible": (0, 1),
-}  # fmt: skip
+    "name": "new",
+    "boundary": "zero",
+    "height": 3,
+    "width": 4,
+    "steps": 5,
+    "fire_rate": 0.5,
+    "start": "center",
+    "visible": (0, 1),
+}
 
 
 def test_what_is_given_replaces_what_the_file_says(own):
@@ -53,9 +59,16 @@ def test_a_file_of_logicars_says_little(logicars, format):
     found = importing.read(logicars, format)
     assert found.format == "logicars"
     assert found.assumed == {
-        "name": "my-best", "boundary": "zero", "height": 16, "width": 16, "steps": 20,
-        "fire_rate": 1.0, "start": "random", "visible": (0,), "channels": (0, 1),
-    }  # fmt: skip
+        "name": "my-best",
+        "boundary": "zero",
+        "height": 16,
+        "width": 16,
+        "steps": 20,
+        "fire_rate": 1.0,
+        "start": "random",
+        "visible": (0,),
+        "channels": (0, 1),
+    }
     for key, value in found.assumed.items():
         of = found.automaton.circuit if key == "channels" else found.automaton
         assert getattr(of, "labels" if key == "channels" else key) == value

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.errors import CircuitError
 from difflogic.formats import read_logicars, strict_json
 from difflogic.formats.write_logicars import write_logicars
-from difflogic.gates import Op
-from difflogic.logic.automaton import from_model
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.model import Model
+from difflogic.model.automaton import from_model
+from difflogic.model.model import Model
+from difflogic.system.errors import CircuitError
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import circuits, life, words
 from tests.difflogic.logic.circuits import all_cases, automaton

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.errors import CircuitError
 from difflogic.formats import strict_json
+from difflogic.system.errors import CircuitError
 
 
 def keep(decoded):
@@ -82,7 +82,7 @@ def test_any_bytes_give_a_value_or_an_error(text):
         (b"\xef\xbb\xbf{}", "byte 0 is no ASCII"),
         ("{}".encode("utf-16"), "or one in another encoding"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_json(text, says):
     assert says in problem(text)
 
@@ -117,7 +117,7 @@ def test_equal_keys_in_different_objects():
 # limit leaves room for the interpreter and its libraries.
 HOSTILE = """
 import resource, sys
-from difflogic.errors import CircuitError
+from difflogic.system.errors import CircuitError
 from difflogic.formats import read_circuit, strict_json
 objects, lists = strict_json.MAX_OBJECTS, strict_json.MAX_LISTS
 commas = 3 * objects + strict_json.MAX_EXTRA_COMMAS

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from difflogic.errors import CircuitError
 from difflogic.formats.common import Interface, common_interface, identifier, used_interface
 from difflogic.formats.write_aiger import write_aiger
 from difflogic.formats.write_aiger_binary import write_aiger_binary
 from difflogic.formats.write_blif import write_blif
-from difflogic.logic.simplification import EFFORTS, simplify
+from difflogic.simplification import EFFORTS, simplify
+from difflogic.system.errors import CircuitError
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import ABC, call, compare_cells, needs
 from tests.difflogic.logic.circuits import circuit_of
@@ -161,9 +161,11 @@ def parse_binary(data):
         gates.append([own, x, x - number()])
     symbols = rest[place:].split(b"\nc\n")[0].decode().splitlines()
     return (
-        [2 * (i + 1) for i in range(inputs)], rows, gates,
+        [2 * (i + 1) for i in range(inputs)],
+        rows,
+        gates,
         dict(line.split() for line in symbols),
-    )  # fmt: skip
+    )
 
 
 @settings(max_examples=40)

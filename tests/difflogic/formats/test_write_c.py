@@ -67,10 +67,17 @@ def check(automata, sizes, folder, compiler=SANITIZED, steps=6, run=examples.run
         (folder / f"{number}.in").write_bytes(np.concatenate(words).tobytes())
         (folder / f"{number}.h").write_text(write_c(automaton))
         fire = "fire, " if automaton.fire_rate < 1 else ""
-        parts.append(f'#include "{number}.h"\n' + RUN.format(
-            number=number, name=identifier(automaton), height=height, width=width, steps=steps,
-            fire=fire,
-        ))  # fmt: skip
+        parts.append(
+            f'#include "{number}.h"\n'
+            + RUN.format(
+                number=number,
+                name=identifier(automaton),
+                height=height,
+                width=width,
+                steps=steps,
+                fire=fire,
+            )
+        )
         starts.append(state)
         masks.append(fires)
     calls = "".join(f"    run{number}();\n" for number in range(len(parts) - 1))
@@ -95,9 +102,10 @@ class NOTHING:
 SIZES = [(1, 1), (1, 64), (2, 63), (3, 65), (5, 2), (2, 129), (4, 7), (1, 200)]
 
 
-@pytest.mark.parametrize("compiler", [
-    pytest.param(name, marks=needs(arguments[0])) for name, arguments in COMPILERS.items()
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "compiler",
+    [pytest.param(name, marks=needs(arguments[0])) for name, arguments in COMPILERS.items()],
+)
 def test_wicked_automata_in_one_program(compiler, tmp_path):
     automata = examples.wicked()
     check(automata, (SIZES * 2)[: len(automata)], tmp_path, COMPILERS[compiler])
@@ -173,9 +181,15 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
     """Its automaton has two channels, of which the second is the visible one."""
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
     automaton = examples.automaton(
-        circuit_of(gates, [19, 20], (4, 2)), "my-ca", "periodic", fire_rate, start,
-        visible=(2,), height=6, width=70,
-    )  # fmt: skip
+        circuit_of(gates, [19, 20], (4, 2)),
+        "my-ca",
+        "periodic",
+        fire_rate,
+        start,
+        visible=(2,),
+        height=6,
+        width=70,
+    )
     text = write_c(automaton)
     (tmp_path / "my_ca.h").write_text(text)
     lines = text[text.index("Example:") : text.index(" */\n#ifndef")].splitlines()[1:]

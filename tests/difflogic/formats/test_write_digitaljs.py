@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.formats.write_digitaljs import write_digitaljs
-from difflogic.gates import Op
-from difflogic.logic.circuit import LogicCircuit
 from tests.difflogic.formats.made import circuits, life, random_circuit
 from tests.difflogic.logic.circuits import automaton
 
@@ -134,9 +134,13 @@ def run_node(circuit, vectors):
         pytest.skip("needs the npm package digitaljs where node finds it (NODE_PATH)")
     sent = {"circuit": json.loads(write_digitaljs(automaton(circuit))), "vectors": vectors}
     done = subprocess.run(
-        [node, "run_digitaljs.cjs"], cwd=HERE, input=json.dumps(sent), capture_output=True,
-        text=True, timeout=100,
-    )  # fmt: skip
+        [node, "run_digitaljs.cjs"],
+        cwd=HERE,
+        input=json.dumps(sent),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
     assert done.returncode == 0, done.stderr
     lamps = json.loads(done.stdout)
     return np.array([[int(vector[f"next{c}"]) for vector in lamps] for c in circuit.labels])

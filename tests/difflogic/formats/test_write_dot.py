@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from difflogic.errors import CircuitError
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats import FORMATS
 from difflogic.formats.diagram import graph
-from difflogic.grid import NEIGHBORS
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.system.errors import CircuitError
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import circuits, random_circuit
 

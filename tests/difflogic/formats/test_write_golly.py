@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from difflogic.errors import CircuitError
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats.write_golly import write_golly
-from difflogic.gates import Op
-from difflogic.grid import NEIGHBORS
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.system.errors import CircuitError
 from tests.difflogic.formats.made import circuits, life, random_circuit
 from tests.difflogic.logic.circuits import all_cases, automaton, step
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.formats import FORMATS
 from difflogic.formats.diagram.graph import Family, diagram
-from difflogic.gates import Op
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.model.automaton import Automaton
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import circuits, random_circuit
 
@@ -69,10 +69,12 @@ def points(match: re.Match) -> list[Point]:
     curve = []
     for t in np.linspace(0, 1, 33):
         weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)
-        curve.append((
-            sum(w * x for w, x in zip(weights, (x0, x1, x2, x3), strict=True)),
-            sum(w * y for w, y in zip(weights, (y0, y1, y2, y3), strict=True)),
-        ))  # fmt: skip
+        curve.append(
+            (
+                sum(w * x for w, x in zip(weights, (x0, x1, x2, x3), strict=True)),
+                sum(w * y for w, y in zip(weights, (y0, y1, y2, y3), strict=True)),
+            )
+        )
     return curve
 
 
@@ -118,9 +120,10 @@ def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
             circle = any(near(end, (x - 3.6, y)) for x, y in picture.circles)
             stop = (end[0] + (7.2 if circle else 0.0), end[1])
             (target,) = (
-                box for box in picture.boxes
+                box
+                for box in picture.boxes
                 if abs(box.left - stop[0]) <= TOUCH and box.top < stop[1] < box.top + box.height
-            )  # fmt: skip
+            )
             found[about, target.about, circle] += 1
     return found
 
@@ -131,10 +134,11 @@ def check_ends(picture: Picture) -> None:
     for box in picture.boxes:
         edges = (box.left, box.left - 7.2)
         ends = [
-            c for c in curves
+            c
+            for c in curves
             if any(abs(c[-1][0] - edge) <= TOUCH for edge in edges)
             and box.top < c[-1][1] < box.top + box.height
-        ]  # fmt: skip
+        ]
         assert len(ends) <= 2
         if len(ends) == 2:
             (first, *_, a), (second, *_, b) = sorted(ends, key=lambda curve: curve[0][1])
@@ -199,9 +203,12 @@ def test_everything_is_inside() -> None:
 def test_cells_that_are_read(channels: int) -> None:
     """The last input alone is read: the map of its channel has one filled cell, or a count of 1."""
     circuit = LogicCircuit(
-        np.array([Op.NOT_A]), [9 * channels - 1], [0], [9 * channels] * channels,
+        np.array([Op.NOT_A]),
+        [9 * channels - 1],
+        [0],
+        [9 * channels] * channels,
         tuple(range(channels)),
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # type: ignore[arg-type]
     root = ElementTree.fromstring(render(automaton(circuit)).encode())
     cells = [e for e in root.findall(f"{SVG}rect") if e.get("stroke") == "#8a8a8a"]
     filled = [e for e in cells if e.get("fill") != "#ffffff"]

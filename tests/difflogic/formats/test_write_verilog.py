@@ -22,10 +22,13 @@ def write(automata, folder):
 
 def check_cells(automata, folder, **cases):
     return compare_cells(
-        automata, [used_interface(automaton.circuit) for automaton in automata],
+        automata,
+        [used_interface(automaton.circuit) for automaton in automata],
         [f"{identifier(automaton)}_cell" for automaton in automata],
-        write(automata, folder), folder, **cases,
-    )  # fmt: skip
+        write(automata, folder),
+        folder,
+        **cases,
+    )
 
 
 @needs("iverilog", "vvp")

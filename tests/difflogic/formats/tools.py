@@ -22,9 +22,14 @@ def needs(*names):
 def call(*arguments, cwd, text=True, **options):
     """Run a program that must succeed; return what it printed, on both streams."""
     done = subprocess.run(
-        [str(argument) for argument in arguments], cwd=cwd, text=text, timeout=300,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options,
-    )  # fmt: skip
+        [str(argument) for argument in arguments],
+        cwd=cwd,
+        text=text,
+        timeout=300,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        **options,
+    )
     assert done.returncode == 0, done.stdout
     return done.stdout
 
@@ -32,9 +37,18 @@ def call(*arguments, cwd, text=True, **options):
 def run_bench(sources, folder):
     """Return the words that bench.v prints; Icarus Verilog must have nothing to say of the rest."""
     said = call(
-        "iverilog", "-g2001", "-Wall", "-Wno-timescale", "-o", "bench.vvp", "-s", "bench",
-        "bench.v", *sources, cwd=folder,
-    )  # fmt: skip
+        "iverilog",
+        "-g2001",
+        "-Wall",
+        "-Wno-timescale",
+        "-o",
+        "bench.vvp",
+        "-s",
+        "bench",
+        "bench.v",
+        *sources,
+        cwd=folder,
+    )
     assert [line for line in said.splitlines() if not line.startswith("bench.v:")] == []
     return call("vvp", "-n", "bench.vvp", cwd=folder).split()
 
@@ -84,10 +98,13 @@ def compare_cells(automata, interfaces, modules, sources, folder, count=2000, mo
         vectors.append(bits[[names.index(name) for name in interface.inputs]])
         expected.append(circuit.next_state(bits))
     found = simulate(
-        modules, [interface.inputs for interface in interfaces],
+        modules,
+        [interface.inputs for interface in interfaces],
         [[f"next{label}" for label in interface.outputs] for interface in interfaces],
-        vectors, sources, folder,
-    )  # fmt: skip
+        vectors,
+        sources,
+        folder,
+    )
     for right, seen in zip(expected, found, strict=True):
         np.testing.assert_array_equal(seen, right)
     return [bits.shape[1] for bits in vectors]

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 import difflogic
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
-from difflogic.errors import ConfigError
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
 from tests.difflogic.engine.comparison import TOLERANCES, assert_close
 from tests.difflogic.engine.test_gradients import tile_by_hand
 from tests.difflogic.training.tiny import tiny
@@ -38,9 +38,15 @@ def test_a_samples_gradients_are_those_of_the_oracle(model, steps):
     before = start.copy(), target.copy()
     found = difflogic.sample_gradients(model, start, target, mask)
     loss, to_logits = oracle.logit_gradients(
-        model.netlist, model.logits, start, target, model.config.task.loss_channels,
-        steps or model.config.automaton.steps, model.config.automaton.boundary, mask,
-    )  # fmt: skip
+        model.netlist,
+        model.logits,
+        start,
+        target,
+        model.config.task.loss_channels,
+        steps or model.config.automaton.steps,
+        model.config.automaton.boundary,
+        mask,
+    )
     assert found.loss == pytest.approx(loss, rel=1e-12)
     assert_close(found.logits, to_logits, TOLERANCES["float64"])
     assert found.state.shape == start.shape

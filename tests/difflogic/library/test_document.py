@@ -53,7 +53,7 @@ def test_every_function_is_named_and_shown():
 
 def test_names_are_there_after_everything_is_imported():
     """A package of the same name would take a function's place once it is imported."""
-    import difflogic.sweeps.execution
+    import difflogic.scale.sweeps.execution
 
     for name in difflogic._HOMES:
         assert callable(getattr(difflogic, name))

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic import archive
 from difflogic.config import load_config
-from difflogic.errors import CircuitError, ConfigError, DctError, ModelFileError
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_logicars import write_logicars
 from difflogic.library import loading
-from difflogic.logic.automaton import from_model
-from difflogic.model import Model
+from difflogic.model.automaton import from_model
+from difflogic.model.model import Model
+from difflogic.system import archive
+from difflogic.system.errors import CircuitError, ConfigError, DctError, ModelFileError
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 from tests.difflogic.logic.circuits import automaton
 
@@ -26,8 +26,7 @@ def model(tmp_path_factory):
     """A saved model, and its file."""
     made = Model.create(
         load_config(
-            "checkerboard",
-            ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"],
+            "checkerboard", ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"]
         )
     )
     path = tmp_path_factory.mktemp("run") / "model.npz"

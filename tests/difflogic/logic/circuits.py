@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from difflogic.gates import TRUTH_TABLES
-from difflogic.grid import OUTSIDE, Boundary, neighbors
-from difflogic.logic.automaton import Automaton
-from difflogic.logic.circuit import LogicCircuit
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import TRUTH_TABLES
+from difflogic.circuit.grid import OUTSIDE, Boundary, neighbors
+from difflogic.model.automaton import Automaton
 
 USED_INPUTS = (0, 2, 3, 4, 7)
 """Few, so that random circuits are full of signals that are equal, constant or unneeded."""
@@ -21,9 +21,12 @@ def circuit_of(
     """Return the circuit of (op, a, b) and output rows, one channel per output."""
     ops, a, b = zip(*gates, strict=True) if gates else ((), (), ())
     return LogicCircuit(
-        np.array(ops, np.uint8), np.array(a, np.int32), np.array(b, np.int32),
-        np.array(outputs, np.int32), labels or tuple(range(len(outputs))),
-    )  # fmt: skip
+        np.array(ops, np.uint8),
+        np.array(a, np.int32),
+        np.array(b, np.int32),
+        np.array(outputs, np.int32),
+        labels or tuple(range(len(outputs))),
+    )
 
 
 @st.composite
@@ -64,9 +67,15 @@ def deep_circuit(gates: int, channels: int = 16) -> LogicCircuit:
 def automaton(circuit: LogicCircuit, **changes: object) -> Automaton:
     """Return an automaton with a circuit on a small periodic grid, all of it visible."""
     settings: dict = {
-        "name": "example", "visible": circuit.labels, "boundary": "periodic", "height": 5,
-        "width": 7, "steps": 4, "fire_rate": 1.0, "start": "random",
-    }  # fmt: skip
+        "name": "example",
+        "visible": circuit.labels,
+        "boundary": "periodic",
+        "height": 5,
+        "width": 7,
+        "steps": 4,
+        "fire_rate": 1.0,
+        "start": "random",
+    }
     return Automaton(circuit=circuit, **{**settings, **changes})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from difflogic.logic.deadline import Deadline
+from difflogic.system.deadline import Deadline
 
 
 @dataclass(frozen=True)

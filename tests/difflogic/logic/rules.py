@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic.logic.circuit import LogicCircuit
-from difflogic.logic.xag import Xag, to_circuit
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.xag import Xag, to_circuit
 
 
 def random_circuit(
@@ -19,10 +19,12 @@ def random_circuit(
     own = np.arange(inputs, inputs + gates)
     a, b = (np.maximum(rng.integers(0, own + 1), rng.integers(0, own + 1)) - 1 for _ in range(2))
     return LogicCircuit(
-        rng.integers(0, 16, gates), a.clip(0), b.clip(0),
+        rng.integers(0, 16, gates),
+        a.clip(0),
+        b.clip(0),
         rng.integers(max(0, inputs + gates - 3 * channels), inputs + gates, channels),
         tuple(labels) or tuple(range(channels)),
-    )  # fmt: skip
+    )
 
 
 @st.composite
@@ -35,16 +37,20 @@ def circuits(draw: st.DrawFn, channels: int = 2, gates: int = 24) -> LogicCircui
     sources, again = rng.choice(9 * count, 3), draw(st.sampled_from([0.2, 0.6]))
     a, b = (
         np.where(
-            rng.random(size) < again, rng.choice(sources, size),
+            rng.random(size) < again,
+            rng.choice(sources, size),
             rng.integers(np.maximum(0, rows - draw(st.sampled_from([2, 99]))), rows),
         )
         for _ in range(2)
-    )  # fmt: skip
+    )
     lowest = 0 if draw(st.booleans()) else max(0, 9 * count + size - 3)
     return LogicCircuit(
-        rng.integers(0, 16, size), a, b, rng.integers(lowest, 9 * count + size, count),
+        rng.integers(0, 16, size),
+        a,
+        b,
+        rng.integers(lowest, 9 * count + size, count),
         tuple(draw(st.permutations(range(count + 3)))[:count]),
-    )  # fmt: skip
+    )
 
 
 def from_function(function: Callable[[np.ndarray], int]) -> LogicCircuit:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from difflogic.errors import ConfigError
 from difflogic.simulation import benchmark, peak
 from difflogic.simulation.compiled import Compiled
+from difflogic.system.errors import ConfigError
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.logic.circuits import automaton
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.errors import ConfigError
 from difflogic.simulation import bit_grid, memory
 from difflogic.simulation.bit_grid import BitGrid, Geometry
+from difflogic.system.errors import ConfigError
 
 
 @given(st.integers(1, 3), st.integers(1, 6), st.integers(1, 600), st.booleans())

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.errors import TrainingError
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.life import life_automaton
 from difflogic.simulation.simulator import Conditions, Simulator
+from difflogic.system.errors import TrainingError
 from tests.difflogic.formats.made import random_circuit
 
 
@@ -175,10 +175,14 @@ def test_another_process_finds_it(directory):
     root = Path(__file__).parents[3]
     found = [
         subprocess.run(
-            [sys.executable, "-c", program], cwd=root, env=os.environ | {"PYTHONPATH": str(root)},
-            capture_output=True, text=True, check=True,
+            [sys.executable, "-c", program],
+            cwd=root,
+            env=os.environ | {"PYTHONPATH": str(root)},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.split()
         for _ in range(2)
-    ]  # fmt: skip
+    ]
     # What builds code is only imported to compile it.
     assert found == [["True", "False"], ["False", "False"]]

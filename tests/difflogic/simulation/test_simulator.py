@@ -10,17 +10,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import convolve
 
+from difflogic.circuit.gates import Op
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
-from difflogic.errors import ConfigError
-from difflogic.gates import Op
-from difflogic.logic.automaton import from_model
+from difflogic.model.automaton import from_model
 from difflogic.simulation import benchmark, compiled, interpreter, native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.damage import mask, rectangle
 from difflogic.simulation.life import life_automaton
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import Conditions, Simulator, choose_engine, useful_workers
+from difflogic.system.errors import ConfigError
 from tests.difflogic.evaluation.naive import random_model
 from tests.difflogic.formats.made import circuits, random_circuit
 from tests.difflogic.simulation import naive
@@ -53,9 +53,14 @@ def draw_state(channels, height, width, seed=0):
 
 
 @given(
-    circuits(), st.integers(1, 9), WIDTHS, st.sampled_from(["zero", "periodic"]),
-    st.integers(1, 7), st.sampled_from([1.0, 0.6, 0.03]), st.integers(0, 2**63),
-)  # fmt: skip
+    circuits(),
+    st.integers(1, 9),
+    WIDTHS,
+    st.sampled_from(["zero", "periodic"]),
+    st.integers(1, 7),
+    st.sampled_from([1.0, 0.6, 0.03]),
+    st.integers(0, 2**63),
+)
 @settings(max_examples=60)
 def test_all_engines_do_what_the_circuit_says(
     circuit, height, width, boundary, steps, fire_rate, seed

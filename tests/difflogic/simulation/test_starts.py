@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from difflogic.errors import ConfigError, DctError, ModelFileError
 from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Conditions, Simulator
+from difflogic.system.errors import ConfigError, DctError, ModelFileError
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.logic.circuits import automaton
 

@@ -11,9 +11,13 @@ from tests.difflogic.tasks.made import automaton
 
 def board(channels, height, width, square=2, loss_channels=(0,)):
     return Checkerboard.of(
-        automaton(channels), kind="checkerboard", height=height, width=width, square=square,
+        automaton(channels),
+        kind="checkerboard",
+        height=height,
+        width=width,
+        square=square,
         loss_channels=loss_channels,
-    )  # fmt: skip
+    )
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 4))

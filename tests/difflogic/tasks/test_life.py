@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.signal import convolve2d
 
 from difflogic.config import load_config
-from difflogic.streams import Purpose, first_bytes, stream
+from difflogic.system.streams import Purpose, first_bytes, stream
 from difflogic.tasks import draw_batch, make_task
 from difflogic.tasks import life as life_module
 from difflogic.tasks.life import Life
@@ -19,9 +19,13 @@ RULES = ["B3/S23", "B36/S23", "B2/S", "B1357/S1357", "B0/S8", "B/S012345678", "B
 
 def life(channels, height, width, boundary="periodic", steps=1, rule="B3/S23", loss_channels=(0,)):
     return Life.of(
-        automaton(channels, boundary, steps), kind="life", height=height, width=width, rule=rule,
+        automaton(channels, boundary, steps),
+        kind="life",
+        height=height,
+        width=width,
+        rule=rule,
         loss_channels=loss_channels,
-    )  # fmt: skip
+    )
 
 
 def successor(board, rule, boundary):
@@ -130,7 +134,7 @@ def test_all_cases_are_all_boards_once():
 
 @pytest.mark.parametrize("rule", ["B3S23", "S23/B3", "B9/S2", "b3/s23", "B3/S23 ", "3/23", ""])
 def test_texts_that_are_no_rule(rule):
-    from difflogic.errors import ConfigError
+    from difflogic.system.errors import ConfigError
 
     with pytest.raises(ConfigError, match="rule must be B and digits 0 to 8"):
         load_config("game-of-life", [f'task.rule="{rule}"'])

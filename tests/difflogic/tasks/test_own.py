@@ -9,9 +9,9 @@ import pytest
 from pydantic import Field
 
 from difflogic.config import config_from_dict, describe, load_config, schema
-from difflogic.errors import ConfigError
-from difflogic.logic.automaton import from_model
-from difflogic.model import Model
+from difflogic.model.automaton import from_model
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import draw_batch, make_task, own, start_of
 from difflogic.tasks.base import Task, TaskError
 from tests.difflogic.tasks.own_task import CONFIG, SOURCE, has_run, write

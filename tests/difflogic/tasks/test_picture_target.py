@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from difflogic.config import config_from_dict, describe, load_config, picture_directory
-from difflogic.errors import ConfigError
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 
 PLUS = ".#.\n###\n.#.\n"
@@ -76,8 +76,9 @@ def test_a_picture_that_is_larger_than_a_given_grid(here):
 def test_another_shipped_picture_needs_its_channels():
     message = error("task.target=letter-g")
     assert "[task] target: letter-g: no colour" in message
-    assert message.endswith("with 1 loss channel: set task.loss_channels to as many channels as "
-                            "its colours need")  # fmt: skip
+    assert message.endswith(
+        "with 1 loss channel: set task.loss_channels to as many channels as its colours need"
+    )
     config = lizard("task.target=letter-g", "task.loss_channels=[0,1,2]")
     assert config.task.target == load_config("letter-g").task.target
     assert (config.task.height, config.task.width) == (16, 16)

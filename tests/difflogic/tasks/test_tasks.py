@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.errors import ConfigError
-from difflogic.streams import Purpose
+from difflogic.system.errors import ConfigError
+from difflogic.system.streams import Purpose
 from difflogic.tasks import TASKS, Task, draw_batch, make_task
 from difflogic.tasks.base import TaskError
 from difflogic.tasks.section import TaskSection

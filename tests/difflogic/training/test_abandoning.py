@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from difflogic.errors import ConfigError
+from difflogic.search.finishing import Finished
+from difflogic.system.errors import ConfigError
 from difflogic.training.best import BestCircuit
-from difflogic.training.finishing import Finished
 from difflogic.training.metrics import Restart, restarts
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
@@ -20,9 +20,14 @@ EPOCHS = 26
 
 def config(*overrides):
     return tiny(
-        f"training.epochs={EPOCHS}", "training.restart_every=12", "training.abandon_after=5",
-        "training.abandon_above=0", "finishing.every=3", "finishing.candidates=0", *overrides,
-    )  # fmt: skip
+        f"training.epochs={EPOCHS}",
+        "training.restart_every=12",
+        "training.abandon_after=5",
+        "training.abandon_above=0",
+        "finishing.every=3",
+        "finishing.candidates=0",
+        *overrides,
+    )
 
 
 def beginnings(config):

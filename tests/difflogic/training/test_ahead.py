@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from difflogic.jit import JIT
 from difflogic.library.training import train
+from difflogic.scale.verification.checks import with_sections
+from difflogic.system.jit import JIT
 from difflogic.training import ahead, compiling
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.trainer import Trainer
-from difflogic.verification.checks import with_sections
 from tests.difflogic.training.tiny import growing, tiny
 
 compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled")
@@ -245,9 +245,13 @@ print(json.dumps([before, types()]))
 @compiled_only
 def test_a_run_calls_its_kernels_with_the_types_that_were_compiled():
     done = subprocess.run(
-        [sys.executable, "-c", COMPARED, json.dumps(RECTIFYING)], check=True, cwd=ROOT,
-        stdout=subprocess.PIPE, text=True, timeout=1800,
-    )  # fmt: skip
+        [sys.executable, "-c", COMPARED, json.dumps(RECTIFYING)],
+        check=True,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=1800,
+    )
     before, after = json.loads(done.stdout)
     assert before["judge"]
     assert before["detect"]

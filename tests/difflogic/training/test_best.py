@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.engine import oracle
 from difflogic.evaluation import held_out
-from difflogic.jit import JIT
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finished
+from difflogic.search.polishing import Extent, Polished
+from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from difflogic.training.best import NONE, BestCircuit, Gain, prefer
-from difflogic.training.finishing import Finished
-from difflogic.training.polishing import Extent, Polished
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
@@ -24,12 +24,21 @@ from tests.difflogic.training.kill import results
 from tests.difflogic.training.tiny import growing, tiny
 
 LEVERS = (
-    "training.later_steps=2", "schedule.share=0.5", "schedule.to_epoch=20", "hardening.share=0.5",
-    "hardening.op=sample", "hardening.gumbel=0.2", "hardening.entropy=0.1",
-    "hardening.from_epoch=0", "hardening.to_epoch=20", "finishing.every=3",
-    "finishing.candidates=150", "finishing.adopt=true", "finishing.starts=2",
+    "training.later_steps=2",
+    "schedule.share=0.5",
+    "schedule.to_epoch=20",
+    "hardening.share=0.5",
+    "hardening.op=sample",
+    "hardening.gumbel=0.2",
+    "hardening.entropy=0.1",
+    "hardening.from_epoch=0",
+    "hardening.to_epoch=20",
+    "finishing.every=3",
+    "finishing.candidates=150",
+    "finishing.adopt=true",
+    "finishing.starts=2",
     "finishing.verified_starts=20",
-)  # fmt: skip
+)
 
 
 compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
@@ -173,10 +182,14 @@ def test_a_circuit_that_is_proved_late_is_kept_and_the_run_goes_on():
 @pytest.mark.parametrize(
     ("adopt", "before", "wrong", "adopted"),
     [
-        (True, 100, 50, True), (True, 100, 51, False), (True, 0, 0, True), (True, 0, 1, False),
-        (True, 1, 0, True), (False, 100, 0, False),
+        (True, 100, 50, True),
+        (True, 100, 51, False),
+        (True, 0, 0, True),
+        (True, 0, 1, False),
+        (True, 1, 0, True),
+        (False, 100, 0, False),
     ],
-)  # fmt: skip
+)
 def test_what_halves_the_errors_is_adopted(adopt, before, wrong, adopted):
     best, logits = best_circuit(f"finishing.adopt={str(adopt).lower()}")
     best.look(Found(result(9, before=before, wrong=wrong)), logits, 5, 0)
@@ -244,9 +257,11 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
 
     def config(workers, polish, stop="false"):
         return growing(
-            "training.seed=5", f"finishing.polish={polish}", f"finishing.stop={stop}",
+            "training.seed=5",
+            f"finishing.polish={polish}",
+            f"finishing.stop={stop}",
             f"parallel.workers={workers}",
-        )  # fmt: skip
+        )
 
     states, gains, checks = [], [], []
     for workers, polish in ((1, 300), (3, 300), (1, 0)):
@@ -324,9 +339,13 @@ def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_
 
     def config(workers):
         return tiny(
-            *LEVERS, "task.height=9", "training.batch=3", "training.learning_rate=0.5",
-            f"automaton.fire_rate={fire_rate}", f"parallel.workers={workers}",
-        )  # fmt: skip
+            *LEVERS,
+            "task.height=9",
+            "training.batch=3",
+            "training.learning_rate=0.5",
+            f"automaton.fire_rate={fire_rate}",
+            f"parallel.workers={workers}",
+        )
 
     with Trainer(config(1)) as trainer:
         states = [trainer.state()]
@@ -377,8 +396,10 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
     assert recorded[0] == recorded[1]
     history = RunDirectory(tmp_path / "parts").read_metrics(summary["epochs"])
     assert [(row.epoch, row.search.exact) for row in history if row.search] == [
-        (10, False), (20, False), (30, True)
-    ]  # fmt: skip
+        (10, False),
+        (20, False),
+        (30, True),
+    ]
     assert all(row.decided is not None for row in history)
 
 
@@ -387,9 +408,12 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
 def test_attempts_are_resumed_and_their_best_circuit_keeps_its_wiring(taken_at):
     """Learning starts over at epochs 6 and 12; epoch 6 is still the first attempt's."""
     config = growing(
-        "training.restart_every=6", "finishing.every=3", "finishing.candidates=50",
-        "finishing.stop=false", "training.epochs=15",
-    )  # fmt: skip
+        "training.restart_every=6",
+        "finishing.every=3",
+        "finishing.candidates=50",
+        "finishing.stop=false",
+        "training.epochs=15",
+    )
     with Trainer(config) as trainer:
         for _ in range(taken_at):
             trainer.step()

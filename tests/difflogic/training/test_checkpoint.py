@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from difflogic import archive
-from difflogic.errors import RunDirectoryError
+from difflogic.system import archive
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training import checkpoint
 from difflogic.training.checkpoint import (
     CheckpointError,
@@ -83,13 +83,16 @@ def test_the_last_two_are_kept(tmp_path):
     for epoch in (0, 9, 10, 100):
         write_checkpoint(tmp_path, CONFIG, epoch, 0, STATE)
     assert [path.name for path in checkpoints(tmp_path)] == [
-        "checkpoint-100.npz", "checkpoint-10.npz",
-    ]  # fmt: skip
+        "checkpoint-100.npz",
+        "checkpoint-10.npz",
+    ]
     # A run that went back, since what is later was damaged.
     write_checkpoint(tmp_path, CONFIG, 50, 0, STATE)
     assert sorted(os.listdir(tmp_path)) == [
-        "checkpoint-10.npz", "checkpoint-50.npz", "checkpoint-notes.npz",
-    ]  # fmt: skip
+        "checkpoint-10.npz",
+        "checkpoint-50.npz",
+        "checkpoint-notes.npz",
+    ]
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])

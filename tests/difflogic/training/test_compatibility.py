@@ -4,7 +4,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.config.effects import FREE
-from difflogic.errors import RunDirectoryError
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training.compatibility import as_begun, differing, for_this_stretch, refuse_changes
 
 STORED = load_config("checkerboard-small")
@@ -37,11 +37,16 @@ def test_what_makes_it_another_run(override, difference):
 
 
 FREELY = [
-    "parallel.workers=3", "parallel.strategy=steps", "parallel.parallel_batch=false",
-    "parallel.parallel_cells=false", "parallel.max_parallel_samples=1",
-    "checkpoint.every_seconds=0.0", "checkpoint.every_epochs=3",
-    "parallel.memory_budget=1GB", "parallel.pin=true",
-]  # fmt: skip
+    "parallel.workers=3",
+    "parallel.strategy=steps",
+    "parallel.parallel_batch=false",
+    "parallel.parallel_cells=false",
+    "parallel.max_parallel_samples=1",
+    "checkpoint.every_seconds=0.0",
+    "checkpoint.every_epochs=3",
+    "parallel.memory_budget=1GB",
+    "parallel.pin=true",
+]
 
 
 def test_what_changes_no_result_may_change():

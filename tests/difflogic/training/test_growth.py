@@ -6,25 +6,28 @@ import numpy as np
 import pytest
 
 from difflogic.config import config_from_dict, load_config
-from difflogic.errors import ConfigError
 from difflogic.evaluation.assurance import assure
 from difflogic.library.training import train
-from difflogic.model import Model
-from difflogic.streams import stream
+from difflogic.model.model import Model
+from difflogic.scale.verification.checks import with_sections
+from difflogic.search.finishing import Finished
+from difflogic.system.errors import ConfigError
+from difflogic.system.streams import stream
 from difflogic.training.best import BestCircuit
-from difflogic.training.finishing import Finished
 from difflogic.training.metrics import History
 from difflogic.training.session import execute
 from difflogic.training.summary import summarize
 from difflogic.training.trainer import Trainer
-from difflogic.verification.checks import with_sections
 from tests.difflogic.training.test_holding import HOLDING
 from tests.difflogic.training.tiny import growing, resumed, steps, stop_after, trained
 
 STAGED = (
-    *HOLDING, "pool.after_growth=true", "training.epochs=300", "finishing.from_epoch=60",
+    *HOLDING,
+    "pool.after_growth=true",
+    "training.epochs=300",
+    "finishing.from_epoch=60",
     "training.restart_every=120",
-)  # fmt: skip
+)
 """A plus that is grown at epoch 90, and stays at epoch 120."""
 
 
@@ -182,10 +185,16 @@ def test_a_pool_starts_over_only_where_growth_does():
     ("changes", "key"),
     [
         ({"training": {"restart_every": 0}}, "restart_every"),
-        ({"pool": {"batch": 0, "restart_every": 0}, "training": {"restart_every": 0},
-          "finishing": {"every": 0}}, "after_growth"),
+        (
+            {
+                "pool": {"batch": 0, "restart_every": 0},
+                "training": {"restart_every": 0},
+                "finishing": {"every": 0},
+            },
+            "after_growth",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_run_goes_on_that_an_earlier_version_took(tmp_path, changes, key):
     """And its model loads. What a user writes is refused."""
     config = with_sections(growing(*PATIENT, "training.epochs=6"), **changes)

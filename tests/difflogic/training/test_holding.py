@@ -5,27 +5,36 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.engine import oracle
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import Plan, held_out
 from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Changes, Trial
-from difflogic.gates import OPS, Op, one_hot
-from difflogic.streams import Purpose
+from difflogic.search.finishing import Finisher
+from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
-from difflogic.training.finishing import Finisher
-from difflogic.training.sensitivity import GradientSensitivity
 from difflogic.training.trainer import Trainer
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.training.tiny import growing, trained
 
 STREAMS = Streams(0, Purpose.CHECK_START, Purpose.CHECK_MASK)
 HOLDING = (
-    "task.hold=true", "training.weight_decay=0.0", "hardening.share=0.3", "hardening.from_epoch=20",
-    "hardening.to_epoch=100", "finishing.every=30", "training.epochs=90", "pool.batch=2",
-    "pool.later=6", "pool.steps=3", "pool.tolerance=0.2", "training.seed=8",
-)  # fmt: skip
+    "task.hold=true",
+    "training.weight_decay=0.0",
+    "hardening.share=0.3",
+    "hardening.from_epoch=20",
+    "hardening.to_epoch=100",
+    "finishing.every=30",
+    "training.epochs=90",
+    "pool.batch=2",
+    "pool.later=6",
+    "pool.steps=3",
+    "pool.tolerance=0.2",
+    "training.seed=8",
+)
 """A plus that stays, which is found at epoch 90."""
 
 
@@ -122,10 +131,15 @@ def ticking(at):
     """
     nothing = "\n".join(["....."] * 5)
     config = growing(
-        f'task.target="""\n{nothing}"""', "task.hold=true", "task.heal=[2]",
-        "automaton.channels=16", "perception.kernels=1", "update.gates=[16]",
-        "update.wiring=random", "finishing.starts=3",
-    )  # fmt: skip
+        f'task.target="""\n{nothing}"""',
+        "task.hold=true",
+        "task.heal=[2]",
+        "automaton.channels=16",
+        "perception.kernels=1",
+        "update.gates=[16]",
+        "update.wiring=random",
+        "finishing.starts=3",
+    )
     tick = (Op.A_AND_NOT_B, at, at - 1)
     line = [(Op.A, channel - 1, channel) for channel in range(2, 16)]
     return config, wired(config, [[tick, (Op.FALSE, 0, 0), *line]])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.training.levers import Hardening, ramp, rate_share
 from difflogic.training.optimizer import SoftGates
 from difflogic.training.trainer import Trainer
@@ -30,13 +30,22 @@ def gate_mixtures(parameters=PARAMETERS, seed=0, scale=2.0):
 @pytest.mark.parametrize(
     ("epoch", "first", "last", "expected"),
     [
-        (0, 100, 300, 0.0), (100, 100, 300, 0.0), (150, 100, 300, 0.25), (299, 100, 300, 0.995),
-        (300, 100, 300, 1.0), (10**9, 100, 300, 1.0), (0, 0, 0, 1.0), (4, 5, 5, 0.0),
+        (0, 100, 300, 0.0),
+        (100, 100, 300, 0.0),
+        (150, 100, 300, 0.25),
+        (299, 100, 300, 0.995),
+        (300, 100, 300, 1.0),
+        (10**9, 100, 300, 1.0),
+        (0, 0, 0, 1.0),
+        (4, 5, 5, 0.0),
         (5, 5, 5, 1.0),
         # The end before the beginning: all at once, at the end.
-        (0, 300, 100, 0.0), (99, 300, 100, 0.0), (100, 300, 100, 1.0), (200, 300, 100, 1.0),
+        (0, 300, 100, 0.0),
+        (99, 300, 100, 0.0),
+        (100, 300, 100, 1.0),
+        (200, 300, 100, 1.0),
     ],
-)  # fmt: skip
+)
 def test_a_ramp_rises_once_from_0_to_1(epoch, first, last, expected):
     assert ramp(epoch, first, last) == pytest.approx(expected)
 
@@ -55,9 +64,12 @@ def test_the_rate_falls_along_half_a_cosine():
 
 def test_levers_start_over_with_learning():
     config = tiny(
-        "training.restart_every=7", "finishing.every=5",
-        "hardening.share=1.0", "hardening.from_epoch=0", "hardening.to_epoch=4",
-    )  # fmt: skip
+        "training.restart_every=7",
+        "finishing.every=5",
+        "hardening.share=1.0",
+        "hardening.from_epoch=0",
+        "hardening.to_epoch=4",
+    )
     lever = Hardening(config, 500)
     _, probabilities, ops, soft = gate_mixtures(500)
 
@@ -79,10 +91,16 @@ def test_levers_start_over_with_learning():
 def test_the_optimizers_rate_starts_over_with_learning():
     """With AdamW's moments and decay off, a step is the rate times the sign of the gradient."""
     overrides = (
-        "training.beta1=0", "training.beta2=0", "training.weight_decay=0",
-        "training.precision=float64", "training.epsilon=1e-30", "training.restart_every=3",
-        "finishing.every=100", "schedule.share=0.1", "schedule.to_epoch=2",
-    )  # fmt: skip
+        "training.beta1=0",
+        "training.beta2=0",
+        "training.weight_decay=0",
+        "training.precision=float64",
+        "training.epsilon=1e-30",
+        "training.restart_every=3",
+        "finishing.every=100",
+        "schedule.share=0.1",
+        "schedule.to_epoch=2",
+    )
     config = tiny(*overrides)
     with Trainer(config) as trainer:
         rates = []
@@ -118,10 +136,15 @@ def test_the_rate_is_constant_by_default():
 def test_the_optimizer_takes_the_falling_rate():
     """With AdamW's moments and decay off, a step is the rate times the sign of the gradient."""
     overrides = (
-        "training.beta1=0", "training.beta2=0", "training.weight_decay=0",
-        "training.precision=float64", "training.epsilon=1e-30",
-        "schedule.share=0.1", "schedule.from_epoch=1", "schedule.to_epoch=3",
-    )  # fmt: skip
+        "training.beta1=0",
+        "training.beta2=0",
+        "training.weight_decay=0",
+        "training.precision=float64",
+        "training.epsilon=1e-30",
+        "schedule.share=0.1",
+        "schedule.from_epoch=1",
+        "schedule.to_epoch=3",
+    )
     config = tiny(*overrides)
     with Trainer(config) as trainer:
         for epoch in range(5):
@@ -357,12 +380,22 @@ def test_temperatures_of_1_leave_all_as_it_is():
 
 
 NEUTRAL = (
-    "schedule.share=1", "schedule.from_epoch=1", "schedule.to_epoch=3", *FULL,
-    "hardening.share=0", "hardening.op=sample", "hardening.gumbel=0", "hardening.entropy=0",
-    "hardening.temperature_sure=1", "training.form=ops", "training.initial_spread=0",
-    "training.later_steps=0", "finishing.every=2", "finishing.candidates=60",
+    "schedule.share=1",
+    "schedule.from_epoch=1",
+    "schedule.to_epoch=3",
+    *FULL,
+    "hardening.share=0",
+    "hardening.op=sample",
+    "hardening.gumbel=0",
+    "hardening.entropy=0",
+    "hardening.temperature_sure=1",
+    "training.form=ops",
+    "training.initial_spread=0",
+    "training.later_steps=0",
+    "finishing.every=2",
+    "finishing.candidates=60",
     "finishing.verified_starts=16",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
@@ -383,11 +416,16 @@ def test_levers_that_are_off_change_no_bit(fire_rate):
 @pytest.mark.parametrize(
     "lever",
     [
-        ["schedule.share=0.1", "schedule.to_epoch=1"], ["hardening.share=0.5"],
-        ["hardening.gumbel=0.5"], ["hardening.entropy=1"], ["training.later_steps=2"],
-        ["training.form=truth-table"], ["training.form=polynomial"], ["training.initial_spread=1"],
+        ["schedule.share=0.1", "schedule.to_epoch=1"],
+        ["hardening.share=0.5"],
+        ["hardening.gumbel=0.5"],
+        ["hardening.entropy=1"],
+        ["training.later_steps=2"],
+        ["training.form=truth-table"],
+        ["training.form=polynomial"],
+        ["training.initial_spread=1"],
     ],
-)  # fmt: skip
+)
 def test_every_lever_changes_training(lever):
     logits = []
     for overrides in ((), (*FULL, *lever)):

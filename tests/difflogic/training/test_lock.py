@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from difflogic.errors import RunDirectoryError
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training import lock
 from difflogic.training.lock import RunLock
 

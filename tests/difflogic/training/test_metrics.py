@@ -30,12 +30,29 @@ def parse(text):
 
 def test_columns():
     assert COLUMNS == (
-        "epoch", "soft_loss", "hard_loss", "accuracy", "sample_seconds", "forward_seconds",
-        "loss_seconds", "backward_seconds", "reduce_seconds", "optimizer_seconds",
-        "hard_seconds", "finish_seconds", "checkpoint_seconds", "other_seconds", "decided",
-        "search_wrong_before", "search_wrong", "search_wrong_fresh", "search_candidates",
-        "search_exact", "attempt", "given_up",
-    )  # fmt: skip
+        "epoch",
+        "soft_loss",
+        "hard_loss",
+        "accuracy",
+        "sample_seconds",
+        "forward_seconds",
+        "loss_seconds",
+        "backward_seconds",
+        "reduce_seconds",
+        "optimizer_seconds",
+        "hard_seconds",
+        "finish_seconds",
+        "checkpoint_seconds",
+        "other_seconds",
+        "decided",
+        "search_wrong_before",
+        "search_wrong",
+        "search_wrong_fresh",
+        "search_candidates",
+        "search_exact",
+        "attempt",
+        "given_up",
+    )
     assert to_csv([]) == ",".join(COLUMNS) + "\n"
 
 
@@ -130,12 +147,20 @@ def test_a_file_of_before_has_no_shares_no_searches_and_no_attempts():
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        ("decided", "1.5"), ("decided", "nan"), ("decided", "all"), ("search_wrong", ""),
-        ("search_wrong", "-1"), ("search_wrong", "1.5"), ("search_wrong", "9" * 300),
-        ("search_exact", "2"), ("attempt", "0"), ("attempt", "two"), ("given_up", ""),
+        ("decided", "1.5"),
+        ("decided", "nan"),
+        ("decided", "all"),
+        ("search_wrong", ""),
+        ("search_wrong", "-1"),
+        ("search_wrong", "1.5"),
+        ("search_wrong", "9" * 300),
+        ("search_exact", "2"),
+        ("attempt", "0"),
+        ("attempt", "two"),
+        ("given_up", ""),
         ("given_up", "2"),
     ],
-)  # fmt: skip
+)
 def test_damaged_shares_searches_and_attempts_are_told(column, value):
     found = Search(7, 1, 0, 40, False)
     text = to_csv([MetricsRow(1, 5.0, decided=0.5, search=found, attempt=1)])
@@ -148,10 +173,14 @@ def test_damaged_shares_searches_and_attempts_are_told(column, value):
 def test_learning_starts_over_where_the_attempt_changes():
     given_up, last = (5, 12), 20
     rows = [
-        MetricsRow(n, 1.0, attempt=1 + sum(n > end for end in (*given_up, 15)),
-                   given_up=n in (*given_up, last))
+        MetricsRow(
+            n,
+            1.0,
+            attempt=1 + sum(n > end for end in (*given_up, 15)),
+            given_up=n in (*given_up, last),
+        )
         for n in range(1, last + 1)
-    ]  # fmt: skip
+    ]
     expected = [Restart(5, 2, True), Restart(12, 3, True), Restart(15, 4, False)]
     assert restarts(rows) == expected
     # Of a part, too: where one is given up at its end nothing has begun yet.

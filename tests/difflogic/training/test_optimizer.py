@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic import gates
+from difflogic.circuit import gates
 from difflogic.config import TrainingConfig
 from difflogic.training.optimizer import AdamW, SoftGates
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from difflogic.circuit.gates import one_hot
 from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.plan import pool_steps
-from difflogic.errors import ConfigError
 from difflogic.evaluation.scene import grid_of
-from difflogic.gates import one_hot
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.pool import HardRuns, OracleRuns, draw_pool
 from tests.difflogic.evaluation.naive import random_model
@@ -96,10 +96,10 @@ def test_damages_that_do_not_grow_back_are_looked_for(tries):
             return whole
 
     samples = [
-        sample for epoch in range(60) for sample in draw_pool(
-            make_task(config), config, epoch, 0, Healing()
-        )
-    ]  # fmt: skip
+        sample
+        for epoch in range(60)
+        for sample in draw_pool(make_task(config), config, epoch, 0, Healing())
+    ]
     damaged = [sample.start.tobytes() for sample in samples if not sample.start.all()]
     assert len(damaged) > 50
     found = sum(start in stubborn for start in damaged)

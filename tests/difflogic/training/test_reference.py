@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from difflogic.model import Model
+from difflogic.model.model import Model
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
@@ -26,18 +26,26 @@ from tests.difflogic.training.tiny import tiny
         ["hardening.share=0.9", "hardening.op=sample", "hardening.to_epoch=0"],
         ["hardening.gumbel=1.0", "hardening.entropy=3.0", "hardening.to_epoch=0"],
         [
-            "hardening.share=0.6", "hardening.to_epoch=0", "training.initial_logit=2",
-            "hardening.temperature_unsure=0.5", "hardening.temperature_sure=3",
+            "hardening.share=0.6",
+            "hardening.to_epoch=0",
+            "training.initial_logit=2",
+            "hardening.temperature_unsure=0.5",
+            "hardening.temperature_sure=3",
         ],
         ["training.form=truth-table", "training.initial_logit=3", "training.initial_spread=0.5"],
         [
-            "training.form=polynomial", "training.initial_logit=4", "training.weight_decay=0.1",
-            "hardening.share=0.5", "hardening.entropy=3.0", "hardening.to_epoch=0",
-            "training.restart_every=2", "finishing.every=100",
+            "training.form=polynomial",
+            "training.initial_logit=4",
+            "training.weight_decay=0.1",
+            "hardening.share=0.5",
+            "hardening.entropy=3.0",
+            "hardening.to_epoch=0",
+            "training.restart_every=2",
+            "finishing.every=100",
         ],
         ["task.height=9", "task.width=11", "perception.gates=[8,4,2,1]", "update.gates=[6,4,2]"],
     ],
-)  # fmt: skip
+)
 def test_the_trainer_does_as_the_reference(overrides):
     config = tiny("training.precision=float64", *overrides)
     reference = ReferenceTrainer(config)
@@ -58,10 +66,17 @@ def test_the_trainer_does_as_the_reference(overrides):
 @pytest.mark.parametrize("levers", [[], ["pool.batch=2", "pool.later=3", "pool.tolerance=1"]])
 def test_it_starts_over_where_the_trainer_gives_up(levers):
     config = tiny(
-        "training.precision=float64", "training.restart_every=4", "training.abandon_after=2",
-        "training.abandon_above=0", "finishing.every=3", "schedule.share=0.1",
-        "schedule.to_epoch=2", "hardening.gumbel=1", "hardening.to_epoch=5", *levers,
-    )  # fmt: skip
+        "training.precision=float64",
+        "training.restart_every=4",
+        "training.abandon_after=2",
+        "training.abandon_above=0",
+        "finishing.every=3",
+        "schedule.share=0.1",
+        "schedule.to_epoch=2",
+        "hardening.gumbel=1",
+        "hardening.to_epoch=5",
+        *levers,
+    )
     reference = ReferenceTrainer(config)
     attempts = []
     with Trainer(config) as trainer:

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from difflogic.errors import RunDirectoryError
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training import checkpoint, resume_point
 from difflogic.training.checkpoint import checkpoints, write_checkpoint
 from difflogic.training.session import execute

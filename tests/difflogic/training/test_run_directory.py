@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.errors import ConfigError, RunDirectoryError
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.training import run_directory
 from difflogic.training.metrics import History, MetricsRow
 from difflogic.training.run_directory import RunDirectory, find_run, run_name, saved_model
@@ -97,8 +97,11 @@ def test_files(tmp_path):
     assert run.write_summary({"ä": 1}).name == "summary.json"
 
     assert sorted(os.listdir(run.path)) == [
-        "config.toml", "metrics.csv", "model.npz", "summary.json",
-    ]  # fmt: skip
+        "config.toml",
+        "metrics.csv",
+        "model.npz",
+        "summary.json",
+    ]
     assert load_config(run.path / "config.toml") == CONFIG
     with (run.path / "metrics.csv").open(newline="") as file:
         assert [row["epoch"] for row in csv.DictReader(file)] == ["1", "2"]

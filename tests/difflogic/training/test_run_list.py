@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from difflogic.errors import RunDirectoryError
+from difflogic.system.errors import RunDirectoryError
 from difflogic.training.run_list import list_runs
 from difflogic.training.session import execute
 from tests.difflogic.training.tiny import tiny
@@ -24,8 +24,10 @@ def runs(tmp_path_factory):
 def test_runs_are_listed_in_the_order_of_their_beginning(runs):
     found = list_runs(runs)
     assert [(listed.path.name, listed.seed, listed.state) for listed in found] == [
-        ("seed3", 3, "finished"), ("seed4", 4, "finished"), ("half", 23, "stopped"),
-    ]  # fmt: skip
+        ("seed3", 3, "finished"),
+        ("seed4", 4, "finished"),
+        ("half", 23, "stopped"),
+    ]
     assert [listed.epochs for listed in found] == [5, 5, 2]
     assert {listed.experiment for listed in found} == {"checkerboard-small"}
     assert all(listed.exact is False and listed.seconds > 0 for listed in found)

@@ -22,9 +22,9 @@ def test_a_later_step_is_drawn_anew_at_each_epoch():
     # Five standard deviations of a binomial count.
     np.testing.assert_allclose(counts[8:], 500, atol=5 * np.sqrt(2000 * 0.25 * 0.75))
     assert draw_loss_steps(config, 123) == drawn[123]
-    other = load_config("checkerboard", [
-        "automaton.steps=7", "training.later_steps=4", "training.seed=24",
-    ])  # fmt: skip
+    other = load_config(
+        "checkerboard", ["automaton.steps=7", "training.later_steps=4", "training.seed=24"]
+    )
     assert [draw_loss_steps(other, epoch) for epoch in range(2000)] != drawn
 
 

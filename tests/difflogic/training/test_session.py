@@ -6,9 +6,9 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.engine import arrangement, hard_gradients
-from difflogic.errors import RunDirectoryError, TrainingError
-from difflogic.model import Model
-from difflogic.pauses import listening
+from difflogic.model.model import Model
+from difflogic.system.errors import RunDirectoryError, TrainingError
+from difflogic.system.pauses import listening
 from difflogic.training import session
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.run_directory import RunDirectory
@@ -287,8 +287,10 @@ def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(tmp_path, monke
         assert "warning" not in str(said), point
         assert results(path) == expected, point
         assert {name.name for name in path.iterdir()} == {
-            *FILES, "checkpoint-1.npz", "checkpoint-2.npz"
-        }, point  # fmt: skip
+            *FILES,
+            "checkpoint-1.npz",
+            "checkpoint-2.npz",
+        }, point
         shutil.rmtree(path)
         point += 1
     assert point > 40

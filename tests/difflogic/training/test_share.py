@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.errors import ConfigError
-from difflogic.model import Model
-from difflogic.ranks import ALONE, Ranks, in_threads
-from difflogic.ranks.threads import ThreadRanks
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.system.ranks import ALONE, Ranks, in_threads
+from difflogic.system.ranks.threads import ThreadRanks
 from difflogic.training import following
 from difflogic.training.following import follow_all, gather
 from difflogic.training.share import Share
@@ -123,13 +123,13 @@ def test_a_step_takes_as_many_messages_as_ranks(monkeypatch):
         size = bytes_of_sums(config, trainer.engine.netlist.parameters)
     # Rank 0 announces and hears the sum; its take is what the last one spreads.
     assert [each for each in said if each[0] == 0] == [
-        (0, "spread", 8), (0, "spread", size), (0, "take", size),
-    ]  # fmt: skip
+        (0, "spread", 8),
+        (0, "spread", size),
+        (0, "take", size),
+    ]
 
 
-@given(
-    batch=st.integers(1, 40), size=st.integers(1, 9), side=st.sampled_from([3, 4, 6, 16])
-)  # fmt: skip
+@given(batch=st.integers(1, 40), size=st.integers(1, 9), side=st.sampled_from([3, 4, 6, 16]))
 def test_every_sample_is_done_once_in_whole_groups(batch, size, side):
     config = load_config(
         "checkerboard-small",
@@ -162,11 +162,7 @@ def test_code_that_rank_0_names_is_not_run_for_it():
     asked = []
     ranks = Ranks()
     told = tiny().to_dict() | {"task": {"kind": "their.py:Task", "height": 4, "width": 4}}
-    ranks.hear = lambda: {
-        "versions": following._versions(),
-        "config": told,
-        "tireless": False,
-    }
+    ranks.hear = lambda: {"versions": following._versions(), "config": told, "tireless": False}
     with pytest.raises(ConfigError, match="--allow-code"):
         following.follow(ranks, lambda: asked.append("code"))
     assert asked == ["code"]

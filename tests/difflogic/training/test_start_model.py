@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.errors import ConfigError, ModelFileError, RunDirectoryError
 from difflogic.library.training import train
-from difflogic.model import Model
-from difflogic.ranks import Ranks
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
+from difflogic.system.ranks import Ranks
 from difflogic.training.following import gather, share_model
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.run_directory import START

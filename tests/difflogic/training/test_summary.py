@@ -5,7 +5,7 @@ import json
 import pytest
 
 from difflogic.config import load_config
-from difflogic.model import Model
+from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.summary import final_scores, summarize
@@ -49,9 +49,12 @@ def test_it_tells_what_the_run_was_and_what_it_reached(trained):
 def test_it_tells_which_attempt_the_result_is_of(trained):
     assert "attempts" not in summarize(trained[0].config, *trained, resumed=0, processor=0.0)
     asked = tiny(
-        "training.epochs=9", "training.restart_every=4", "finishing.every=2",
-        "training.abandon_after=2", "training.abandon_above=1",
-    )  # fmt: skip
+        "training.epochs=9",
+        "training.restart_every=4",
+        "finishing.every=2",
+        "training.abandon_after=2",
+        "training.abandon_above=1",
+    )
     with Trainer(asked) as trainer:
         rows = [MetricsRow(1, 1.0, attempt=1, given_up=True), MetricsRow(2, 1.0, attempt=2)]
         while not trainer.done:

@@ -60,9 +60,14 @@ def test_one_that_tells_wrongly_of_polishing_is_refused(summary, polished):
 
 @pytest.mark.parametrize(
     "attempts",
-    [3, {}, {"begun": 2, "given_up": "1", "result": 1}, {"begun": 2, "result": 1},
-     {"begun": None, "given_up": 1, "result": 1}],
-)  # fmt: skip
+    [
+        3,
+        {},
+        {"begun": 2, "given_up": "1", "result": 1},
+        {"begun": 2, "result": 1},
+        {"begun": None, "given_up": 1, "result": 1},
+    ],
+)
 def test_one_that_tells_wrongly_of_attempts_is_refused(summary, attempts):
     whole = {"begun": 2, "given_up": 1, "result": 1}
     for told in (whole, whole | {"given_up": None}):

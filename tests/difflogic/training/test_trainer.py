@@ -4,14 +4,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from difflogic import gates
+from difflogic.circuit import gates
+from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.forms import FORMS as FORMS_OF
 from difflogic.engine import oracle
-from difflogic.errors import TrainingError
-from difflogic.firing import draw_masks
-from difflogic.forms import FORMS as FORMS_OF
-from difflogic.model import Model
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finished
+from difflogic.system.errors import TrainingError
 from difflogic.tasks import Task, draw_batch, make_task
-from difflogic.training.finishing import Finished
 from difflogic.training.phases import PHASES
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import resumed, tiny
@@ -44,16 +44,24 @@ def test_a_seed_determines_a_run():
 @pytest.mark.parametrize(
     "sharing",
     [
-        "workers=2", "workers=5", "strategy=steps", "strategy=samples", "parallel_batch=false",
-        "parallel_cells=false", "max_parallel_samples=1", "max_parallel_samples=2",
+        "workers=2",
+        "workers=5",
+        "strategy=steps",
+        "strategy=samples",
+        "parallel_batch=false",
+        "parallel_cells=false",
+        "max_parallel_samples=1",
+        "max_parallel_samples=2",
     ],
-)  # fmt: skip
+)
 def test_sharing_does_not_change_a_bit(sharing, fire_rate):
     size = ("task.height=9", "training.batch=3", f"automaton.fire_rate={fire_rate}")
     expected, logits = train(tiny(*size), epochs=3)
-    overrides = {f"parallel.{sharing}", "parallel.workers=3"} if "=2" not in sharing else [
-        f"parallel.{sharing}"
-    ]  # fmt: skip
+    overrides = (
+        {f"parallel.{sharing}", "parallel.workers=3"}
+        if "=2" not in sharing
+        else [f"parallel.{sharing}"]
+    )
     found, other = train(tiny(*size, *sorted(overrides, reverse=True)), epochs=3)
     assert numbers(found) == numbers(expected)
     np.testing.assert_array_equal(logits, other)
@@ -61,10 +69,14 @@ def test_sharing_does_not_change_a_bit(sharing, fire_rate):
 
 FORMS = pytest.mark.parametrize("form", ["truth-table", "polynomial"])
 FOUR_NUMBERS = (
-    "training.initial_logit=3", "training.initial_spread=0.5", "training.batch=3",
-    "hardening.share=0.5", "hardening.to_epoch=0", "hardening.temperature_sure=3",
+    "training.initial_logit=3",
+    "training.initial_spread=0.5",
+    "training.batch=3",
+    "hardening.share=0.5",
+    "hardening.to_epoch=0",
+    "hardening.temperature_sure=3",
     "hardening.entropy=0.5",
-)  # fmt: skip
+)
 
 
 @FORMS
@@ -140,9 +152,12 @@ def test_warming_up_does_not_touch_training():
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
 def test_losses_are_those_of_the_oracle(fire_rate, boundary):
     config = tiny(
-        "training.precision=float64", "task.loss_channels=[1,0]", "training.batch=3",
-        f"automaton.fire_rate={fire_rate}", f"automaton.boundary={boundary}",
-    )  # fmt: skip
+        "training.precision=float64",
+        "task.loss_channels=[1,0]",
+        "training.batch=3",
+        f"automaton.fire_rate={fire_rate}",
+        f"automaton.boundary={boundary}",
+    )
     rng = np.random.default_rng(0)
     start = Model.create(config)
     model = replace(start, logits=rng.normal(size=start.logits.shape, scale=3))
@@ -162,9 +177,10 @@ def test_losses_are_those_of_the_oracle(fire_rate, boundary):
                         model.netlist, coefficients, starts[sample], steps, boundary, mask
                     )[-1][[1, 0]]
                     for coefficients in (
-                        gates.mix(gates.softmax(logits)), gates.one_hot(logits.argmax(axis=1)),
+                        gates.mix(gates.softmax(logits)),
+                        gates.one_hot(logits.argmax(axis=1)),
                     )
-                ]  # fmt: skip
+                ]
                 soft += ((last[0] - targets[sample]) ** 2).sum()
                 hard += ((last[1] - targets[sample]) ** 2).sum()
                 right.append(last[1] == targets[sample])
@@ -274,9 +290,11 @@ def test_cold_asks_the_cache(monkeypatch):
 )
 def test_samples_in_flight_are_whole_groups(side, most, batch, in_flight):
     config = tiny(
-        f"task.height={side}", f"task.width={side}", f"training.batch={batch}",
+        f"task.height={side}",
+        f"task.width={side}",
+        f"training.batch={batch}",
         f"parallel.max_parallel_samples={most}",
-    )  # fmt: skip
+    )
     with Trainer(config) as trainer:
         assert trainer.plan.wave == in_flight
         assert trainer.engine.batch == in_flight

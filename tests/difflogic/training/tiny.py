@@ -6,9 +6,15 @@ from difflogic.config import load_config
 from difflogic.training.trainer import Trainer
 
 TINY = (
-    "task.height=6", "task.width=7", "automaton.channels=2", "automaton.steps=3",
-    "perception.kernels=2", "update.gates=[8,4,2]", "parallel.workers=1", "evaluation.starts=5",
-)  # fmt: skip
+    "task.height=6",
+    "task.width=7",
+    "automaton.channels=2",
+    "automaton.steps=3",
+    "perception.kernels=2",
+    "update.gates=[8,4,2]",
+    "parallel.workers=1",
+    "evaluation.starts=5",
+)
 
 
 def tiny(*overrides):
@@ -18,11 +24,20 @@ def tiny(*overrides):
 
 PLUS = "..#..\n..#..\n#####\n..#..\n..#.."
 GROWING = (
-    f'task.target="""\n{PLUS}"""', "task.height=5", "task.width=5", "automaton.channels=4",
-    "automaton.steps=3", "perception.kernels=4", "update.gates=[32,16,8,4]",
-    "training.learning_rate=0.1", "training.epochs=60", "parallel.workers=1",
-    "finishing.every=10", "finishing.candidates=4000", "finishing.stop=true",
-)  # fmt: skip
+    f'task.target="""\n{PLUS}"""',
+    "task.height=5",
+    "task.width=5",
+    "automaton.channels=4",
+    "automaton.steps=3",
+    "perception.kernels=4",
+    "update.gates=[32,16,8,4]",
+    "training.learning_rate=0.1",
+    "training.epochs=60",
+    "parallel.workers=1",
+    "finishing.every=10",
+    "finishing.candidates=4000",
+    "finishing.stop=true",
+)
 
 
 def growing(*overrides):

@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 from difflogic.engine.kernels.llvm.rows import I32, I64, Emitter
 from difflogic.engine.kernels.structures import LANES, chains_of
-from difflogic.jit.processor import registers
+from difflogic.system.jit.processor import registers
 
 
 @intrinsic

@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from difflogic.jit.processor import registers
+from difflogic.system.jit.processor import registers
 
 I32, I64 = ir.IntType(32), ir.IntType(64)
 

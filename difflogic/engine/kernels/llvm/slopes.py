@@ -88,9 +88,17 @@ def slope_move(
 
 @words_primitive
 def slope_back(
-    v: Any, row_a: Any, row_b: Any, op: Any, own: Any, a: Any, use_a: Any, b: Any, use_b: Any,
+    v: Any,
+    row_a: Any,
+    row_b: Any,
+    op: Any,
+    own: Any,
+    a: Any,
+    use_a: Any,
+    b: Any,
+    use_b: Any,
     words: Any,
-) -> None:  # fmt: skip
+) -> None:
     """Take the slopes of a gate, which begin at `own`, back to those of its inputs, at a and b.
 
     Arrays: the tile with the inputs' bits in its rows, slopes, forms, and what is found: the sums

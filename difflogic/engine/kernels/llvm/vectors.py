@@ -221,9 +221,8 @@ def gates_backward(
 
 @primitive
 def stars_backward(
-    v: Any, count: Any, tile: Any, code: Any, coefficients: Any, grad: Any, sums: Any,
-    scratch: Any,
-) -> None:  # fmt: skip
+    v: Any, count: Any, tile: Any, code: Any, coefficients: Any, grad: Any, sums: Any, scratch: Any
+) -> None:
     builder = v.builder
     # The sums of seven gates do not fit the registers: they live in a scratch of 28 lines.
     acc = [
@@ -328,8 +327,11 @@ def pulls_backward(
 
             def each(
                 add: Callable[[Any, Any, Any], Any],
-                above: Any = above, other: Any = other, own: Any = own, both: Any = both,
-            ) -> None:  # fmt: skip
+                above: Any = above,
+                other: Any = other,
+                own: Any = own,
+                both: Any = both,
+            ) -> None:
                 for held, o in zip(acc, offsets, strict=True):
                     to = v.fma(both, v.load(v.pointer(other, o)), own)
                     total = add(v.load(v.pointer(above, o)), to, builder.load(held))

@@ -10,12 +10,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from difflogic.engine.kernels.hard_structures import (
-    FORCED,
-    HARD_FIELDS,
-    SPECIAL,
-    WORDS,
-)
+from difflogic.engine.kernels.hard_structures import FORCED, HARD_FIELDS, SPECIAL, WORDS
 from difflogic.engine.kernels.llvm.rows import I32, I64
 
 
@@ -303,9 +298,17 @@ def hard_view(
 
 @words_primitive
 def hard_advance(
-    v: Any, row: Any, row_own: Any, before: Any, before_own: Any, after: Any, base: Any, fire: Any,
-    keep: Any, words: Any,
-) -> Any:  # fmt: skip
+    v: Any,
+    row: Any,
+    row_own: Any,
+    before: Any,
+    before_own: Any,
+    after: Any,
+    base: Any,
+    fire: Any,
+    keep: Any,
+    words: Any,
+) -> Any:
     """Write a state after a step to `after` of the own states; see `hard_write`.
 
     Arrays: values, known values, own states, known states, fires, keeps. What is new lies at

@@ -39,8 +39,9 @@ def slope_back(arrays: Any, integers: Any) -> None:
         return c0 ^ (c1 & one) ^ (other & (c2 ^ (c3 & one)))
 
     for place, use, slope in (
-        (a, use_a, value(1, y) - value(0, y)), (b, use_b, value(x, 1) - value(x, 0)),
-    ):  # fmt: skip
+        (a, use_a, value(1, y) - value(0, y)),
+        (b, use_b, value(x, 1) - value(x, 0)),
+    ):
         if use:
             target = slopes[place : place + 64 * words]
             target[:] = (target if use != 1 else 0) + g * slope

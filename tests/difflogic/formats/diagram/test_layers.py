@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
 from difflogic.formats.diagram.graph import Diagram, Family, diagram
 from difflogic.formats.diagram.layers import Layering, arrange, crossings
 from difflogic.formats.diagram.placement import isotonic, place
-from difflogic.gates import Op
-from difflogic.logic.circuit import LogicCircuit
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import circuits, random_circuit
 
@@ -94,9 +94,12 @@ def test_parts_that_are_not_joined_stand_close() -> None:
     rng = np.random.default_rng(0)
     parts = [9 * 6 + np.arange(6) + 6 * step for step in range(4)]
     circuit = LogicCircuit(
-        np.full(24, Op.AND), np.concatenate([np.arange(6), *parts[:3]]),
-        np.concatenate([rng.permutation(48)[:24] + 6]), parts[3], tuple(range(6)),
-    )  # fmt: skip
+        np.full(24, Op.AND),
+        np.concatenate([np.arange(6), *parts[:3]]),
+        np.concatenate([rng.permutation(48)[:24] + 6]),
+        parts[3],
+        tuple(range(6)),
+    )
     layering = arrange(diagram(automaton(circuit)))
     heights = [4.0 if point.passes else 26.0 for point in layering.points]
     y = place(layering, heights, 8.0)

@@ -1,0 +1,215 @@
+"""The update of one cell as two-input gates: what simplifiers, provers and exporters work on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.evaluate import Bits, evaluate
+from difflogic.circuit.gates import READS, Op
+from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
+from difflogic.system.errors import CircuitError
+
+
+@dataclass(frozen=True, eq=False)
+class LogicCircuit:
+    """One cell's update as a list of gates in topological order.
+
+    Rows 0 to 9·C - 1 are the inputs: row n·C + c is channel c of neighbour n (row-major, 4 is the
+    centre), as in a `Netlist`. Gate g computes `op[g]` of rows `a[g]` and `b[g]`, both below its
+    own, and writes row 9·C + g. An op that ignores an input may name any lower row there.
+    `outputs[c]` is the row of channel c's next state. `labels[c]` is the number that channel c had
+    in the automaton that the circuit was trained as: simplifying drops channels.
+
+    Raises CircuitError if a row, an op or a shape does not fit.
+    """
+
+    op: npt.NDArray[np.uint8]
+    a: npt.NDArray[np.int32]
+    b: npt.NDArray[np.int32]
+    outputs: npt.NDArray[np.int32]
+    labels: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for name, dtype in (
+            ("op", np.uint8),
+            ("a", np.int32),
+            ("b", np.int32),
+            ("outputs", np.int32),
+        ):
+            object.__setattr__(self, name, np.array(getattr(self, name), dtype))
+            getattr(self, name).flags.writeable = False
+        object.__setattr__(self, "labels", tuple(self.labels))
+        self._check()
+
+    def _check(self) -> None:
+        if not self.labels:
+            raise CircuitError("a circuit needs at least one channel")
+        require_distinct("channel", self.labels)
+        if min(self.labels) < 0:
+            raise CircuitError(f"channel {min(self.labels)}: no number of a channel is negative")
+        if not (self.op.shape == self.a.shape == self.b.shape == (self.gates,)):
+            raise CircuitError("op, a and b need one entry per gate each")
+        if self.outputs.shape != (self.channels,):
+            raise CircuitError(
+                f"{self.channels} channels need {self.channels} outputs, not {len(self.outputs)}"
+            )
+        unknown = np.flatnonzero(self.op >= len(Op))
+        if len(unknown):
+            raise CircuitError(f"gate {unknown[0]}: {self.op[unknown[0]]} is no op: 0 to 15 are")
+        own = np.arange(self.inputs, self.rows)
+        for wires in (self.a, self.b):
+            wrong = np.flatnonzero((wires < 0) | (wires >= own))
+            if len(wrong):
+                raise CircuitError(self._misread(int(wrong[0]), int(wires[wrong[0]])))
+        wrong = np.flatnonzero((self.outputs < 0) | (self.outputs >= self.rows))
+        if len(wrong):
+            raise CircuitError(
+                f"output {wrong[0]} is row {self.outputs[wrong[0]]}, which does not exist: the "
+                f"circuit has rows 0 to {self.rows - 1}"
+            )
+
+    def _misread(self, gate: int, row: int) -> str:
+        """Say what is wrong with a gate that reads this row."""
+        allowed = f"it may read rows 0 to {self.inputs + gate - 1}, the inputs and the gates before"
+        source = row - self.inputs
+        if not 0 <= row < self.rows:
+            return f"gate {gate} reads row {row}, which does not exist: {allowed}"
+        if source == gate:
+            return f"gate {gate} reads row {row}, its own, which is a cycle: {allowed}"
+        return (
+            f"gate {gate} reads row {row}, of the later gate {source}, which is a cycle or a wrong "
+            f"order: {allowed}"
+        )
+
+    def relabeled(self, labels: Sequence[int]) -> LogicCircuit:
+        """Return the same circuit, its channels numbered otherwise. Raises CircuitError."""
+        if len(labels) != self.channels:
+            raise CircuitError(f"{self.channels} channels need as many numbers, not {len(labels)}")
+        return replace(self, labels=tuple(labels))
+
+    @property
+    def channels(self) -> int:
+        return len(self.labels)
+
+    @property
+    def inputs(self) -> int:
+        return NEIGHBORHOOD * self.channels
+
+    @property
+    def gates(self) -> int:
+        return len(self.op)
+
+    @property
+    def rows(self) -> int:
+        return self.inputs + self.gates
+
+    def reads(self, gate: int) -> tuple[int, ...]:
+        """Return the rows that a gate's value depends on: none, one or two."""
+        wires = (int(self.a[gate]), int(self.b[gate]))
+        return tuple(row for row, used in zip(wires, READS[self.op[gate]], strict=True) if used)
+
+    @cached_property
+    def sources(self) -> npt.NDArray[np.int32]:
+        """The rows that each gate's value depends on, shape (2, gates).
+
+        What an op ignores is row `rows`, one beyond the last.
+        """
+        reads = np.array(READS)[self.op].T
+        return np.where(reads, np.stack([self.a, self.b]), np.int32(self.rows))
+
+    @cached_property
+    def depth(self) -> int:
+        """Gates on the longest path from an input to an output; constants have none before them."""
+        levels = [0] * (self.rows + 1)
+        for row, (a, b) in enumerate(zip(*self.sources.tolist(), strict=True), self.inputs):
+            one, other = levels[a], levels[b]
+            levels[row] = (one if one > other else other) + 1
+        return max(levels[row] for row in self.outputs.tolist())
+
+    @cached_property
+    def fan_out(self) -> npt.NDArray[np.int64]:
+        """Readers of each row, gates and outputs, shape (rows,); a gate that reads it twice is two.
+
+        What an op ignores is not read.
+        """
+        read = np.concatenate([self.sources.ravel(), self.outputs])
+        return np.bincount(read, minlength=self.rows + 1)[: self.rows]
+
+    @cached_property
+    def read_inputs(self) -> npt.NDArray[np.int64]:
+        """Input rows that some output depends on by its wires, ascending."""
+        needed = self.needed(range(self.channels))
+        return np.flatnonzero(needed[: self.inputs])
+
+    @cached_property
+    def active_gates(self) -> int:
+        """Gates that some next state depends on, by its wires; pass-throughs are none."""
+        needed = self.needed(range(self.channels))[self.inputs :]
+        return int((needed & ~np.isin(self.op, (Op.A, Op.B))).sum())
+
+    def needed(self, channels: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Return which rows the next state of `channels` depends on by its wires, shape (rows,)."""
+        needed = bytearray(self.rows + 1)
+        for channel in channels:
+            needed[self.outputs[channel]] = 1
+        gates = zip(*self.sources[:, ::-1].tolist(), strict=True)
+        for row, (a, b) in zip(range(self.rows - 1, self.inputs - 1, -1), gates, strict=True):
+            if needed[row]:
+                needed[a] = needed[b] = 1
+        return np.frombuffer(needed, np.bool_)[: self.rows]
+
+    def cone(self, row: int) -> list[int]:
+        """Return the rows that a row depends on by its wires, itself among them, ascending."""
+        _, a, b = self.lists
+        seen = bytearray(self.rows + 1)
+        seen[self.rows] = seen[row] = 1
+        found, waiting = [], [row]
+        while waiting:
+            row = waiting.pop()
+            found.append(row)
+            if row < self.inputs:
+                continue
+            for source in (a[row - self.inputs], b[row - self.inputs]):
+                if not seen[source]:
+                    seen[source] = 1
+                    waiting.append(source)
+        return sorted(found)
+
+    @cached_property
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        """Each gate's op and its two `sources`: what `evaluate` asks of a graph."""
+        a, b = self.sources.tolist()
+        return self.op.tolist(), a, b
+
+    def op_counts(self) -> dict[Op, int]:
+        """Return how many gates there are of each op that occurs, in the ops' order."""
+        counts = np.bincount(self.op, minlength=len(Op)).tolist()
+        return {op: counts[op] for op in Op if counts[op]}
+
+    def input_name(self, row: int) -> str:
+        """Return the name of an input row: its neighbour and its channel's label, as in NW0."""
+        neighbor, channel = divmod(int(row), self.channels)
+        return f"{NEIGHBORS[neighbor]}{self.labels[channel]}"
+
+    def next_state(self, inputs: npt.NDArray) -> npt.NDArray:
+        """Return the next state (C, …) of cells with neighbourhoods `inputs` (9·C, …).
+
+        The inputs' type is bool or an unsigned integer, every bit of which is a case of its own.
+        """
+        if len(inputs) != self.inputs:
+            raise ValueError(f"{self.inputs} input rows expected, {len(inputs)} given")
+        rows = evaluate(self, inputs, Bits(~np.zeros_like(inputs[0])))
+        return np.array([rows[row] for row in self.outputs.tolist()], inputs.dtype)
+
+
+def require_distinct(what: str, labels: Sequence[int]) -> None:
+    """Raise CircuitError if a number is there twice."""
+    label, count = Counter(labels).most_common(1)[0]
+    if count > 1:
+        raise CircuitError(f"{what} {label} is there {count} times: each may be there once")

@@ -1,0 +1,289 @@
+"""From an architecture and its wiring to one flat, topologically ordered list of gates.
+
+The netlist describes the update of one cell. It is the single structure that every user of a
+circuit walks: the soft kernels, the NumPy oracle, the hard simulator, statistics and exports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.circuit.untrained import carrying, first_ops, looking, looks
+from difflogic.circuit.wiring import FIRST_TOPOLOGIES, Wiring
+from difflogic.system.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Sizes of the circuit that updates one cell.
+
+    Every perception kernel maps the 3×3 neighbourhood of one channel to `perception[-1]` bits,
+    and is applied to every channel. The update circuit maps the centre's channels and all
+    perceived bits to the cell's next state.
+    """
+
+    channels: int
+    kernels: int
+    perception: tuple[int, ...]
+    """Gates per layer of one kernel; the first layer's inputs are the 9 cells."""
+    update: tuple[int, ...]
+    """Gates per layer of the update circuit; the last layer has `channels` gates."""
+    perception_first: str = "moore"
+    perception_wiring: str = "unique"
+    update_wiring: str = "unique"
+    distinct_wiring: bool = False
+    """Whether every kernel has a wiring of its own; else all share one."""
+    all_directions: bool = False
+    """Whether these see all around before they have learned anything: `untrained.looks`."""
+    carry: float = 0.0
+    """Steps that a signal then goes one way, through all channels in turn; 0 is by chance."""
+
+    def __post_init__(self) -> None:
+        sizes = (self.channels, self.kernels, *self.perception, *self.update)
+        if not self.perception or not self.update or any(size < 1 for size in sizes):
+            raise ConfigError(
+                "channels, kernels and every layer need at least 1, and perception and update "
+                f"at least one layer: got channels {self.channels}, kernels {self.kernels}, "
+                f"perception {list(self.perception)}, update {list(self.update)}"
+            )
+        if self.update[-1] != self.channels:
+            raise ConfigError(
+                f"the last update layer is the cell's next state: it needs {self.channels} "
+                f"gates, one per channel, not {self.update[-1]}"
+            )
+
+    @property
+    def update_inputs(self) -> int:
+        return self.channels + self.channels * self.kernels * self.perception[-1]
+
+    @property
+    def kernel_wirings(self) -> int:
+        """Wirings of perception: one, or one per kernel."""
+        return self.kernels if self.distinct_wiring else 1
+
+    @property
+    def kernel_gates(self) -> int:
+        return sum(self.perception)
+
+    @property
+    def parameters(self) -> int:
+        """Gates with logits of their own: a kernel's are shared by all channels."""
+        return self.kernels * self.kernel_gates + sum(self.update)
+
+    @property
+    def first_looks(self) -> list[list[tuple[int, ...]]]:
+        """Which neighbours each kernel's outputs see at first, if they see all around."""
+        outputs = self.perception[-1]
+        seen = looks(self.kernels * outputs)
+        return [seen[kernel * outputs :][:outputs] for kernel in range(self.kernels)]
+
+    @property
+    def gates(self) -> int:
+        """Gates evaluated per cell and step."""
+        return self.kernels * self.kernel_gates * self.channels + sum(self.update)
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """An architecture and its wiring: everything about a circuit but its logits.
+
+    `perception` holds, for each kernel, one wiring per layer, or only one such tuple that all
+    kernels share; `update` holds one wiring per layer. Raises ConfigError if they do not fit.
+    """
+
+    architecture: Architecture
+    perception: tuple[tuple[Wiring, ...], ...]
+    update: tuple[Wiring, ...]
+
+    def __post_init__(self) -> None:
+        architecture = self.architecture
+        if len(self.perception) != architecture.kernel_wirings:
+            raise ConfigError(
+                f"perception: {architecture.kernel_wirings} wirings of a kernel expected, "
+                f"{len(self.perception)} given"
+            )
+        for layers in self.perception:
+            _check_layers("perception", layers, NEIGHBORHOOD, architecture.perception)
+        _check_layers("update", self.update, architecture.update_inputs, architecture.update)
+
+    def kernel(self, index: int) -> tuple[Wiring, ...]:
+        """Return the wiring of one perception kernel, layer by layer."""
+        return self.perception[index if self.architecture.distinct_wiring else 0]
+
+    @property
+    def first_ops(self) -> npt.NDArray[np.uint8]:
+        """What each gate is before it has learned anything, (parameters,)."""
+        architecture = self.architecture
+        kernels = [self.kernel(index) for index in range(architecture.kernels)]
+        seen = architecture.first_looks if architecture.all_directions else [()] * len(kernels)
+        return first_ops(architecture.parameters, kernels, seen)
+
+
+def wire(architecture: Architecture, rng: np.random.Generator) -> Circuit:
+    """Draw the wiring of all layers. Raises ConfigError where a layer cannot be wired."""
+    first, rest = architecture.perception_first, architecture.perception_wiring
+    topologies = [first] + [rest] * (len(architecture.perception) - 1)
+    perception = tuple(
+        _wire_layers("perception", NEIGHBORHOOD, architecture.perception, topologies, rng)
+        for _ in range(architecture.kernel_wirings)
+    )
+    if architecture.all_directions:
+        perception = tuple(map(looking, perception, architecture.first_looks))
+    topologies = [architecture.update_wiring] * len(architecture.update)
+    inputs = architecture.update_inputs
+    update = _wire_layers("update", inputs, architecture.update, topologies, rng)
+    if architecture.carry:
+        update = carrying(update, architecture.channels, architecture.carry, rng)
+    return Circuit(architecture, perception, update)
+
+
+@dataclass(frozen=True)
+class Netlist:
+    """One cell's update as a flat list of gates in topological order.
+
+    Rows 0 to 9·C - 1 are the inputs, neighbour by neighbour: row n·C + c is channel c of
+    neighbour n (row-major, 4 is the centre). Gate g reads rows `a[g]` and `b[g]`, writes row
+    9·C + g, and takes the logits `param[g]`. `outputs[c]` is the row of the next channel c.
+    """
+
+    channels: int
+    a: npt.NDArray[np.int32]
+    b: npt.NDArray[np.int32]
+    param: npt.NDArray[np.int32]
+    outputs: npt.NDArray[np.int32]
+    parameters: int
+
+    @property
+    def inputs(self) -> int:
+        return NEIGHBORHOOD * self.channels
+
+    @property
+    def gates(self) -> int:
+        return len(self.a)
+
+    @property
+    def rows(self) -> int:
+        return self.inputs + self.gates
+
+    @cached_property
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        """Each gate's parameter and the rows that it reads: what `evaluate` asks of a graph."""
+        return self.param.tolist(), self.a.tolist(), self.b.tolist()
+
+
+def flatten(circuit: Circuit) -> Netlist:
+    """Lay a circuit out as a netlist, in an order that suits caches and vector units.
+
+    Parameters are numbered kernel by kernel, layer by layer, gate by gate, then the update
+    circuit's layer by layer. The C copies of a perception gate, one per channel, stand next to
+    each other, and so do their inputs. The gates of an update layer are ordered so that
+    neighbours share an input.
+    """
+    architecture = circuit.architecture
+    channels = architecture.channels
+    channel = np.arange(channels, dtype=np.int32)
+    builder = _Builder(first_row=NEIGHBORHOOD * channels)
+
+    perceived = np.empty((channels, architecture.perception[-1], architecture.kernels), np.int32)
+    parameter = 0
+    for kernel in range(architecture.kernels):
+        rows: npt.NDArray[np.int32] = np.arange(NEIGHBORHOOD * channels, dtype=np.int32)
+        rows = rows.reshape(NEIGHBORHOOD, channels)
+        for layer in circuit.kernel(kernel):
+            copies = np.empty((layer.gates, channels), np.int32)
+            for gate in range(layer.gates):
+                a, b = rows[layer.a[gate]], rows[layer.b[gate]]
+                copies[gate] = builder.add(a, b, np.full(channels, parameter + gate))
+            parameter += layer.gates
+            rows = copies
+        perceived[:, :, kernel] = rows.T
+
+    center = CENTER * channels + channel
+    rows = np.concatenate([center, perceived.ravel()])
+    for layer in circuit.update:
+        order = _walk(layer)
+        out = np.empty(layer.gates, np.int32)
+        out[order] = builder.add(rows[layer.a[order]], rows[layer.b[order]], parameter + order)
+        parameter += layer.gates
+        rows = out
+
+    a, b, param = builder.concatenate()
+    return Netlist(channels, a, b, param, rows, parameter)
+
+
+class _Builder:
+    """Appends gates and hands out their rows."""
+
+    def __init__(self, first_row: int) -> None:
+        self._next_row = first_row
+        self._parts: list[tuple[npt.NDArray, npt.NDArray, npt.NDArray]] = []
+
+    def add(self, a: npt.NDArray, b: npt.NDArray, param: npt.NDArray) -> npt.NDArray[np.int32]:
+        rows = np.arange(self._next_row, self._next_row + len(a), dtype=np.int32)
+        self._next_row += len(a)
+        self._parts.append((a, b, param))
+        return rows
+
+    def concatenate(self) -> list[npt.NDArray[np.int32]]:
+        return [np.concatenate(part).astype(np.int32) for part in zip(*self._parts, strict=True)]
+
+
+def _walk(layer: Wiring) -> npt.NDArray[np.int64]:
+    """Order a layer's gates so that each, where it can, shares an input with the one before.
+
+    Half of the rows that a gate reads are then still in the nearest cache. Unique wiring is
+    one path through the inputs, so a walk that starts at an end of it never has to jump.
+    """
+    readers: list[list[int]] = [[] for _ in range(layer.inputs)]
+    for gate in range(layer.gates):
+        readers[layer.a[gate]].append(gate)
+        readers[layer.b[gate]].append(gate)
+    # Gates at an end of a path first: their input has no other reader.
+    seeds = sorted(range(layer.gates), key=lambda g: len(readers[layer.a[g]]))
+    visited = np.zeros(layer.gates, dtype=bool)
+    order = []
+    for seed in seeds:
+        at: int | None = seed
+        while at is not None and not visited[at]:
+            visited[at] = True
+            order.append(at)
+            nearby = readers[layer.b[at]] + readers[layer.a[at]]
+            at = next((other for other in nearby if not visited[other]), None)
+    return np.array(order, dtype=np.int64)
+
+
+def _wire_layers(
+    part: str, inputs: int, sizes: tuple[int, ...], topologies: list[str], rng: np.random.Generator
+) -> tuple[Wiring, ...]:
+    layers = []
+    for index, (gates, topology) in enumerate(zip(sizes, topologies, strict=True)):
+        try:
+            layer = FIRST_TOPOLOGIES[topology](inputs, gates, rng)
+        except ConfigError as error:
+            raise ConfigError(f"[{part}] gates, layer {index}: {error}") from None
+        layers.append(layer)
+        inputs = gates
+    return tuple(layers)
+
+
+def _check_layers(
+    part: str, layers: tuple[Wiring, ...], inputs: int, sizes: tuple[int, ...]
+) -> None:
+    if len(layers) != len(sizes):
+        raise ConfigError(f"{part}: {len(sizes)} layers expected, {len(layers)} wired")
+    for index, (layer, gates) in enumerate(zip(layers, sizes, strict=True)):
+        shapes_fit = layer.inputs == inputs and len(layer.a) == len(layer.b) == gates
+        if not shapes_fit:
+            raise ConfigError(
+                f"{part} layer {index}: {gates} gates on {inputs} inputs expected, "
+                f"{len(layer.a)} and {len(layer.b)} wires on {layer.inputs} inputs given"
+            )
+        for wires in (layer.a, layer.b):
+            if wires.min() < 0 or wires.max() >= inputs:
+                raise ConfigError(f"{part} layer {index}: a wire leads outside the {inputs} inputs")
+        inputs = gates

@@ -1,0 +1,104 @@
+"""Which two inputs each gate of a layer reads. Drawn once from the seed, never learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.system.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The inputs of one layer: gate j reads `a[j]` and `b[j]`, both in [0, inputs)."""
+
+    inputs: int
+    a: npt.NDArray[np.int32]
+    b: npt.NDArray[np.int32]
+
+    @property
+    def gates(self) -> int:
+        return len(self.a)
+
+
+def moore(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
+    """Wire each gate to one neighbour (input a) and the centre (input b), neighbours permuted.
+
+    Raises ConfigError unless inputs = 9 and gates = 8.
+    Source: the DiffLogic CA notebook, first layer of each perception kernel.
+    """
+    if inputs != NEIGHBORHOOD or gates != NEIGHBORHOOD - 1:
+        raise ConfigError(
+            f"wiring moore compares the 8 neighbours with the centre: it takes 9 inputs and "
+            f"8 gates, not {inputs} inputs and {gates} gates"
+        )
+    neighbors = np.delete(np.arange(NEIGHBORHOOD, dtype=np.int32), CENTER)
+    a = rng.permutation(neighbors)
+    return Wiring(inputs, a, np.full(gates, CENTER, dtype=np.int32))
+
+
+def unique(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
+    """Wire each gate to a pair of inputs that no other gate of the layer reads.
+
+    Pairs come in order of distance, (0, 1), (2, 3), … then (1, 2), (3, 4), … then all pairs at
+    distance 2, 3, and so on; the first `gates` of them are taken and permuted. Where these
+    miss the last of an odd number of inputs, its pair replaces the last one taken.
+    Raises ConfigError if 2 * gates < inputs, since some inputs would go unread, and if there
+    are fewer distinct pairs than gates.
+    Source: Petersen et al. 2022, section 3; the DiffLogic CA notebook.
+    """
+    _require_every_input_read("unique", inputs, gates)
+    pairs = inputs * (inputs - 1) // 2
+    if gates > pairs:
+        raise ConfigError(
+            f"wiring unique has {pairs} pairs of {inputs} inputs, too few for {gates} gates: "
+            f"use at most {pairs} gates, or wiring random"
+        )
+    starts = [np.arange(0, inputs - 1, 2), np.arange(1, inputs - 1, 2)]
+    distances = [1, 1]
+    found = inputs - 1
+    while found < gates:
+        distance = distances[-1] + 1
+        starts.append(np.arange(inputs - distance))
+        distances.append(distance)
+        found += inputs - distance
+    a = np.concatenate(starts)[:gates]
+    b = np.concatenate([s + d for s, d in zip(starts, distances, strict=True)])[:gates]
+    if inputs % 2 and gates < inputs - 1:
+        # The pairs so far leave the last of an odd number of inputs unread.
+        a[-1], b[-1] = inputs - 2, inputs - 1
+    order = rng.permutation(gates)
+    return Wiring(inputs, a[order].astype(np.int32), b[order].astype(np.int32))
+
+
+def random(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
+    """Wire both inputs of each gate from a permutation: every input is read about equally often.
+
+    Raises ConfigError if 2 * gates < inputs, since some inputs would go unread.
+    Source: Petersen et al. 2022, section 3.
+    """
+    _require_every_input_read("random", inputs, gates)
+    reads = rng.permutation(2 * gates) % inputs
+    relabel = rng.permutation(inputs)
+    a, b = relabel[reads].reshape(2, gates).astype(np.int32)
+    return Wiring(inputs, a, b)
+
+
+TOPOLOGIES = {"unique": unique, "random": random}
+"""The wirings of layers of any size."""
+
+FIRST_TOPOLOGIES = {"moore": moore, **TOPOLOGIES}
+"""Those of a perception kernel's first layer, which reads the nine cells of a neighbourhood."""
+
+
+def _require_every_input_read(topology: str, inputs: int, gates: int) -> None:
+    if gates < 1:
+        raise ConfigError(f"a layer needs at least one gate, not {gates}")
+    if 2 * gates < inputs:
+        raise ConfigError(
+            f"wiring {topology}: {gates} gates have {2 * gates} inputs and cannot read all "
+            f"{inputs} outputs of the layer before: use at least {(inputs + 1) // 2} gates"
+        )

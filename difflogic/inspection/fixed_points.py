@@ -1,0 +1,140 @@
+"""The fixed points of a rule that repeat over the plane, up to a bound on their periods.
+
+A fixed point is a state of the infinite grid that a step takes to itself; it stays under any fire
+rate, and the boundary of training plays no part. One that repeats after p rows and q columns is a
+fixed point of the rule on a p×q torus, and the other way round, so a SAT solver finds them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from difflogic.circuit.evaluate import evaluate
+from difflogic.circuit.grid import neighbors
+from difflogic.inspection.periods import Bits, Period, on_torus
+from difflogic.model.automaton import Automaton
+from difflogic.proof.satisfiability import Formula
+from difflogic.system.deadline import Deadline
+
+MOST = 100
+"""Pictures that are listed before the search ends."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What the visible channels of fixed points show, up to translation."""
+
+    bits: Bits
+    """The least rectangle that repeats, shape (visible channels, period.height, period.width)."""
+    period: Period
+
+
+@dataclass(frozen=True)
+class FixedPoints:
+    """Pictures of all fixed points whose states have periods of at most `bound` by `bound`."""
+
+    pictures: tuple[Picture, ...]
+    bound: int
+    stopped: str | None
+    """Why there may be more, or None if these are all."""
+
+
+def find(automaton: Automaton, bound: int, seconds: float, most: int = MOST) -> FixedPoints:
+    """Find the fixed points, those on the smallest tori first, in about so many seconds."""
+    deadline = Deadline.after(seconds)
+    found: dict[bytes, Picture] = {}
+    sizes = [(p, q) for p in range(1, bound + 1) for q in range(1, bound + 1)]
+    try:
+        for height, width in sorted(sizes, key=lambda size: (size[0] * size[1], size)):
+            with _Torus(automaton, height, width, deadline) as torus:
+                torus.exclude(found.values())
+                while (bits := torus.next(deadline)) is not None:
+                    picture = canonical(bits)
+                    found[_key(picture)] = picture
+                    torus.exclude([picture])
+                    if len(found) > most:
+                        return _sorted(list(found.values())[:most], bound, f"more than {most}")
+    except TimeoutError:
+        return _sorted(found.values(), bound, "time limit")
+    return _sorted(found.values(), bound, None)
+
+
+def _sorted(pictures: Iterable[Picture], bound: int, stopped: str | None) -> FixedPoints:
+    """Put the pictures in an order that does not depend on the solver."""
+
+    def place(picture: Picture) -> tuple[int, int, tuple[int, int], bytes]:
+        height, width = picture.period.height, picture.period.width
+        diagonal = picture.period.diagonal or (0, 0)
+        return height * width, height, diagonal, picture.bits.tobytes()
+
+    return FixedPoints(tuple(sorted(pictures, key=place)), bound, stopped)
+
+
+def canonical(bits: Bits) -> Picture:
+    """Return the picture of a torus's bits (channels, height, width), the same for all shifts."""
+    period = on_torus(bits)
+    tile = bits[:, : period.height, : period.width]
+    return Picture(max(_shifts(tile), key=lambda shifted: shifted.tobytes()), period)
+
+
+def _shifts(tile: Bits) -> Iterator[Bits]:
+    for dy in range(tile.shape[1]):
+        for dx in range(tile.shape[2]):
+            yield np.roll(tile, (dy, dx), axis=(1, 2))
+
+
+def _key(picture: Picture) -> bytes:
+    return bytes([picture.period.height, picture.period.width]) + picture.bits.tobytes()
+
+
+class _Torus:
+    """The states of a small torus that a step takes to themselves, as clauses.
+
+    Raises TimeoutError if `deadline` passes, here and in `next`.
+    """
+
+    def __init__(self, automaton: Automaton, height: int, width: int, deadline: Deadline) -> None:
+        self._height, self._width = height, width
+        circuit = automaton.circuit
+        cells = height * width
+        self._formula = formula = Formula()
+        state = [[formula.variable() for _ in range(cells)] for _ in range(circuit.channels)]
+        for cell, seen in enumerate(neighbors(height, width, "periodic").T.tolist()):
+            inputs = [state[c][place] for place in seen for c in range(circuit.channels)]
+            rows = evaluate(circuit, inputs, formula, pause=deadline.check)
+            for channel, row in enumerate(circuit.outputs.tolist()):
+                formula.equate(rows[row], state[channel][cell])
+            deadline.check()
+        self._visible = np.array([state[row] for row in automaton.visible_rows])
+
+    def __enter__(self) -> _Torus:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._formula.__exit__(*raised)
+
+    def next(self, deadline: Deadline) -> Bits | None:
+        """Return the visible bits (channels, height, width) of a fixed point that is left."""
+        found = self._formula.solve([], deadline)
+        if found is None:
+            raise TimeoutError
+        if not found:
+            return None
+        shown = np.isin(self._visible, list(self._formula.true_literals())).astype(np.uint8)
+        return shown.reshape(-1, self._height, self._width)
+
+    def exclude(self, pictures: Iterable[Picture]) -> None:
+        """Leave out the states that show these pictures, however shifted."""
+        for picture in pictures:
+            _, rows, columns = picture.bits.shape
+            if self._height % rows or self._width % columns:
+                continue
+            copies = (1, self._height // rows, self._width // columns)
+            for shown in {shifted.tobytes(): shifted for shifted in _shifts(picture.bits)}.values():
+                bits = np.tile(shown, copies).reshape(self._visible.shape)
+                # Some bit has to be another one.
+                self._formula.add(np.where(bits, -self._visible, self._visible).ravel().tolist())

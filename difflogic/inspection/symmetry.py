@@ -1,0 +1,173 @@
+"""What holds of a rule in every state: symmetries, totalistic notation, linearity and the like.
+
+All channels are taken together, each as it is: a symmetry that also swaps channels is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS
+from difflogic.circuit.xag import FALSE, TRUE, Xag
+from difflogic.proof.decision import Decision, in_time, never
+from difflogic.system.deadline import Deadline
+
+SYMMETRIES = {
+    # Where a neighbour's offset (dy, dx) is taken to.
+    "rotation by 90°": (0, 1, -1, 0),
+    "rotation by 180°": (-1, 0, 0, -1),
+    "rotation by 270°": (0, -1, 1, 0),
+    "reflection left to right": (1, 0, 0, -1),
+    "reflection top to bottom": (-1, 0, 0, 1),
+    "reflection at the diagonal": (0, 1, 1, 0),
+    "reflection at the antidiagonal": (0, -1, -1, 0),
+}
+"""The square's symmetries (the dihedral group D4) but the identity, as matrices, row-major."""
+
+_CASES = 512  # that are computed at once
+
+COMPLEMENT = "symmetric under inverting all bits"
+LINEAR = "linear over GF(2)"
+AFFINE = "affine over GF(2)"
+MONOTONE = "monotone"
+QUIESCENT = "zeros stay zeros"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What was found out about a rule."""
+
+    symmetries: dict[str, Decision]
+    properties: dict[str, Decision]
+    """Linear: every next state is a XOR of inputs (affine: or its inverse). Monotone: an input
+    that turns from 0 to 1 never turns a next state from 1 to 0."""
+    notation: str | None
+    """Of one channel, as in B3/S23, if it depends on the centre and on the neighbours' sum."""
+    totalistic: bool | None
+    """Whether a rule with a notation depends on the sum of all nine cells alone."""
+
+
+def examine(circuit: LogicCircuit, seconds: float) -> Rule:
+    """Find out what holds of a circuit's rule exactly, in about so many seconds."""
+    deadline = Deadline.after(seconds)
+    symmetries = {
+        name: in_time(partial(_same_when_turned, circuit, matrix, deadline))
+        for name, matrix in SYMMETRIES.items()
+    }
+    zero = circuit.next_state(np.zeros((circuit.inputs, 1), np.bool_))
+    quiescent = Decision("no" if zero.any() else "yes", "evaluation")
+    affine = in_time(partial(_affine, circuit, deadline))
+    properties = {
+        COMPLEMENT: in_time(partial(_complement, circuit, deadline)),
+        LINEAR: affine if quiescent.answer == "yes" else quiescent,
+        AFFINE: affine,
+        MONOTONE: in_time(partial(_monotone, circuit, deadline)),
+        QUIESCENT: quiescent,
+    }
+    table = _life_table(circuit)
+    return Rule(
+        symmetries,
+        properties,
+        None if table is None else _notation(table),
+        # A cell that is 1 adds one to the sum of the others.
+        None if table is None else bool((table[0, 1:] == table[1, :-1]).all()),
+    )
+
+
+def turned(matrix: Sequence[int]) -> list[int]:
+    """Return the neighbour that each of the nine is taken to."""
+    a, b, c, d = matrix
+    return [OFFSETS.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in OFFSETS]
+
+
+def _rows(circuit: LogicCircuit, xag: Xag) -> list[int]:
+    return [xag.input(row) for row in range(circuit.inputs)]
+
+
+def _differences(xag: Xag, some: Sequence[int], others: Sequence[int]) -> list[int]:
+    return [xag.xor_(x, y) for x, y in zip(some, others, strict=True)]
+
+
+def _same_when_turned(circuit: LogicCircuit, matrix: Sequence[int], deadline: Deadline) -> Decision:
+    xag = Xag(circuit.inputs)
+    rows = _rows(circuit, xag)
+    cells = [rows[n * circuit.channels :][: circuit.channels] for n in turned(matrix)]
+    seen = [row for cell in cells for row in cell]
+    outputs = xag.next_state(circuit, rows, deadline)
+    turned_outputs = xag.next_state(circuit, seen, deadline)
+    return never(xag, _differences(xag, outputs, turned_outputs), deadline)
+
+
+def _complement(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+    xag = Xag(circuit.inputs)
+    rows = _rows(circuit, xag)
+    outputs = xag.next_state(circuit, rows, deadline)
+    inverse = xag.next_state(circuit, [row ^ 1 for row in rows], deadline)
+    return never(xag, _differences(xag, outputs, [x ^ 1 for x in inverse]), deadline)
+
+
+def _monotone(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+    """Decide whether f(x) never exceeds f(x ∨ y), for all x and y."""
+    xag = Xag(2 * circuit.inputs)
+    rows = _rows(circuit, xag)
+    more = [xag.or_(row, xag.input(circuit.inputs + i)) for i, row in enumerate(rows)]
+    lower, upper = (xag.next_state(circuit, each, deadline) for each in (rows, more))
+    falls = [xag.and_(x, y ^ 1) for x, y in zip(lower, upper, strict=True)]
+    return never(xag, falls, deadline)
+
+
+def _affine(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+    """Compare each output with the one affine function that agrees where at most one input is 1."""
+    ones = circuit.read_inputs
+    values = _few_ones(circuit, ones, deadline)
+    xag = Xag(circuit.inputs)
+    candidates = []
+    for zero, *rest in values.tolist():
+        candidate = TRUE if zero else FALSE
+        for row, value in zip(ones.tolist(), rest, strict=True):
+            if value != zero:
+                candidate = xag.xor_(candidate, xag.input(row))
+        candidates.append(candidate)
+    outputs = xag.next_state(circuit, _rows(circuit, xag), deadline)
+    return never(xag, _differences(xag, outputs, candidates), deadline)
+
+
+def _few_ones(
+    circuit: LogicCircuit, rows: npt.NDArray[np.int64], deadline: Deadline
+) -> npt.NDArray[np.uint8]:
+    """Return the next states (C, 1 + rows) of zeros, and of each of `rows` alone being 1."""
+    found = []
+    for first in range(0, 1 + len(rows), _CASES):
+        if first:
+            deadline.check()
+        count = min(_CASES, 1 + len(rows) - first)
+        cases = np.zeros((circuit.inputs, _CASES), np.uint8)
+        case = np.arange(max(first, 1), first + count)  # case 0 has no 1
+        cases[rows[case - 1], case - first] = 1
+        states = circuit.next_state(np.packbits(cases, axis=1))
+        found.append(np.unpackbits(states, axis=1)[:, :count])
+    return np.concatenate(found, axis=1)
+
+
+def _life_table(circuit: LogicCircuit) -> npt.NDArray[np.uint8] | None:
+    """Return the next state by centre and sum of the others, (2, 9), or None if that is not all."""
+    if circuit.channels > 1:
+        return None
+    cases = np.arange(2**NEIGHBORHOOD)
+    bits = (cases >> np.arange(NEIGHBORHOOD)[:, None] & 1).astype(bool)
+    after = circuit.next_state(bits)[0]
+    centre, others = bits[CENTER].astype(int), bits.sum(axis=0) - bits[CENTER]
+    table = np.zeros((2, NEIGHBORHOOD), np.uint8)
+    table[centre, others] = after
+    return table if (table[centre, others] == after).all() else None
+
+
+def _notation(table: npt.NDArray[np.uint8]) -> str:
+    born, stays = ("".join(map(str, np.flatnonzero(row))) for row in table)
+    return f"B{born}/S{stays}"

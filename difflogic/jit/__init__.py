@@ -1,8 +1,0 @@
-"""Compiling kernels with numba, and keeping their machine code on disk."""
-
-from __future__ import annotations
-
-from difflogic.jit.cache import is_compiled, keeps_code
-from difflogic.jit.decorator import JIT, borrowing_kernel, inlined, kernel, part
-
-__all__ = ["JIT", "borrowing_kernel", "inlined", "is_compiled", "keeps_code", "kernel", "part"]

@@ -1,0 +1,129 @@
+"""A hard automaton: a logic circuit, and what it takes to run it as it was trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from difflogic.circuit.circuit import LogicCircuit, require_distinct
+from difflogic.circuit.grid import Boundary
+from difflogic.model.model import Model
+from difflogic.system.errors import CircuitError
+from difflogic.tasks import Start, Task, start_of
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton:
+    """A circuit with its surroundings. Channels are named by their labels, as in the circuit."""
+
+    name: str
+    circuit: LogicCircuit
+    visible: tuple[int, ...]
+    """Labels of the channels that are looked at: the loss channels of training."""
+    boundary: Boundary
+    height: int
+    width: int
+    """Cells of the grid that it was trained on."""
+    steps: int
+    """Steps after which it was trained to be right."""
+    fire_rate: float
+    """Probability that a cell takes its new state in a step; 1 is synchronous."""
+    start: Start
+
+    def __post_init__(self) -> None:
+        if not self.visible:
+            raise CircuitError("an automaton needs at least one visible channel")
+        require_distinct("visible channel", self.visible)
+        missing = sorted(set(self.visible) - set(self.circuit.labels))
+        if missing:
+            raise CircuitError(
+                f"visible channel {missing[0]} is none of the circuit's {self.circuit.channels} "
+                f"channels, whose numbers are {_range(self.circuit.labels)}"
+            )
+
+    @property
+    def visible_rows(self) -> tuple[int, ...]:
+        """Places of the visible channels among the circuit's channels."""
+        return places(self.circuit, self.visible)
+
+    def with_circuit(self, circuit: LogicCircuit) -> Automaton:
+        """Return the same automaton, run by another circuit."""
+        return replace(self, circuit=circuit)
+
+
+def places(circuit: LogicCircuit, labels: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the places among a circuit's channels of those with these labels."""
+    place = {label: number for number, label in enumerate(circuit.labels)}
+    return tuple(place[label] for label in labels)
+
+
+def _range(labels: tuple[int, ...]) -> str:
+    if len(labels) <= 16:
+        return ", ".join(map(str, labels))
+    return f"{min(labels)} to {max(labels)}"
+
+
+def from_model(model: Model) -> Automaton:
+    """Return the argmax circuit of a model, with every gate it has."""
+    config, netlist = model.config, model.netlist
+    circuit = LogicCircuit(
+        model.ops[netlist.param],
+        netlist.a,
+        netlist.b,
+        netlist.outputs,
+        tuple(range(netlist.channels)),
+    )
+    return Automaton(
+        config.name,
+        circuit,
+        tuple(config.task.loss_channels),
+        config.automaton.boundary,
+        config.task.height,
+        config.task.width,
+        config.automaton.steps,
+        config.automaton.fire_rate,
+        start_of(config),
+    )
+
+
+def automaton_of(circuit: LogicCircuit, task: Task) -> Automaton:
+    """Return a circuit in the surroundings that a task gives it."""
+    automaton = task.automaton
+    return Automaton(
+        task.name,
+        circuit,
+        tuple(task.loss_channels),
+        automaton.boundary,
+        task.height,
+        task.width,
+        automaton.steps,
+        automaton.fire_rate,
+        task.find_start(),
+    )
+
+
+def live_channels(circuit: LogicCircuit, visible: tuple[int, ...]) -> np.ndarray:
+    """Return which channels the future of `visible` (labels) depends on, by its wires.
+
+    Shape (C,). The visible ones are live, and so is each channel that a live one's next state
+    reads at any neighbour.
+    """
+    live = np.zeros(circuit.channels, np.bool_)
+    live[list(places(circuit, visible))] = True
+    _, a, b = circuit.lists
+    outputs = circuit.outputs.tolist()
+    seen = bytearray(circuit.rows + 1)
+    seen[circuit.rows] = 1
+    waiting = [outputs[channel] for channel in np.flatnonzero(live)]
+    while waiting:
+        row = waiting.pop()
+        if seen[row]:
+            continue
+        seen[row] = 1
+        if row >= circuit.inputs:
+            waiting += a[row - circuit.inputs], b[row - circuit.inputs]
+        elif not live[row % circuit.channels]:
+            live[row % circuit.channels] = True
+            waiting.append(outputs[row % circuit.channels])
+    return live

@@ -1,0 +1,193 @@
+"""A circuit with its logits and its configuration, and the file that keeps them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit import gates
+from difflogic.circuit.forms import first_logits
+from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.netlist import Circuit, Netlist, flatten, wire
+from difflogic.circuit.wiring import Wiring
+from difflogic.config import Config, config_from_dict
+from difflogic.config.effects import effective
+from difflogic.config.problems import shorten
+from difflogic.system.archive import NpzReader, write_npz
+from difflogic.system.errors import ConfigError, ModelFileError
+from difflogic.system.files import check_output, write_whole
+from difflogic.system.streams import Purpose, stream
+
+FORMAT = "dct-model"
+VERSION = 2
+"""Goes up when a file can no longer be read by the program before. Since version 2 a kernel's
+wiring may be its own, and the configuration knows more tasks; version 1 is a special case."""
+
+MAX_HEADER_BYTES = 2**20
+
+Logits = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """All that defines an automaton: what is wired how, and what each gate has learned.
+
+    `logits`, float32 or float64 of shape (parameters, 16), are shared with the caller, not
+    copied. Raises ConfigError if the parts do not fit together.
+    """
+
+    circuit: Circuit
+    logits: Logits
+    config: Config
+
+    def __post_init__(self) -> None:
+        if self.circuit.architecture != self.config.architecture:
+            raise ConfigError("the circuit's sizes are not those of the configuration")
+        expected = (self.config.architecture.parameters, gates.OPS)
+        if self.logits.shape != expected or self.logits.dtype not in (np.float32, np.float64):
+            raise ConfigError(
+                f"logits need shape {expected} and type float32 or float64, not "
+                f"{self.logits.shape} and {self.logits.dtype}"
+            )
+
+    @classmethod
+    def create(cls, config: Config, attempt: int = 0) -> Model:
+        """Return an untrained model, wired from the seed: it carries signals, as `untrained` says.
+
+        Each `attempt` of a run that starts over has a wiring of its own.
+        """
+        architecture = config.architecture
+        circuit = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
+        training = config.training
+        logits = first_logits(
+            training.form,
+            training.initial_logit,
+            training.initial_spread,
+            circuit.first_ops,
+            stream(training.seed, Purpose.FIRST_LOGITS, attempt),
+        )
+        return cls(circuit, np.ascontiguousarray(logits, training.precision), config)
+
+    @cached_property
+    def netlist(self) -> Netlist:
+        """The circuit as a flat list of gates."""
+        return flatten(self.circuit)
+
+    @property
+    def ops(self) -> npt.NDArray[np.uint8]:
+        """The most probable op of each parameter, shape (parameters,): the hard circuit."""
+        return gates.harden(self.logits)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to `path`, whole or not at all; equal models give equal bytes.
+
+        Settings that change no bit of a result are left out, so that files do not tell how they
+        were computed.
+
+        Raises RunDirectoryError if the file cannot be written, and ModelFileError if a logit
+        is not finite, since such a file could not be loaded.
+        """
+        path = Path(path)
+        content = io.BytesIO()
+        self.write(content, str(path))
+        check_output(path, force=True)
+        write_whole(path, lambda file: file.write(content.getbuffer()))
+
+    def write(self, file: BinaryIO, name: str) -> None:
+        """Write what `save` does to an open file. Raises ModelFileError, which calls it `name`."""
+        if not np.isfinite(self.logits).all():
+            raise ModelFileError(f"{name}: not saved: a logit is NaN or infinite")
+        header = {"format": FORMAT, "version": VERSION, "config": effective(self.config)}
+        arrays = {
+            "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
+            "logits": self.logits,
+            **_pack("perception", list(chain.from_iterable(self.circuit.perception))),
+            **_pack("update", self.circuit.update),
+        }
+        write_npz(file, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path, *, follow: bool = True) -> Model:
+        """Read a model, through a link only if `follow`.
+
+        Raises ModelFileError for whatever is not a whole model file.
+        """
+        with NpzReader(Path(path), follow=follow) as reader:
+            config = _read_config(reader, str(path))
+            architecture = config.architecture
+            shape = (architecture.parameters, gates.OPS)
+            logits = reader.array("logits", shape, (np.float32, np.float64))
+            if not np.isfinite(logits).all():
+                raise reader.error("a logit is NaN or infinite: the training run had failed")
+            kernels = architecture.kernel_wirings
+            inputs = architecture.update_inputs
+            perception = _unpack(
+                reader, "perception", NEIGHBORHOOD, architecture.perception, kernels
+            )
+            (update,) = _unpack(reader, "update", inputs, architecture.update)
+            try:
+                return cls(Circuit(architecture, perception, update), logits, config)
+            except ConfigError as error:  # a wire that leads nowhere
+                raise reader.error(f"the wiring is damaged: {error}") from None
+
+
+def _read_config(reader: NpzReader, source: str) -> Config:
+    if "header" not in reader.names:
+        raise reader.error("is an npz archive, but no model that dct saved")
+    try:
+        header: Any = json.loads(reader.text("header", MAX_HEADER_BYTES))
+    except (ValueError, RecursionError):
+        raise reader.error("is an npz archive, but no model that dct saved") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise reader.error("is an npz archive, but no model that dct saved")
+    version = header.get("version")
+    if type(version) is not int or version < 1:
+        shown = shorten(repr(version))
+        raise reader.error(f"format version {shown} is none that ever was: the file is damaged")
+    if version > VERSION:
+        raise reader.error(
+            f"is of format version {version}, and this program reads up to {VERSION}: "
+            "install a newer dct"
+        )
+    config = header.get("config")
+    if not isinstance(config, dict):
+        raise reader.error("holds no configuration: the file is damaged")
+    try:
+        return config_from_dict(config, f"configuration in {source}", saved=True)
+    except ConfigError as error:
+        raise ModelFileError(str(error)) from None
+
+
+def _pack(part: str, layers: Sequence[Wiring]) -> dict[str, npt.NDArray[np.int32]]:
+    """Return the wires of all layers, one after the other, as two arrays.
+
+    Those of perception stand kernel by kernel, or once if all kernels share them.
+    """
+    return {
+        f"{part}_a": np.concatenate([layer.a for layer in layers]),
+        f"{part}_b": np.concatenate([layer.b for layer in layers]),
+    }
+
+
+def _unpack(
+    reader: NpzReader, part: str, inputs: int, sizes: tuple[int, ...], copies: int = 1
+) -> tuple[tuple[Wiring, ...], ...]:
+    """Return `copies` stacks of layers of the given sizes; each starts with so many inputs."""
+    wires = copies * sum(sizes)
+    a = reader.array(f"{part}_a", (wires,), (np.int32,)).reshape(copies, -1)
+    b = reader.array(f"{part}_b", (wires,), (np.int32,)).reshape(copies, -1)
+    ends = np.cumsum(sizes)[:-1]
+    layer_inputs = (inputs, *sizes[:-1])
+    return tuple(
+        tuple(map(Wiring, layer_inputs, np.split(a[copy], ends), np.split(b[copy], ends)))
+        for copy in range(copies)
+    )

@@ -1,0 +1,140 @@
+"""What is asked of an automaton's every start, and what was found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.grid import Boundary
+from difflogic.model.automaton import places
+from difflogic.proof.convergence.planes import Board, Network, Planes
+from difflogic.proof.convergence.sets import Sets
+from difflogic.system.errors import CircuitError
+
+Bits = npt.NDArray[np.uint8]
+
+
+class Verdict(StrEnum):
+    """Whether every start ends in the target and stays there."""
+
+    proved = "proved"
+    refuted = "refuted"
+    open = "open"
+    """Neither was found in the time."""
+
+
+class Method(StrEnum):
+    """What decided."""
+
+    sets = "sets of values"
+    sat = "SAT on unrolled steps"
+    run = "a run until its state repeats"
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Whether the visible channels end in `target`, whatever the start, and keep to it."""
+
+    circuit: LogicCircuit
+    visible: tuple[int, ...]
+    """Labels of the channels that are looked at."""
+    height: int
+    width: int
+    boundary: Boundary
+    target: Bits
+    """Shape (visible channels, height, width)."""
+    synchronous: bool = True
+    """Whether all cells fire at every step; if not, any fair schedule has to do."""
+
+    def __post_init__(self) -> None:
+        shape = (len(self.visible), self.height, self.width)
+        if self.target.shape != shape:
+            raise CircuitError(f"a target of shape {shape} is needed, not {self.target.shape}")
+
+    @cached_property
+    def board(self) -> Board:
+        return Board(self.height, self.width, self.boundary)
+
+    @cached_property
+    def network(self) -> Network:
+        return Network(self.circuit)
+
+    @cached_property
+    def shown(self) -> tuple[int, ...]:
+        """Places of the visible channels."""
+        return places(self.circuit, self.visible)
+
+    @cached_property
+    def wanted(self) -> Planes:
+        """The target as a plane of each visible channel."""
+        return tuple(self.board.pack(channel) for channel in self.target)
+
+    def is_right(self, state: Planes) -> bool:
+        """Return whether a state shows the target."""
+        return all(state[c] == plane for c, plane in zip(self.shown, self.wanted, strict=True))
+
+    def is_known(self, state: Sets) -> bool:
+        """Return whether every state in these sets shows the target."""
+        return self.is_right(state.least) and self.is_right(state.most)
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A state that misses the target and comes back; the plain interpreter agrees."""
+
+    start: Bits
+    """Shape (channels, height, width)."""
+    period: int
+    """Steps after which the state comes back; 1 is a fixed point, under any schedule."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One method that was tried: what came of it, and its time."""
+
+    method: Method
+    outcome: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answer to a Question."""
+
+    question: Question
+    verdict: Verdict
+    method: Method | None
+    """What decided; None where nothing did."""
+    from_step: int | None
+    """If proved: every start is right at this step and at all later ones."""
+    known: npt.NDArray[np.uint8]
+    """What is known of the visible channels in the end, whatever the start: 0, 1, or 2 if nothing.
+
+    Shape (visible channels, height, width).
+    """
+    reach: Sets
+    """In which every state lies in the end, whatever the start; as far as was found out."""
+    states: tuple[Sets, ...] = ()
+    """If proved by sets, those of every step from 0 to `from_step`."""
+    counterexample: Counterexample | None = None
+    attempts: tuple[Attempt, ...] = field(default=())
+    seconds: float = 0.0
+
+    @property
+    def any_schedule(self) -> bool:
+        """Whether the verdict holds for every fair schedule, counted in rounds.
+
+        Proofs by sets do, and fixed points; others need all cells to fire at every step.
+        """
+        fixed = self.counterexample is not None and self.counterexample.period == 1
+        return self.method is Method.sets or fixed
+
+    @property
+    def unknown_cells(self) -> int:
+        """Cells of which some visible channel stays unknown."""
+        return int((self.known > 1).any(axis=0).sum())

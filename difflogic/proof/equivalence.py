@@ -1,0 +1,130 @@
+"""Whether two circuits are equal, channel by channel: by all cases, or by a SAT solver."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from difflogic.circuit.cases import MOST_INPUTS
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.proof import exhaustive
+from difflogic.proof.cones import Cone, Place
+from difflogic.proof.findings import Counterexample, OutputProof, Proof, Verdict
+from difflogic.proof.miter import Miter
+from difflogic.system.deadline import Deadline
+from difflogic.system.errors import CircuitError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How a proof is made, and when it gives up."""
+
+    exhaustive: int = MOST_INPUTS
+    """Inputs up to which all cases are tried."""
+    seconds: float = float("inf")
+
+
+def prove(
+    before: LogicCircuit,
+    after: LogicCircuit,
+    visible: tuple[int, ...],
+    limits: Limits | None = None,
+    progress: Callable[[int], object] = lambda done: None,
+) -> Proof:
+    """Compare the next state of every channel that both circuits have, matched by labels.
+
+    Each is a function of all channels of the nine cells that either circuit has. Stops at the
+    first difference. `progress` is told how many outputs are done. Raises CircuitError if a
+    channel of `visible` is missing, or if no channel is common: there is nothing to prove then.
+    """
+    limits = limits or Limits()
+    both = set(before.labels) & set(after.labels)
+    for label in visible:
+        if label not in both:
+            raise CircuitError(f"visible channel {label} is missing: both circuits need it")
+    common = [label for label in before.labels if label in both]
+    if not common:
+        raise CircuitError("the circuits have no channel in common that could be compared")
+    began = time.monotonic()
+    deadline = Deadline.after(limits.seconds)
+    outputs: list[OutputProof] = []
+    counterexample = None
+    with Miter(before, after) as miter:
+        for label in common:
+            output, case = _compare(miter, label, limits, deadline)
+            outputs.append(output)
+            progress(len(outputs))
+            if case is not None:
+                counterexample = _confirmed(before, after, label, case)
+                break
+    dropped = tuple(sorted(set(before.labels) ^ set(after.labels)))
+    return Proof(tuple(outputs), dropped, counterexample, time.monotonic() - began)
+
+
+def _compare(
+    miter: Miter, label: int, limits: Limits, deadline: Deadline
+) -> tuple[OutputProof, dict[Place, bool] | None]:
+    began = time.monotonic()
+    inputs = cases = conflicts = 0
+    case: dict[Place, bool] | None = None
+    by_cases = True
+    verdict = Verdict.unknown
+    # A proof that is out of time, wherever it stands, leaves the question open.
+    with suppress(TimeoutError):
+        deadline.check()
+        before, after = Cone.of(miter.before, label), Cone.of(miter.after, label)
+        inputs = len(before.inputs.keys() | after.inputs.keys())
+        by_cases = inputs <= limits.exhaustive
+        if by_cases:
+            case = exhaustive.first_difference(before, after, deadline)
+            verdict = Verdict.equal if case is None else Verdict.different
+            cases = 1 << inputs
+        else:
+            verdict, case, conflicts = miter.compare(before, after, deadline)
+    return OutputProof(
+        label,
+        verdict,
+        "exhaustive" if by_cases else "sat",
+        inputs,
+        cases,
+        conflicts,
+        time.monotonic() - began,
+    ), case
+
+
+def _confirmed(
+    before: LogicCircuit, after: LogicCircuit, label: int, case: dict[Place, bool]
+) -> Counterexample:
+    """Run both circuits, by the plain interpreter, on a case that is said to tell them apart.
+
+    Ones that are not needed for that are cleared first. Raises RuntimeError if the circuits agree
+    on it: then the proof has a fault.
+    """
+    places = list(case)
+    bits = np.array([case[place] for place in places], np.bool_)[:, None]
+    while True:
+        ones = np.flatnonzero(bits[:, 0])
+        tried = np.repeat(bits, len(ones) + 1, axis=1)
+        tried[ones, np.arange(len(ones))] = False
+        ours, theirs = (_next_state(c, label, places, tried) for c in (before, after))
+        if ours[-1] == theirs[-1]:
+            raise RuntimeError(f"channel {label}: the circuits agree where a proof says otherwise")
+        clearable = np.flatnonzero((ours != theirs)[:-1])
+        if not len(clearable):
+            found = dict(zip(places, bits[:, 0].tolist(), strict=True))
+            return Counterexample(label, bool(ours[-1]), bool(theirs[-1]), found)
+        bits = tried[:, clearable[:1]]
+
+
+def _next_state(
+    circuit: LogicCircuit, label: int, places: list[Place], bits: np.ndarray
+) -> np.ndarray:
+    inputs = np.zeros((circuit.inputs, bits.shape[1]), np.bool_)
+    for (neighbor, place), row in zip(places, bits, strict=True):
+        if place in circuit.labels:
+            inputs[neighbor * circuit.channels + circuit.labels.index(place)] = row
+    return circuit.next_state(inputs)[circuit.labels.index(label)]

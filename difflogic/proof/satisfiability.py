@@ -1,0 +1,127 @@
+"""Questions about circuits, put to a SAT solver within bounds.
+
+Source: Tseitin's encoding; each AND and each XOR becomes a variable and three or four clauses. The
+solver is Glucose, through python-sat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from difflogic.circuit.evaluate import Logic
+from difflogic.circuit.gates import Op
+from difflogic.system.deadline import NEVER, Deadline
+
+SLICE, PROPAGATIONS = 2000, 1_000_000
+"""Conflicts or propagations after which the solver comes back: two seconds at most, so that Ctrl-C
+and the clock are seen. Counting these, not seconds, keeps its answers reproducible."""
+
+
+class Formula(Logic[int]):
+    """Clauses about literals, among which circuits are evaluated by adding to it.
+
+    Use it in a `with`: the solver's memory is not Python's.
+    A literal is a variable's number, negative if inverted. `true` is a literal that holds.
+    """
+
+    def __init__(self) -> None:
+        from pysat.solvers import Glucose4
+
+        self._solver = Glucose4()
+        self.variables = 0
+        self._gates: dict[tuple[int, int, int], int] = {}
+        self.true = self.variable()
+        self.add([self.true])
+
+    def __enter__(self) -> Formula:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._solver.delete()
+
+    def variable(self) -> int:
+        """Return a new variable."""
+        self.variables += 1
+        return self.variables
+
+    def add(self, clause: Iterable[int]) -> None:
+        """Demand that one of the literals holds."""
+        self._solver.add_clause(list(clause))
+
+    def equate(self, x: int, y: int) -> None:
+        """Demand that two literals are equal."""
+        self.add([x, -y])
+        self.add([-x, y])
+
+    def constant(self, bit: int) -> int:
+        return self.true if bit else -self.true
+
+    def not_(self, x: int) -> int:
+        return -x
+
+    def and_(self, x: int, y: int) -> int:
+        """Return the literal of x ∧ y; an equal gate is not added again."""
+        if x > y:
+            x, y = y, x
+        if -self.true in (x, y) or x == -y:
+            return -self.true
+        if x in (self.true, y):
+            return y
+        if y == self.true:
+            return x
+        literal = self._gates.get((Op.AND, x, y))
+        if literal is None:
+            literal = self._gates[Op.AND, x, y] = self.variable()
+            self.add([-literal, x])
+            self.add([-literal, y])
+            self.add([literal, -x, -y])
+        return literal
+
+    def xor_(self, x: int, y: int) -> int:
+        """Return the literal of x ⊕ y; an equal gate is not added again, nor is its inverse."""
+        sign = 1 if (x < 0) == (y < 0) else -1
+        x, y = sorted((abs(x), abs(y)))
+        if x == y:
+            return -sign * self.true
+        if x == self.true:  # the first variable
+            return -sign * y
+        literal = self._gates.get((Op.XOR, x, y))
+        if literal is None:
+            literal = self._gates[Op.XOR, x, y] = self.variable()
+            for p, q in ((x, y), (-x, -y)):
+                self.add([-literal, p, q])
+                self.add([literal, p, -q])
+        return sign * literal
+
+    @property
+    def conflicts(self) -> int:
+        """Return how many conflicts the solver has met so far."""
+        return int(self._solver.accum_stats()["conflicts"])
+
+    def solve(
+        self, assumptions: Sequence[int], deadline: Deadline = NEVER, most: int | None = None
+    ) -> bool | None:
+        """Return whether all clauses can hold together with `assumptions`.
+
+        None if `deadline` passes, or `most` conflicts do not suffice.
+        """
+        # Each once: where there are more of them than variables, Glucose writes beyond its arrays.
+        assumed = [*dict.fromkeys(literal for literal in assumptions if literal != self.true)]
+        if -self.true in assumed:
+            return False
+        until = None if most is None else self.conflicts + most
+        while True:
+            if deadline.passed:
+                return None
+            self._solver.conf_budget(SLICE if most is None else min(SLICE, most))
+            self._solver.prop_budget(PROPAGATIONS)
+            answer = self._solver.solve_limited(assumed, expect_interrupt=True)
+            if answer is not None:
+                return bool(answer)
+            if until is not None and self.conflicts >= until:
+                return None
+
+    def true_literals(self) -> set[int]:
+        """Return the literals that hold in the assignment that `solve` found."""
+        return set(self._solver.get_model())

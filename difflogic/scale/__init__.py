@@ -1,0 +1,1 @@
+"""Many runs and many workers: sweeps, speed, and the comparisons of every way to share work."""

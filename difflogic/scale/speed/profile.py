@@ -1,0 +1,200 @@
+"""Where the time of a training step goes, worker by worker, and what would make it shorter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from difflogic.config import Config
+from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.tracing import SERIAL, TASK, WAIT, Event, Tracer
+from difflogic.scale.speed.benchmark import ratio
+from difflogic.training.trainer import Trainer
+
+WARM_UP_STEPS = 3
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """A part of a training step. Times in seconds of the step, by the clock."""
+
+    what: str
+    kind: str
+    """Of its events: "task", "wait" or "serial"."""
+    seconds: float
+    """As a mean over the workers."""
+    gain: float
+    """By how much a step would be shorter without it, or if all workers shared it evenly."""
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Traced training steps."""
+
+    config: Config
+    plan: ParallelPlan
+    steps: Sequence[Sequence[Event]]
+    seconds: Sequence[float]
+    """Of each step."""
+    untraced: Sequence[float]
+    """Of a step beside each that was not traced."""
+
+    @property
+    def typical(self) -> Sequence[Event]:
+        """The events of a step of median length."""
+        order = sorted(range(len(self.seconds)), key=lambda index: self.seconds[index])
+        return self.steps[order[(len(order) - 1) // 2]]
+
+    @property
+    def cost(self) -> float:
+        """Part that tracing adds to a step: the median of pairs, less one."""
+        return (ratio(list(self.seconds), list(self.untraced)) or 1.0) - 1
+
+    @property
+    def step_seconds(self) -> float:
+        """Of a median step."""
+        return median(self.seconds)
+
+    def mean(self, kind: str, name: str | None = None) -> float:
+        """Return seconds of some events per step, added up over all workers."""
+        chosen = [
+            event.seconds
+            for step in self.steps
+            for event in step
+            if event.kind == kind and name in (None, event.name)
+        ]
+        return sum(chosen) / len(self.steps)
+
+    @property
+    def serial_share(self) -> float:
+        """Part of a step in which one thread works alone, 0 to 1."""
+        return self.mean(SERIAL) / (sum(self.seconds) / len(self.seconds))
+
+    @property
+    def bottlenecks(self) -> list[Bottleneck]:
+        """The parts of a step, what would pay most first."""
+        workers, found = self.plan.workers, []
+        names = {(event.kind, event.name) for step in self.steps for event in step}
+        known = 0.0
+        for kind, name in sorted(names):
+            spent = self.mean(kind, name)
+            if kind == SERIAL:
+                seconds, gain = spent, spent * (1 - 1 / workers) if workers > 1 else 0.0
+                remedy = "share it among the workers, or do it while they work"
+            else:
+                seconds = spent / workers
+                gain = seconds if kind == WAIT else 0.0
+                remedy = (
+                    "fewer barriers, or pieces that balance better"
+                    if kind == WAIT
+                    else "faster kernels, or more cores"
+                )
+            known += seconds
+            found.append(Bottleneck(name, kind, seconds, gain, remedy))
+        rest = sum(self.seconds) / len(self.seconds) - known
+        if rest > 0:
+            # Between what is timed: handing the batch over, and waking the workers.
+            found.append(Bottleneck("hand over", SERIAL, rest, rest, "fewer and larger calls"))
+        return sorted(found, key=lambda each: (-each.gain, -each.seconds))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the events, for machines."""
+        return {
+            "experiment": self.config.name,
+            "workers": self.plan.workers,
+            "step_seconds": self.step_seconds,
+            "tracing_costs": self.cost,
+            "serial_share": self.serial_share,
+            "stolen": sum(event.stolen for step in self.steps for event in step),
+            "tasks": sum(event.kind == TASK for step in self.steps for event in step),
+            "bottlenecks": [
+                {
+                    "what": each.what,
+                    "kind": each.kind,
+                    "seconds": each.seconds,
+                    "share": each.seconds / (sum(self.seconds) / len(self.seconds)),
+                    "gain": each.gain,
+                    "remedy": each.remedy,
+                }
+                for each in self.bottlenecks
+            ],
+        }
+
+
+def profile(
+    config: Config, repeat: int, progress: Callable[[int], None] = lambda done: None
+) -> Profile:
+    """Trace `repeat` training steps, each beside one that is not traced."""
+    tracer = Tracer()
+    steps: list[list[Event]] = []
+    seconds: list[float] = []
+    untraced: list[float] = []
+    with Trainer(config) as trainer:
+        trainer.warm_up()
+        for _ in range(WARM_UP_STEPS):
+            trainer.step()
+        for done in range(repeat):
+            untraced.append(_timed(trainer))
+            trainer.trace(tracer)
+            seconds.append(_timed(trainer))
+            trainer.trace(None)
+            steps.append(tracer.events)
+            tracer.clear()
+            progress(done + 1)
+        return Profile(config, trainer.plan, steps, seconds, untraced)
+
+
+def _timed(trainer: Trainer) -> float:
+    start = time.perf_counter()
+    trainer.step()
+    return time.perf_counter() - start
+
+
+LETTERS = {
+    "forward": "F",
+    "loss": "L",
+    "backward": "B",
+    "wait": ".",
+    "hard": "h",
+    "sample": "s",
+    "reduce": "r",
+    "optimizer": "o",
+    "finish": "f",
+    "checkpoint": "c",
+    "other": "x",
+}
+"""What stands for an event in a timeline: capitals for what workers share."""
+
+
+def timeline(events: Sequence[Event], workers: int, columns: int = 80) -> list[str]:
+    """Draw what each worker did when, a line for each: what took most of a column's time.
+
+    A blank is no event at all.
+    """
+    if not events:
+        return []
+    start, end = min(e.since for e in events), max(e.until for e in events)
+    width = max((end - start) / columns, 1e-12)
+    lines = []
+    for worker in range(workers):
+        spent: list[dict[str, float]] = [{} for _ in range(columns)]
+        for event in events:
+            if event.worker != worker:
+                continue
+            letter = LETTERS.get(event.name, "?")
+            if event.name == "forward" and event.kind == SERIAL:
+                letter = "m"
+            first = int((event.since - start) / width)
+            last = min(columns - 1, int((event.until - start) / width))
+            for column in range(min(first, columns - 1), last + 1):
+                left, right = start + column * width, start + (column + 1) * width
+                inside = min(right, event.until) - max(left, event.since)
+                spent[column][letter] = spent[column].get(letter, 0.0) + max(0.0, inside)
+        lines.append(
+            "".join(max(each, key=lambda key: each[key]) if each else " " for each in spent)
+        )
+    return lines

@@ -1,0 +1,362 @@
+"""Training steps of several settings, measured in turn in one process, and compared.
+
+The speed of a shared machine drifts: what is compared is measured side by side, and speed-ups are
+medians of pairs. Rows that must compute the same are checked, bit for bit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from difflogic.config import Config
+from difflogic.engine.plan import ParallelPlan, counted
+from difflogic.engine.work import WorkStats, sum_of
+from difflogic.scale.speed.benchmark import (
+    ORACLE_TOLERANCE,
+    Steps,
+    ratio,
+    within_reach_of_the_oracle,
+)
+from difflogic.scale.speed.laws import Fit, fit
+from difflogic.system.machine import cpu_count
+from difflogic.system.measuring import Spread
+from difflogic.system.ranks import ALONE, Ranks
+from difflogic.training.following import gather, joined
+from difflogic.training.reference import ReferenceTrainer
+from difflogic.training.trainer import Trainer
+from difflogic.training.turns import bytes_of_sums
+
+WARM_UP_STEPS = 3
+
+WAYS: dict[str, dict[str, Any]] = {
+    "sequential": {"workers": 1, "parallel_batch": False, "parallel_cells": False},
+    "batch": {"parallel_batch": True, "parallel_cells": False},
+    "cells": {"parallel_batch": False, "parallel_cells": True, "strategy": "cells"},
+    "steps": {"parallel_batch": False, "parallel_cells": True, "strategy": "steps"},
+    "gates": {"parallel_batch": False, "parallel_cells": True, "strategy": "gates"},
+}
+"""Ways to share the work, by what they set in [parallel]."""
+ORACLE = "oracle"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a row measures."""
+
+    label: str
+    config: Config
+    oracle: bool = False
+    """Whether plain NumPy computes it."""
+    exact: bool = True
+    """Whether it must end with the bits of the first row."""
+    ranks: int = 1
+    """Processes that share each batch."""
+
+
+@dataclass
+class Row:
+    """What was measured of a setting. Times in seconds, sizes in bytes."""
+
+    setting: Setting
+    plan: ParallelPlan | None
+    """None for plain NumPy."""
+    steps: list[float] = field(default_factory=list)
+    backward: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    work: WorkStats = field(default_factory=WorkStats)
+    spent: float = 0.0
+    """In all steps that `work` counts, those between the measured ones, too."""
+    reduce: list[float] = field(default_factory=list)
+    """Of adding gradients up, with what other ranks are waited for."""
+    exchange: list[float] = field(default_factory=list)
+    """Of what ranks hand over in a step, by itself: nobody is waited for."""
+    bytes_of_sums: int = 0
+    """What ranks hand over in a step."""
+    difference: float | None = None
+    """Largest difference to the first row; None if there is nothing to compare."""
+
+    @property
+    def workers(self) -> int:
+        """Of each rank."""
+        return 1 if self.plan is None else self.plan.workers
+
+    @property
+    def threads(self) -> int:
+        """Workers of all ranks."""
+        return self.workers * self.setting.ranks
+
+    @property
+    def ceiling(self) -> float | None:
+        """The speed-up that number and size of tasks allow; None for plain NumPy."""
+        if self.plan is None:
+            return None
+        return self.plan.ceiling() * self.setting.config.training.batch / self.plan.batch
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Whether there are more workers than cores, if all ranks are on this machine."""
+        return self.threads > cpu_count()
+
+    @property
+    def total(self) -> Spread:
+        """Of whole steps."""
+        return Spread(tuple(self.steps))
+
+    @property
+    def equal(self) -> bool:
+        """Whether it computed what it should, as far as that was compared; NaN is not equal."""
+        if self.difference is None:
+            return True
+        return self.difference <= (ORACLE_TOLERANCE if self.setting.oracle else 0.0)
+
+    @property
+    def steal_ratio(self) -> float:
+        """Part of the tasks that were taken from another worker's share."""
+        return self.work.steals / self.work.tasks if self.work.tasks else 0.0
+
+    @property
+    def waiting(self) -> float:
+        """Part of the workers' time in steps that they waited for each other, 0 to 1."""
+        return self.work.seconds_waited / (self.workers * self.spent)
+
+    @property
+    def samples_per_second(self) -> float:
+        return self.setting.config.training.batch / self.total.median
+
+    @property
+    def run_seconds(self) -> float:
+        """Of the configured epochs, at the median step."""
+        return self.setting.config.training.epochs * self.total.median
+
+    def speedup(self, first: Row) -> float | None:
+        """Return how many times as many samples per second it does: the median of pairs."""
+        return self._faster(ratio(first.steps, self.steps), first)
+
+    def backward_speedup(self, first: Row) -> float | None:
+        """Return the same of the backward pass alone."""
+        return self._faster(ratio(first.backward, self.backward), first)
+
+    def efficiency(self, first: Row) -> float | None:
+        """Return the speed-up, by as many times as many workers."""
+        speedup = self.speedup(first)
+        return None if speedup is None else speedup * first.threads / self.threads
+
+    def _faster(self, steps: float | None, first: Row) -> float | None:
+        batch, before = (row.setting.config.training.batch for row in (self, first))
+        return None if steps is None else steps * batch / before
+
+    def as_dict(self, first: Row) -> dict[str, Any]:
+        """Everything, for machines."""
+        speedup, plan = self.speedup(first), self.plan
+        return {
+            "label": self.setting.label,
+            "workers": self.workers,
+            "ranks": self.setting.ranks,
+            "oversubscribed": self.oversubscribed,
+            "batch": self.setting.config.training.batch,
+            "step_seconds": self.total.as_dict(),
+            "speedup": speedup,
+            "efficiency": self.efficiency(first),
+            "ceiling": self.ceiling,
+            "backward_seconds": Spread(tuple(self.backward)).as_dict(),
+            "backward_speedup": self.backward_speedup(first),
+            "steal_ratio": self.steal_ratio,
+            "waiting": self.waiting,
+            "bytes_per_worker": None if plan is None else plan.bytes_per_worker,
+            "bytes": None if plan is None else plan.bytes * self.setting.ranks,
+            "bytes_handed_over": self.bytes_of_sums,
+            "reduce_seconds": Spread(tuple(self.reduce)).as_dict(),
+            "exchange_seconds": Spread(tuple(self.exchange)).as_dict() if self.exchange else None,
+            "samples_per_second": self.samples_per_second,
+            "run_seconds": self.run_seconds,
+            "difference": self.difference,
+            "equal": self.equal,
+            "strategies": None if plan is None else plan.strategies,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows that were measured in turn."""
+
+    rows: Sequence[Row]
+    fit: Fit | None = None
+    """Laws, fitted to rows that differ in their workers alone."""
+    fitted_oversubscribed: bool = False
+    """Whether the Universal Scalability Law was fitted to rows with more workers than cores."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether every row computed what it should."""
+        return all(row.equal for row in self.rows)
+
+    @property
+    def best(self) -> Row:
+        """The row with the shortest median step."""
+        return min(self.rows, key=lambda row: row.total.median)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for machines."""
+        config = self.rows[0].setting.config
+        return {
+            "experiment": config.name,
+            "epochs": config.training.epochs,
+            "repeat": len(self.rows[0].steps),
+            "rows": [row.as_dict(self.rows[0]) for row in self.rows],
+            "fit": None if self.fit is None else self.fit.as_dict(),
+            "fitted_oversubscribed": self.fitted_oversubscribed,
+            "equal": self.equal,
+        }
+
+
+def with_parallel(config: Config, **changes: Any) -> Config:
+    """Return a configuration with other values in [parallel]."""
+    parallel = config.parallel.model_copy(update=changes)
+    return config.model_copy(update={"parallel": parallel})
+
+
+def of_workers(config: Config, counts: Sequence[int]) -> list[Setting]:
+    """Return a setting for each number of workers."""
+    return [Setting(f"{count}", with_parallel(config, workers=count)) for count in counts]
+
+
+def of_ranks(config: Config, counts: Sequence[int]) -> list[Setting]:
+    """Return a setting for each number of processes."""
+    return [Setting(counted(count, "rank"), config, ranks=count) for count in counts]
+
+
+def of_batches(config: Config, sizes: Sequence[int]) -> list[Setting]:
+    """Return a setting for each number of samples of a step."""
+    return [
+        Setting(
+            f"batch {size}",
+            config.model_copy(
+                update={"training": config.training.model_copy(update={"batch": size})}
+            ),
+            exact=False,
+        )
+        for size in sizes
+    ]
+
+
+def of_ways(config: Config, names: Sequence[str]) -> list[Setting]:
+    """Return the setting as configured, and one for each way to compute it."""
+    if ORACLE in names:
+        config = within_reach_of_the_oracle(config)
+    found = [Setting("configured", config)]
+    for name in names:
+        way = {} if name == ORACLE else WAYS[name]
+        found.append(Setting(name, with_parallel(config, **way), oracle=name == ORACLE))
+    return found
+
+
+def measure(
+    settings: Sequence[Setting],
+    repeat: int,
+    progress: Callable[[int], None] = lambda done: None,
+    world: Ranks = ALONE,
+) -> Comparison:
+    """Measure `repeat` steps of each setting, in turn; `progress` is called after each round.
+
+    Of `world` as many ranks take part in a row as it says, and all call this alike. Rank 0 returns
+    all rows, each other one those that it took part in.
+    """
+    with ExitStack() as stack:
+        rows: list[tuple[Row, Steps]] = []
+        for setting in settings:
+            ranks = world.among(setting.ranks)
+            if ranks is not None:
+                rows.append(_prepare(setting, ranks, stack))
+        for row, steps in rows:
+            for _ in range(1 if any(s.oracle for s in settings) else WARM_UP_STEPS):
+                row.losses.append(steps.step().soft_loss)
+        before = [_work(steps) for _, steps in rows]
+        for done in range(repeat):
+            for row, steps in rows:
+                _measure(row, steps)
+            progress(done + 1)
+        first = rows[0]
+        for (row, steps), started in zip(rows, before, strict=True):
+            row.work = _work(steps) - started
+            if row is not first[0] and row.setting.exact:
+                row.difference = _difference(first, (row, steps))
+        return Comparison([row for row, _ in rows])
+
+
+def with_laws(comparison: Comparison) -> Comparison:
+    """Return a comparison of worker counts with the laws that fit it.
+
+    Where fewer than three counts are within the cores, the Universal Scalability Law is fitted to
+    the others, too. Raises ConfigError where SciPy is not installed.
+    """
+    first = comparison.rows[0]
+    within = [row for row in comparison.rows if not row.oversubscribed]
+    every = len({row.workers for row in within}) < 3 and len(within) < len(comparison.rows)
+    if first.workers != 1:
+        return comparison
+    inside, used = (
+        {row.workers: speedup for row in rows if (speedup := row.speedup(first))}
+        for rows in (within, comparison.rows if every else within)
+    )
+    return Comparison(comparison.rows, fit(inside, used), every)
+
+
+def _prepare(setting: Setting, ranks: Ranks, stack: ExitStack) -> tuple[Row, Steps]:
+    if setting.oracle:
+        return Row(setting, None), ReferenceTrainer(setting.config)
+    if not ranks.leads:
+        followed = stack.enter_context(joined(ranks))
+        assert followed is not None, "rank 0 gathers in every row"
+        return Row(setting, followed.plan), followed
+    trainer = stack.enter_context(Trainer(setting.config, ranks=ranks))
+    trainer.warm_up()
+    gather(trainer, ranks)
+    return Row(setting, trainer.plan), trainer
+
+
+def _work(steps: Steps) -> WorkStats:
+    return sum_of(steps.engine.work) if isinstance(steps, Trainer) else WorkStats()
+
+
+def _measure(row: Row, steps: Steps) -> None:
+    ranks = steps.ranks if isinstance(steps, Trainer) else ALONE
+    ranks.meet()  # the others of this row shall not begin while another one is measured
+    begun = time.perf_counter()
+    # One step unmeasured, so that the caches hold this row's data and not another's.
+    row.losses.append(steps.step().soft_loss)
+    before = dict(steps.phases.seconds)
+    start = time.perf_counter()
+    row.losses.append(steps.step().soft_loss)
+    end = time.perf_counter()
+    row.steps.append(end - start)
+    row.spent += end - begun
+    row.backward.append(steps.phases.seconds["backward"] - before["backward"])
+    row.reduce.append(steps.phases.seconds["reduce"] - before["reduce"])
+    if ranks.size > 1:
+        row.bytes_of_sums = bytes_of_sums(row.setting.config, steps.model.netlist.parameters)
+        row.exchange.append(_exchange(ranks, row.bytes_of_sums))
+
+
+def _exchange(ranks: Ranks, size: int) -> float:
+    """Return the seconds of handing so many bytes over as in a step, when all are ready."""
+    data = np.zeros(size, np.uint8)
+    ranks.meet()
+    ranks.add_in_turn(data, lambda: None)
+    begun = time.perf_counter()
+    ranks.add_in_turn(data, lambda: None)
+    return time.perf_counter() - begun
+
+
+def _difference(first: tuple[Row, Steps], other: tuple[Row, Steps]) -> float:
+    ours, theirs = np.array(first[0].losses), np.array(other[0].losses)
+    if other[0].setting.oracle:
+        return float(np.max(np.abs(ours - theirs) / theirs))
+    logits = first[1].model.logits, other[1].model.logits
+    # NumPy's maximum of NaN is NaN, Python's may be the other number.
+    return float(np.max([np.abs(x - y).max() for x, y in ((ours, theirs), logits)]))

@@ -1,0 +1,300 @@
+"""The runs of a sweep on a Dask cluster, through joblib's own backend for it.
+
+The scheduler and its workers must be trusted: what they exchange is pickled, and who can reach
+the scheduler can run anything on all of them. `dct` itself opens no port beyond loopback, and
+those of its own cluster ask for a certificate, since loopback is open to every user of a machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from difflogic import __version__
+from difflogic.scale.sweeps.backends import WorkersLostError
+from difflogic.scale.sweeps.work import Control, Job, Outcome, run
+from difflogic.system.errors import ConfigError, TrainingError
+
+TIMEOUT = 60.0
+"""Seconds that a scheduler may take to answer, and to have a worker."""
+
+START_SCHEDULER = "dask scheduler --host 127.0.0.1 --dashboard-address 127.0.0.1:0"
+START_WORKER = "dask worker {} --host 127.0.0.1 --dashboard-address 127.0.0.1:0 --nthreads 1"
+"""What binds loopback only: Dask binds all addresses of a machine unless it is told otherwise."""
+
+COMPILE_SECONDS = 600.0
+
+
+_ADDRESS = re.compile(
+    r"((tcp|tls|ws|wss)://)?(\[[0-9A-Fa-f:.%]+\]|[^\s:/\[\]]+):[0-9]{1,5}", re.ASCII
+)
+"""What `distributed` takes, but for kinds of its own: others leave it hanging for a while."""
+
+
+class ClusterError(ConfigError):
+    """A cluster that cannot be used: not installed, not reachable, without workers, or too old."""
+
+
+class ClusterLostError(TrainingError):
+    """A cluster that went away while it was at work."""
+
+
+class DaskBackend:
+    """A cluster at `scheduler`, such as tcp://127.0.0.1:8786, or else one of `jobs` processes here.
+
+    At a given scheduler, `jobs` bounds the runs that are under way; None leaves it to the cluster,
+    which also puts workers to use that join later.
+    """
+
+    def __init__(
+        self,
+        scheduler: str | None,
+        jobs: int | None,
+        precisions: Iterable[str],
+        timeout: float = TIMEOUT,
+    ) -> None:
+        """`precisions` are those that kernels have to be compiled for. Raises ClusterError."""
+        require_distributed()
+        if scheduler is not None and not _ADDRESS.fullmatch(scheduler):
+            raise ClusterError(
+                f"--scheduler {scheduler}: is no address: write it as tcp://127.0.0.1:8786"
+            )
+        self.compiles_here = scheduler is None
+        self._scheduler = scheduler
+        self._jobs = jobs
+        self._timeout = timeout
+        self._precisions = sorted(set(precisions))
+        self._cluster: Any = None
+        self._client: Any = None
+        self._event: Any = None
+        self.warnings: list[str] = []
+
+    @property
+    def slots(self) -> int | None:
+        return self._jobs
+
+    def prepare(self, control: Control) -> Control:
+        import distributed
+
+        # Its notes on lost connections come as often as workers do; what matters is told by us.
+        for name in [*logging.root.manager.loggerDict, "distributed", "asyncio"]:
+            if name.split(".")[0] in ("distributed", "asyncio"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
+        security = None
+        if self._scheduler is None:
+            security = _temporary_certificates()
+            self._cluster = distributed.LocalCluster(
+                n_workers=self._jobs,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                worker_dashboard_address="127.0.0.1:0",
+                memory_limit=0,
+                security=security,
+                silence_logs=logging.CRITICAL,
+            )
+        address = self._scheduler or self._cluster.scheduler_address
+        self._client = _connect(address, self._timeout, security)
+        self._wait_for_workers(address)
+        if self._scheduler is not None:
+            self._warn_of_open_ports(address)
+            self._require_same_version(address)
+            self._compile()
+        name = f"dct-sweep-{control.path.rpartition('-')[2]}"
+        self._event = distributed.Event(name, client=self._client)
+        # Workers elsewhere have no such parent, and those here are told by its directory.
+        return replace(control, parent=None, event=name)
+
+    def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        import joblib
+
+        name = _register()
+        with joblib.parallel_config(backend=name, client=self._client, pure=False):
+            parallel = joblib.Parallel(
+                n_jobs=-1,
+                return_as="generator_unordered",
+                batch_size=1,
+                pre_dispatch="all" if self._jobs is None else self._jobs,
+            )
+            try:
+                yield from parallel(joblib.delayed(run)(job) for job in jobs)
+            except Exception as error:
+                # A run's own errors are outcomes: this is the cluster's.
+                if self._client.status != "running":
+                    raise ClusterLostError("the connection to the scheduler was lost") from error
+                if not self._client.ncores():
+                    raise ClusterLostError("the cluster has no workers any more") from error
+                raise WorkersLostError(f"the cluster lost a run: {_first_line(error)}") from error
+
+    def request_stop(self) -> None:
+        if self._event is not None:
+            with contextlib.suppress(Exception):
+                self._event.set()
+
+    def close(self, at_once: bool) -> None:
+        with contextlib.suppress(Exception):
+            if self._client is not None:
+                self._client.close(timeout=1 if at_once else 5)
+        with contextlib.suppress(Exception):
+            if self._cluster is not None:
+                self._cluster.close(timeout=1 if at_once else 10)
+
+    def _warn_of_open_ports(self, address: str) -> None:
+        """Say so if what anybody may use to run anything is reached over a network without TLS."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        exposed = [each for each in (address, *workers) if is_exposed(each)]
+        if exposed:
+            self.warnings.append(
+                f"{exposed[0]} is reached without TLS beyond this machine: whoever reaches it can "
+                "run anything there and on the other machines; docs/sweeps.md shows how to use TLS"
+            )
+
+    def _wait_for_workers(self, address: str) -> None:
+        try:
+            self._client.wait_for_workers(1, timeout=self._timeout)
+        except TimeoutError:
+            raise ClusterError(
+                f"the scheduler at {address} has no workers: start some with "
+                f"{START_WORKER.format(address)} (docs/sweeps.md says how on other machines)"
+            ) from None
+
+    def _require_same_version(self, address: str) -> None:
+        try:
+            versions = self._client.run(_version)
+        except Exception as error:
+            raise ClusterError(
+                f"the workers of the scheduler at {address} cannot run dct "
+                f"({_first_line(error)}): install dct {__version__} with its [cluster] extra there"
+            ) from None
+        wrong = {worker: version for worker, version in versions.items() if version != __version__}
+        if wrong:
+            worker, version = next(iter(wrong.items()))
+            raise ClusterError(
+                f"{len(wrong)} of {len(versions)} workers have another version of dct than "
+                f"{__version__}, which is here: {worker} has {version}. Install the same"
+            )
+
+    def _compile(self) -> None:
+        """Compile on one worker of each machine, as the others find it in the cache then."""
+        hosts: dict[str, str] = {}
+        for worker, known in self._client.scheduler_info(n_workers=-1)["workers"].items():
+            hosts.setdefault(known["host"], worker)
+        futures = [
+            self._client.submit(_compile_kernels, precision, workers=[worker], pure=False)
+            for worker in hosts.values()
+            for precision in self._precisions
+        ]
+        for future in futures:
+            # Workers that died, or compile for ever, show soon enough.
+            with contextlib.suppress(Exception):
+                future.result(timeout=COMPILE_SECONDS)
+
+
+def require_distributed() -> None:
+    """Raise ClusterError, with the remedy, if `distributed` is not installed."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise ClusterError(
+            f"--backend dask needs the package distributed ({error}): install it with "
+            "pip install '.[cluster]' in dct's directory, or use --backend loky"
+        ) from None
+
+
+def _temporary_certificates() -> Any:
+    """Return certificates that only this process, and the workers that it starts, ever see."""
+    from distributed.security import Security
+
+    try:
+        return Security.temporary()
+    except ImportError as error:
+        raise ClusterError(
+            f"--backend dask needs the package cryptography ({error}): install it with "
+            "pip install '.[cluster]' in dct's directory, or use --backend loky"
+        ) from None
+
+
+def _connect(address: str, timeout: float, security: Any) -> Any:
+    import distributed
+
+    class Client(distributed.Client):
+        def __del__(self) -> None:
+            with contextlib.suppress(Exception):  # of a client that was refused in the making
+                super().__del__()
+
+    try:
+        return Client(address, timeout=timeout, security=security, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"no scheduler answers at {address} ({_first_line(error)}): start one with "
+            f"{START_SCHEDULER}, and name it as --scheduler tcp://127.0.0.1:8786"
+        ) from None
+
+
+def is_exposed(address: str) -> bool:
+    """Whether an address such as tcp://10.0.0.1:8786 is reached over a network, and without TLS."""
+    protocol, _, rest = address.rpartition("://")
+    host = rest.rpartition(":")[0].strip("[]").partition("%")[0]
+    if protocol in ("tls", "wss", "inproc") or host.lower() == "localhost":
+        return False
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name, which may mean anything
+        return True
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _version() -> str:
+    return __version__
+
+
+def _compile_kernels(precision: str) -> None:
+    from difflogic.config import load_config
+    from difflogic.training.trainer import Trainer
+
+    overrides = [f"training.precision={precision}", "parallel.workers=1"]
+    with Trainer(load_config("checkerboard-small", overrides)) as trainer:
+        trainer.warm_up()
+
+
+def _register() -> str:
+    """Register joblib's Dask backend, with two gaps closed; return its name.
+
+    Where the cluster gives up a run (its worker died four times) or cancels it, joblib would wait
+    for ever or take the error for a result. And where all workers have one thread together, it
+    would do the runs here.
+    """
+    import joblib
+    from joblib._dask import DaskDistributedBackend
+
+    class Backend(DaskDistributedBackend):
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            return max(2, super().effective_n_jobs(n_jobs))
+
+        def submit(self, func: Callable, callback: Callable | None = None) -> Any:
+            future = super().submit(func, callback)
+
+            def tell(done: Any) -> None:
+                error = done.exception()
+                if error is not None and callback is not None:
+                    callback(error)
+
+            future.add_done_callback(tell)
+            return future
+
+        def retrieve_result_callback(self, out: Any) -> Any:
+            if isinstance(out, BaseException):
+                raise out
+            return super().retrieve_result_callback(out)
+
+    joblib.register_parallel_backend("dct-dask", Backend)
+    return "dct-dask"

@@ -1,0 +1,192 @@
+"""Doing the runs of a sweep: what is missing, on a backend, with losses made good."""
+
+from __future__ import annotations
+
+import os
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+from difflogic.scale.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
+from difflogic.scale.sweeps.directory import Found, SweepDirectory
+from difflogic.scale.sweeps.question import Question, Variant, with_seed
+from difflogic.scale.sweeps.results import Row, make_row
+from difflogic.scale.sweeps.work import Control, Job, Outcome, read_beats, remove_control
+from difflogic.system.machine import cpu_count
+from difflogic.tasks.own import code_of
+
+MAX_LOSSES = 3
+"""So often in a row, without a run that ended in between, workers may die before it is given up."""
+
+CONTROL = ".running-"
+"""Start of the name of the directory that tells runs to go on."""
+
+
+class Execution:
+    """The missing runs of a sweep, at work. Use it in a `with`, in the main thread.
+
+    A thread of its own talks to joblib, so that the main one can draw and hear Ctrl-C.
+    """
+
+    def __init__(self, directory: SweepDirectory, question: Question, backend: Backend) -> None:
+        self._directory = directory
+        self._question = question
+        self._backend = backend
+        self._runs = list(question.runs)
+        self._rows: dict[int, Row] = {}
+        self.warnings: list[str] = []
+        """What was wrong with runs that had ended before, and are done again."""
+        for index, (variant, seed) in enumerate(self._runs):
+            found = directory.look(variant, seed)
+            if found.summary is not None:
+                self._rows[index] = make_row(variant, seed, found.summary)
+            elif found.problem is not None:
+                self.warnings.append(self._mend(found, variant, seed))
+        self.kept = len(self._rows)
+        """Runs that had ended before."""
+        self.notices: list[str] = []
+        """What a person should know, as it comes up."""
+        self._control = directory.path.absolute() / f"{CONTROL}{secrets.token_hex(8)}"
+        self._stopping = threading.Event()
+        self._queue: queue.Queue[Outcome | BaseException | None] = queue.Queue()
+        self._thread = threading.Thread(target=self._work, name="dct-sweep", daemon=True)
+
+    def __enter__(self) -> Execution:
+        for stale in self._directory.path.glob(f"{CONTROL}*"):
+            remove_control(stale)  # of a sweep that was killed
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        remove_control(self._control)
+
+    @property
+    def rows(self) -> list[Row]:
+        """One row per run, in the question's order of variants and then of seeds."""
+        order = {variant.name: number for number, variant in enumerate(self._question.variants)}
+        rows = [
+            self._rows.get(index) or make_row(variant, seed, None)
+            for index, (variant, seed) in enumerate(self._runs)
+        ]
+        return sorted(rows, key=lambda row: (order[row.variant], row.seed))
+
+    @property
+    def slots(self) -> int | None:
+        """Runs at the same time; None if a cluster decides it."""
+        return self._backend.slots
+
+    def running(self) -> list[tuple[Variant, int, int]]:
+        """Return variant, seed and finished epochs of the runs at work that can be seen."""
+        beats = read_beats(self._control)
+        return [
+            (*self._runs[index], beats[index])
+            for index in sorted(beats)
+            if index < len(self._runs) and index not in self._rows
+        ]
+
+    def work(self, tick: float) -> Iterator[Row | None]:
+        """Do all that is missing; yield each run's row when it ends, and None every `tick` seconds.
+
+        Raises WorkersLostError if the backend cannot go on, and RunDirectoryError if what a
+        run gave back cannot be written.
+        """
+        if len(self._rows) == len(self._runs):
+            return
+        self._control.mkdir(0o700)
+        self._thread.start()
+        while True:
+            try:
+                item = self._queue.get(timeout=tick)
+            except queue.Empty:
+                yield None
+                continue
+            if item is None:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            yield from self._take(item)
+
+    def stop(self) -> None:
+        """Tell the runs to save and stop. `work` goes on until they have."""
+        if not self._stopping.is_set():
+            self._stopping.set()
+            remove_control(self._control)
+            # It may have to send a message, which takes as long as the network likes.
+            threading.Thread(target=self._backend.request_stop, daemon=True).start()
+
+    def abandon(self) -> None:
+        """End the worker processes without waiting; what they were at is resumed another time."""
+        self.stop()
+        self._backend.close(at_once=True)
+
+    def _mend(self, found: Found, variant: Variant, seed: int) -> str:
+        if not found.foreign:
+            return f"{found.problem}: the run is made good from its last checkpoint"
+        aside = self._directory.set_aside(variant, seed)
+        return f"{found.problem}: it is now {aside.name}, and the run is done again"
+
+    def _take(self, outcome: Outcome) -> Iterator[Row]:
+        variant, seed = self._runs[outcome.index]
+        if outcome.files:
+            # Another machine's: all but the summary, then that, which makes it a finished run.
+            self._directory.write_run(variant, seed, outcome.files)
+        row = make_row(variant, seed, outcome.summary, outcome.error)
+        if row.status != "missing":
+            self._rows[outcome.index] = row
+            yield row
+
+    def _work(self) -> None:
+        try:
+            with safe_path():
+                shield_workers()
+                try:
+                    self._do_all()
+                finally:
+                    self._backend.close(at_once=False)
+        except BaseException as error:
+            self._queue.put(None if self._stopping.is_set() else error)
+        else:
+            self._queue.put(None)
+
+    def _do_all(self) -> None:
+        control = self._backend.prepare(Control(str(self._control), parent=os.getpid()))
+        self.notices += self._backend.warnings
+        pending = {
+            index: self._job(index, control)
+            for index in range(len(self._runs))
+            if index not in self._rows
+        }
+        losses = 0
+        while pending and not self._stopping.is_set():
+            before = len(pending)
+            try:
+                for outcome in self._backend.outcomes(list(pending.values())):
+                    del pending[outcome.index]
+                    self._queue.put(outcome)
+            except WorkersLostError as error:
+                losses = losses + 1 if len(pending) == before else 1
+                if losses >= MAX_LOSSES:
+                    raise
+                self.notices.append(f"{error}; its runs go on in new ones")
+                time.sleep(0.1)
+
+    def _job(self, index: int, control: Control) -> Job:
+        variant, seed = self._runs[index]
+        path = self._directory.run_path(variant, seed).absolute()
+        config = with_seed(variant.config, seed)
+        return Job(index, config.to_dict(), str(path), control, code=code_of(config.task))
+
+
+def epochs_to_do(question: Question, rows: Sequence[Row]) -> int:
+    """Return the epochs that the missing runs may take at most."""
+    epochs = {variant.name: variant.config.training.epochs for variant in question.variants}
+    return sum(epochs[row.variant] for row in rows if row.status == "missing")
+
+
+def default_jobs(question: Question) -> int:
+    """Return how many runs at a time keep all cores of this machine busy."""
+    cores = cpu_count()
+    workers = [variant.config.parallel.workers for variant in question.variants]
+    threads = max(cores if count == "auto" else count for count in workers)
+    return max(1, min(cores // threads, question.size))

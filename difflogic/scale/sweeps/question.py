@@ -1,0 +1,167 @@
+"""What a sweep asks: configurations times seeds."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from difflogic.config import Config, Override, load_config
+from difflogic.scale.sweeps.grid import combinations, parse_axes, variant_name
+from difflogic.scale.sweeps.seeds import format_seeds
+from difflogic.system.errors import ConfigError
+from difflogic.training.compatibility import differing
+
+MOST_PROBLEMS = 10
+"""Wrong values of a grid that a message lists."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as it was typed."""
+
+    config: str
+    overrides: tuple[str, ...] = ()
+    grid: tuple[str, ...] = ()
+    recipe: str | None = None
+
+    def command(self, seeds: Sequence[int]) -> str:
+        """Return the command line that asks it, for people to repeat."""
+        words = ["dct", "sweep", self.config, "--seeds", format_seeds(seeds)]
+        words += [word for axis in self.grid for word in ("--grid", axis)]
+        words += ["--recipe", self.recipe] if self.recipe else []
+        words += [word for override in self.overrides for word in ("--set", override)]
+        return shlex.join(words)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One combination of the grid's values."""
+
+    name: str
+    """Also that of its directory."""
+    values: Mapping[str, Any]
+    """The values of the axes, by key, as the configuration has them."""
+    config: Config
+    """With any seed."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """All runs that a sweep is to have."""
+
+    asked: Asked
+    variants: tuple[Variant, ...]
+    seeds: tuple[int, ...]
+    """Ascending."""
+    axes: tuple[str, ...] = field(default=())
+    """The keys of the grid."""
+
+    @property
+    def experiment(self) -> str:
+        return self.variants[0].config.name
+
+    @property
+    def runs(self) -> Iterator[tuple[Variant, int]]:
+        """All variants' runs, seed by seed, so that early results tell something of each."""
+        return ((variant, seed) for seed in self.seeds for variant in self.variants)
+
+    @property
+    def size(self) -> int:
+        return len(self.variants) * len(self.seeds)
+
+    @property
+    def command(self) -> str:
+        return self.asked.command(self.seeds)
+
+    def with_seeds(self, seeds: Sequence[int]) -> Question:
+        """Return the same question for its own seeds and more."""
+        return replace(self, seeds=tuple(sorted({*self.seeds, *seeds})))
+
+
+def ask(asked: Asked, seeds: Sequence[int], *, allow_code: bool = False) -> Question:
+    """Load and check every configuration of a sweep.
+
+    A run gets one worker thread if nothing asks for more: whole runs side by side need no
+    barriers. `allow_code` is as for `load_config`. Raises ConfigError that names every value
+    which is wrong.
+    """
+    axes = parse_axes(asked.grid)
+    _load(asked, {}, allow_code)
+    variants, problems = [], []
+    for texts in combinations(axes):
+        try:
+            config = _load(asked, texts, allow_code)
+        except ConfigError as error:
+            problems += _lines(error)
+            continue
+        values = {key: lookup(config, key) for key in texts}
+        name = variant_name(values, texts) if texts else config.name
+        variants.append(Variant(name, values, config))
+    if problems:
+        # A wrong value is wrong in every combination that it is part of.
+        different = list(dict.fromkeys(problems))
+        shown, more = different[:MOST_PROBLEMS], len(different) - MOST_PROBLEMS
+        head = f"{len(different)} problems in the grid:\n  " if len(different) > 1 else ""
+        tail = f"\n  and {more} more" if more > 0 else ""
+        raise ConfigError(head + "\n  ".join(shown) + tail)
+    _require_different(variants)
+    return Question(asked, tuple(variants), tuple(seeds), tuple(axis.key for axis in axes))
+
+
+def with_seed(config: Config, seed: int) -> Config:
+    """Return the configuration of one run; `seed` is from 0 to 2**63 - 1."""
+    training = config.training.model_copy(update={"seed": seed})
+    return config.model_copy(update={"training": training})
+
+
+def lookup(config: Config, key: str) -> Any:
+    """Return the value of ``section.key`` as TOML knows it."""
+    value: Any = config.to_dict()
+    for part in key.split("."):
+        value = value[part]
+    return value
+
+
+def differences(before: Question, now: Question) -> list[str]:
+    """Return "section.key: before → now" for each key in which two questions differ.
+
+    Seeds are apart, and what changes no result is not looked at.
+    """
+    old = {variant.name: variant.config for variant in before.variants}
+    new = {variant.name: variant.config for variant in now.variants}
+    if old.keys() != new.keys():
+        return [f"grid: {', '.join(old)} → {', '.join(new)}"]
+    found: dict[str, None] = {}
+    for name, there in old.items():
+        here = new[name]
+        if there.training.epochs != here.training.epochs:
+            found[f"training.epochs: {there.training.epochs} → {here.training.epochs}"] = None
+        found |= dict.fromkeys(differing(with_seed(there, 0), with_seed(here, 0)))
+    return list(found)
+
+
+def _load(asked: Asked, texts: Mapping[str, str], allow_code: bool) -> Config:
+    overrides = [Override("parallel.workers=1")]
+    overrides += [Override(text, f"--set {text}") for text in asked.overrides]
+    overrides += [Override(f"{key}={text}", f"--grid {key}={text}") for key, text in texts.items()]
+    return load_config(asked.config, overrides, asked.recipe, allow_code=allow_code)
+
+
+def _lines(error: ConfigError) -> list[str]:
+    """Return the problems that a message lists, or the one that it is."""
+    first, *others = str(error).split("\n  ")
+    return others or [first]
+
+
+def _require_different(variants: Sequence[Variant]) -> None:
+    seen: dict[str, str] = {}
+    for variant in variants:
+        # Some file systems take names that differ in case only for one.
+        other = seen.setdefault(variant.name.casefold(), variant.name)
+        same = [c.name for c in variants if c is not variant and c.config == variant.config]
+        if same or other is not variant.name:
+            raise ConfigError(
+                f"--grid: two combinations mean the same, {variant.name}: list each value once"
+            )

@@ -1,0 +1,160 @@
+"""From the summaries of runs to the numbers of each variant."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from difflogic.scale.sweeps.question import Question, Variant
+from difflogic.scale.sweeps.statistics import wilson_interval
+from difflogic.scale.sweeps.work import is_finished
+
+Status = Literal["exact", "not exact", "failed", "missing"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run."""
+
+    variant: str
+    values: Mapping[str, Any]
+    seed: int
+    status: Status
+    """missing: not run yet, or interrupted."""
+    epochs: int | None = None
+    epochs_to_exact: int | None = None
+    """Epoch at which it was verified to be exact first; None if it does not end exact."""
+    wrong_cells: int | None = None
+    """At the training step, over all held-out starts."""
+    active_gates: int | None = None
+    seconds: float | None = None
+    """Of training, without compilation."""
+    processor_seconds: float | None = None
+    """Of all threads, in the run's last stretch; None for runs of earlier versions."""
+    error: str | None = None
+    proved: bool | None = None
+    """Whether more than samples says that it is right; None for runs of earlier versions."""
+    assurance: str | None = None
+    """What is proved, in words."""
+    from_step: int | None = None
+    """The step, or round, from which it is proved; None if nothing is, or not for ever."""
+    attempts: int | None = None
+    """How often learning began; None if it does not start over, and for earlier versions."""
+    given_up: int | None = None
+    """How many of these were given up."""
+
+
+@dataclass(frozen=True)
+class VariantResult:
+    """What all runs of a variant tell together."""
+
+    variant: str
+    values: Mapping[str, Any]
+    seeds: int
+    """Runs that ended, failed ones included: the denominator of the share."""
+    exact: int
+    exact_low: float
+    """95 % Wilson interval of the share of exact runs."""
+    exact_high: float
+    epochs_to_exact: float | None
+    """Median of the exact runs, as all medians of epochs and gates are; None without any."""
+    epochs_to_exact_min: int | None
+    epochs_to_exact_max: int | None
+    active_gates: float | None
+    seconds: float | None
+    """Median of training, over the runs that ended without failing."""
+    seconds_total: float
+    processor_seconds: float | None
+    """Median over the same runs."""
+    failed: int
+    missing: int
+    proved: int
+    """Exact runs of which that is proved, for every start or every case."""
+    from_step: float | None
+    """Median of the steps from which that is proved, over these runs."""
+    from_step_min: int | None
+    from_step_max: int | None
+
+
+def make_row(
+    variant: Variant, seed: int, summary: Mapping[str, Any] | None, error: str | None = None
+) -> Row:
+    """Return a run's row from its summary or its error; neither means it has not ended."""
+    if error is not None:
+        return Row(variant.name, variant.values, seed, "failed", error=error)
+    if summary is None or not is_finished(dict(summary)):
+        return Row(variant.name, variant.values, seed, "missing")
+    scores = summary["scores"]["held_out"]
+    exact = bool(scores["exact"])
+    assurance = summary["scores"].get("assurance")
+    attempts = summary.get("attempts", {})
+    reached = summary.get("exact_epoch")
+    return Row(
+        variant.name,
+        variant.values,
+        seed,
+        "exact" if exact else "not exact",
+        epochs=summary["epochs"],
+        epochs_to_exact=(summary["epochs"] if reached is None else reached) if exact else None,
+        wrong_cells=scores["wrong_cells"],
+        active_gates=scores["active_gates"],
+        seconds=summary["seconds"]["training"],
+        proved=assurance and assurance["verdict"] == "proved",
+        assurance=assurance and assurance["text"],
+        processor_seconds=summary["seconds"].get("processor"),
+        from_step=assurance and assurance.get("from_step"),
+        attempts=attempts.get("begun"),
+        given_up=attempts.get("given_up"),
+    )
+
+
+def aggregate(question: Question, rows: Sequence[Row]) -> list[VariantResult]:
+    """Return one result per variant, in the question's order."""
+    of_variant: dict[str, list[Row]] = {variant.name: [] for variant in question.variants}
+    for row in rows:
+        of_variant[row.variant].append(row)
+    return [_aggregate(variant, of_variant[variant.name]) for variant in question.variants]
+
+
+def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
+    count = {status: sum(row.status == status for row in rows) for status in _STATUSES}
+    ended = len(rows) - count["missing"]
+    low, high = wilson_interval(count["exact"], ended)
+    epochs = [row.epochs_to_exact for row in rows if row.epochs_to_exact is not None]
+    gates = [
+        row.active_gates for row in rows if row.status == "exact" and row.active_gates is not None
+    ]
+    seconds = [row.seconds for row in rows if row.seconds is not None]
+    processor = [row.processor_seconds for row in rows if row.processor_seconds is not None]
+    proved = [row for row in rows if row.status == "exact" and row.proved]
+    steps = [row.from_step for row in proved if row.from_step is not None]
+    return VariantResult(
+        variant.name,
+        variant.values,
+        seeds=ended,
+        exact=count["exact"],
+        exact_low=low,
+        exact_high=high,
+        epochs_to_exact=_median(epochs),
+        epochs_to_exact_min=min(epochs, default=None),
+        epochs_to_exact_max=max(epochs, default=None),
+        active_gates=_median(gates),
+        seconds=_median(seconds),
+        seconds_total=sum(seconds),
+        processor_seconds=_median(processor),
+        failed=count["failed"],
+        missing=count["missing"],
+        proved=len(proved),
+        from_step=_median(steps),
+        from_step_min=min(steps, default=None),
+        from_step_max=max(steps, default=None),
+    )
+
+
+_STATUSES: tuple[Status, ...] = ("exact", "not exact", "failed", "missing")
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None

@@ -1,0 +1,100 @@
+"""The problems that the checks run on: small enough for the oracle, awkward on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit import gates
+from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.netlist import Architecture, Netlist, flatten, wire
+from difflogic.config import Config
+from difflogic.engine.layout import Grid
+from difflogic.system.streams import Purpose, stream
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A circuit with random logits, on a batch of random grids. `seed` determines all of it."""
+
+    name: str
+    architecture: Architecture
+    grid: Grid
+    steps: int
+    batch: int
+    fire_rate: float = 1.0
+    seed: int = 0
+    netlist: Netlist = field(init=False)
+    logits: Array = field(init=False)
+    starts: npt.NDArray[np.uint8] = field(init=False)
+    masks: npt.NDArray[np.uint8] | None = field(init=False)
+    loss_gradients: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        grid, seed = self.grid, self.seed
+        circuit = wire(self.architecture, stream(seed, Purpose.WIRING))
+        netlist = flatten(circuit)
+        rng = stream(seed, Purpose.START)
+        shape = (self.batch, netlist.channels, grid.height, grid.width)
+        logits = rng.normal(size=(netlist.parameters, gates.OPS))
+        # Pass-through leads, as in training, or no gradient would reach the first step.
+        logits[:, gates.PASS_THROUGH] += 3.0
+        masks = draw_masks(seed, 0, self.batch, self.steps, grid.height, grid.width, self.fire_rate)
+        values = {
+            "netlist": netlist,
+            "logits": logits,
+            "starts": rng.integers(0, 2, size=shape, dtype=np.uint8),
+            "masks": masks,
+            "loss_gradients": rng.normal(size=shape),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def mask(self, sample: int) -> npt.NDArray[np.uint8] | None:
+        """The mask of one sample, (steps, H, W), or None if all cells are updated."""
+        return None if self.masks is None else self.masks[sample]
+
+
+SMALL = Architecture(channels=3, kernels=3, perception=(8, 4, 2), update=(14, 16, 16, 10, 5, 3))
+# Four layers of perception, wires drawn at random, a single channel, and a first layer that no
+# fused kernel fits: what the fast paths for the common shapes do not cover.
+DEEP = Architecture(2, 2, (8, 4, 2, 1), (12, 12, 6, 3, 2), update_wiring="random")
+SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
+IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random", "unique")
+DISTINCT = replace(SMALL, distinct_wiring=True)
+
+
+def awkward_cases() -> list[Case]:
+    """Odd grids that fill no tile, one cell, many samples to a tile, masks, both boundaries."""
+    cases = [
+        ("5×7", SMALL, 5, 7, 3, 3, 1.0),
+        ("1×1", SMALL, 1, 1, 3, 2, 0.6),
+        ("3×3, 17 samples", SINGLE, 3, 3, 2, 17, 1.0),
+        ("2×9", DEEP, 2, 9, 4, 2, 0.6),
+        ("11×13", IRREGULAR, 11, 13, 3, 1, 0.6),
+        ("16×16", SMALL, 16, 16, 4, 2, 1.0),
+        ("6×11, distinct wiring", DISTINCT, 6, 11, 3, 2, 0.6),
+    ]
+    return [
+        Case(f"{name} {boundary}", arch, Grid(h, w, boundary), steps, batch, rate, seed=index)
+        for boundary in ("zero", "periodic")
+        for index, (name, arch, h, w, steps, batch, rate) in enumerate(cases)
+    ]
+
+
+def case_of(config: Config, steps: int, batch: int) -> Case:
+    """The circuit and grid of a configuration, for fewer steps than it trains with."""
+    task, automaton = config.task, config.automaton
+    return Case(
+        name=f"{config.name}, {steps} steps",
+        architecture=config.architecture,
+        grid=Grid(task.height, task.width, automaton.boundary),
+        steps=steps,
+        batch=batch,
+        fire_rate=automaton.fire_rate,
+        seed=config.training.seed,
+    )

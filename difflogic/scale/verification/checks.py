@@ -1,0 +1,333 @@
+"""Each check compares two ways to compute the same thing, and says how far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit import gates
+from difflogic.circuit.forms import FORMS
+from difflogic.config import Config
+from difflogic.engine import oracle
+from difflogic.engine.compilation import Strategy
+from difflogic.engine.gradients import rollout_gradients
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.rollout import Engine
+from difflogic.engine.sharing import SEQUENTIAL, Sharing
+from difflogic.scale.verification.cases import Case, awkward_cases, case_of
+from difflogic.scale.verification.findings import (
+    DIFFERENCE_TOLERANCE,
+    EXACT,
+    KERNEL_TOLERANCE,
+    SINGLE_TOLERANCE,
+    TRAINED_TOLERANCE,
+    Finding,
+    distance,
+    relative,
+)
+from difflogic.scale.verification.supervision import supervised_steps_agree
+from difflogic.system.machine import cpu_count
+from difflogic.system.streams import Purpose, stream
+from difflogic.tasks import task_class
+from difflogic.training.reference import ReferenceTrainer
+from difflogic.training.trainer import Trainer
+
+Array = npt.NDArray[np.floating]
+
+
+EPOCHS = 5
+"""Epochs of the training checks."""
+
+WAYS: tuple[tuple[str, bool, bool, Strategy], ...] = (
+    ("batch-parallel", True, False, "cells"),
+    ("cell-parallel", False, True, "cells"),
+    ("batch- and cell-parallel", True, True, "cells"),
+    ("pipelined", False, True, "steps"),
+    ("batch-parallel and pipelined", True, True, "steps"),
+    ("gate-parallel", False, True, "gates"),
+    ("batch- and gate-parallel", True, True, "gates"),
+)
+"""Ways to share the work: their names, whether whole samples and whether cells are shared, and how
+the latter."""
+
+FINISHING = {
+    "every": 2,
+    "candidates": 60,
+    "starts": 2,
+    "verified_starts": 16,
+    "adopt": True,
+    "stop": False,
+}
+"""A little of it, on the way."""
+
+
+def equivalence(config: Config) -> Iterator[Finding]:
+    """Yield the findings of all checks, on awkward small cases and on the circuit of `config`."""
+    cases = awkward_cases()
+    for case in [*cases, case_of(config, steps=4, batch=3)]:
+        yield from sharing_changes_nothing(case)
+    levers = with_levers(config)
+    yield from training_is_the_same_at_any_worker_count(config)
+    yield from training_is_the_same_at_any_worker_count(with_sections(levers, finishing=FINISHING))
+    for case in [*cases, case_of(config, steps=2, batch=1)]:
+        yield from kernels_agree_with_the_oracle(case)
+        yield from supervised_steps_agree(case, max(worker_counts()))
+    yield from trainer_agrees_with_the_reference(config)
+    yield from trainer_agrees_with_the_reference(levers)
+    for form in FORMS:
+        if form != config.training.form:
+            yield from trainer_agrees_with_the_reference(in_form(config, form))
+    for case in cases:
+        yield oracle_agrees_with_finite_differences(case)
+    for case in [*cases, case_of(config, steps=config.automaton.steps, batch=2)]:
+        yield from single_precision_is_close(case)
+    for case in cases:
+        yield from hard_paths_agree(case)
+
+
+def with_levers(config: Config) -> Config:
+    """Return the configuration with all levers of learning on, from the first epoch."""
+    stays = not task_class(config.task).moves_on()
+    later_steps = 3 if stays else 0
+    return with_sections(
+        config,
+        training={"later_steps": later_steps},
+        pool={"batch": 2 if stays and config.automaton.fire_rate == 1 else 0, "later": 3},
+        schedule={"share": 0.1, "from_epoch": 0, "to_epoch": EPOCHS},
+        hardening={
+            "share": 0.4,
+            "op": "sample",
+            "gumbel": 0.3,
+            "entropy": 0.5,
+            "from_epoch": 0,
+            "to_epoch": 1,
+            "temperature_unsure": 0.5,
+            "temperature_sure": 3.0,
+        },
+    ).model_copy(update={"name": f"{config.name} with levers"})
+
+
+def in_form(config: Config, form: str) -> Config:
+    """Return the configuration with gates of another form."""
+    changed = with_sections(
+        config, training={"form": form, "initial_logit": 3.0, "initial_spread": 0.5}
+    )
+    return changed.model_copy(update={"name": f"{config.name}, {form}"})
+
+
+def worker_counts() -> tuple[int, ...]:
+    """Worker counts to try: fewer, as many and more than this machine's cores."""
+    return tuple(sorted({1, 2, 3, 5, cpu_count(), cpu_count() + 3}))
+
+
+def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
+    """Compare all ways to share the work with the sequential one, bit for bit."""
+    coefficients = gates.mix(gates.softmax(case.logits)).astype(np.float32)
+    states, gradients = _run(case, coefficients, SEQUENTIAL)
+    for name, batch, cells, strategy in WAYS:
+        worst = 0.0
+        for workers in worker_counts():
+            sharing = Sharing(workers, batch, cells, strategy)
+            other_states, other_gradients = _run(case, coefficients, sharing)
+            worst = max(worst, distance(states, other_states), distance(gradients, other_gradients))
+        counts = ", ".join(map(str, worker_counts()))
+        yield Finding(f"{name}, {counts} workers", "sequential", case.name, worst, EXACT)
+
+
+def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding]:
+    """Compare losses and logits after several epochs of real training, bit for bit."""
+    alone = {"workers": 1, "parallel_batch": False, "strategy": "samples"}
+    ways: dict[str, dict[str, Any]] = {
+        f"{workers} workers": {"workers": workers} for workers in worker_counts()
+    } | {
+        "2 workers, batch only": {"workers": 2, "strategy": "samples"},
+        "2 workers, cells only": {"workers": 2, "strategy": "cells", "parallel_batch": False},
+        "2 workers, 1 sample in flight": {"workers": 2, "max_parallel_samples": 1},
+        "3 workers, pipelined": {"workers": 3, "strategy": "steps", "parallel_batch": False},
+        "2 workers, batch, then pipelined": {"workers": 2, "strategy": "steps"},
+    }
+    yield from _training_is_the_same(config, alone, ways)
+    # Workers who share gates meet thousands of times in a full step.
+    short = with_sections(config, automaton={"steps": min(2, config.automaton.steps)})
+    yield from _training_is_the_same(
+        short, alone, {"3 workers, gates": {"workers": 3, "strategy": "gates"}}
+    )
+
+
+def _training_is_the_same(
+    config: Config, alone: dict[str, Any], ways: dict[str, dict[str, Any]]
+) -> Iterator[Finding]:
+    """Compare training by each of some [parallel] sections with training by the one `alone`."""
+    expected, steps = _train(config, alone), config.automaton.steps
+    for name, parallel in ways.items():
+        found = _train(config, parallel)
+        worst = max(distance(x, y) for x, y in zip(expected, found, strict=True))
+        where = f"{config.name}, {steps} steps, losses and logits of {EPOCHS} epochs"
+        yield Finding(f"training with {name}", "sequential", where, worst, EXACT)
+
+
+def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
+    """Compare states of all steps and gradients with the plain NumPy of the oracle."""
+    coefficients = gates.mix(gates.softmax(case.logits))
+    boundary = case.grid.boundary
+    with Engine(case.netlist, case.grid, case.steps, case.batch, np.float64) as engine:
+        engine.forward(coefficients, case.starts, case.masks)
+        states, gradients = engine.states(), engine.backward(case.loss_gradients)
+    expected_states, expected = [], np.zeros_like(gradients)
+    for sample, start in enumerate(case.starts):
+        rollout = oracle.rollout(
+            case.netlist, coefficients, start, case.steps, boundary, case.mask(sample)
+        )
+        expected_states.append(rollout)
+        expected += oracle.coefficient_gradients(
+            case.netlist,
+            coefficients,
+            rollout,
+            case.loss_gradients[sample],
+            boundary,
+            case.mask(sample),
+        )
+    difference = max(relative(states, np.array(expected_states)), relative(gradients, expected))
+    yield Finding("float64 kernels", "oracle", case.name, difference, KERNEL_TOLERANCE)
+
+    # One sample alone, by the pure function.
+    alone = rollout_gradients(
+        case.netlist,
+        coefficients,
+        case.starts[0],
+        case.loss_gradients[0],
+        case.steps,
+        case.grid,
+        case.mask(0),
+    )
+    expected = oracle.coefficient_gradients(
+        case.netlist,
+        coefficients,
+        expected_states[0],
+        case.loss_gradients[0],
+        boundary,
+        case.mask(0),
+    )
+    difference = relative(alone, expected)
+    yield Finding("gradients of one sample", "oracle", case.name, difference, KERNEL_TOLERANCE)
+
+
+def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
+    """Compare epochs of real training, fewer automaton steps, with plain NumPy training."""
+    epochs = 2
+    double = with_sections(
+        config, training={"precision": "float64", "batch": 1}, automaton={"steps": 2}
+    )
+    reference = ReferenceTrainer(double)
+    where = f"{config.name}, 2 steps, {epochs} epochs"
+    with Trainer(double) as trainer:
+        for _ in range(epochs):
+            found, expected = trainer.step(), reference.step()
+            if found.given_up is not None:
+                reference.give_up()
+        loss = abs(found.soft_loss - expected.soft_loss) / expected.soft_loss
+        hard = abs((found.hard_loss or 0.0) - (expected.hard_loss or 0.0))
+        logits = relative(trainer.model.logits, reference.model.logits)
+    yield Finding("soft loss, float64", "reference trainer", where, loss, KERNEL_TOLERANCE)
+    yield Finding("hard loss", "reference trainer", where, hard, EXACT)
+    yield Finding("logits, float64", "reference trainer", where, logits, TRAINED_TOLERANCE)
+
+
+def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Finding:
+    """Compare the oracle's logit gradient with central differences, at sampled logits."""
+    step = 1e-4
+    channels = list(range(case.netlist.channels))
+    target = np.zeros(case.starts.shape[1:])
+
+    def loss(logits: npt.NDArray[np.float64]) -> float:
+        coefficients = gates.mix(gates.softmax(logits))
+        states = oracle.rollout(
+            case.netlist, coefficients, case.starts[0], case.steps, case.grid.boundary, case.mask(0)
+        )
+        return oracle.loss(states[-1], target, channels)
+
+    _, gradient = oracle.logit_gradients(
+        case.netlist,
+        case.logits,
+        case.starts[0],
+        target,
+        channels,
+        case.steps,
+        case.grid.boundary,
+        case.mask(0),
+    )
+    rng = stream(case.seed, Purpose.HELD_OUT_START)
+    found, expected = np.empty(samples), np.empty(samples)
+    for index in range(samples):
+        place = (rng.integers(case.netlist.parameters), rng.integers(gates.OPS))
+        above, below = case.logits.copy(), case.logits.copy()
+        above[place] += step
+        below[place] -= step
+        found[index] = (loss(above) - loss(below)) / (2 * step)
+        expected[index] = gradient[place]
+    worst = distance(found, expected) / np.abs(gradient).max()
+    where = f"{case.name}, {samples} logits"
+    return Finding("oracle", "central differences", where, float(worst), DIFFERENCE_TOLERANCE)
+
+
+def single_precision_is_close(case: Case) -> Iterator[Finding]:
+    """Compare float32 kernels with float64 ones."""
+    coefficients = gates.mix(gates.softmax(case.logits))
+    states, gradients = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
+    double_states, double_gradients = _run(case, coefficients, SEQUENTIAL)
+    difference = relative(states, double_states)
+    yield Finding("float32 states", "float64", case.name, difference, SINGLE_TOLERANCE)
+    difference = relative(gradients, double_gradients)
+    yield Finding("float32 gradients", "float64", case.name, difference, SINGLE_TOLERANCE)
+
+
+def hard_paths_agree(case: Case) -> Iterator[Finding]:
+    """Compare the bit-packed simulator with the oracle and with the soft kernels, exactly."""
+    # All 16 ops, not only those that random logits favour.
+    rng = stream(case.seed, Purpose.HELD_OUT_START)
+    ops = rng.integers(0, gates.OPS, case.netlist.parameters).astype(np.uint8)
+    coefficients = gates.one_hot(ops)
+    simulator = HardSimulator(case.netlist, case.grid, case.batch)
+    simulator.load(ops)
+    bits = simulator.rollout(case.starts, case.steps, case.masks)
+    expected = [
+        oracle.rollout(
+            case.netlist, coefficients, start, case.steps, case.grid.boundary, case.mask(sample)
+        )[-1]
+        for sample, start in enumerate(case.starts)
+    ]
+    difference = distance(bits, np.array(expected))
+    yield Finding("bit-packed simulator", "oracle, argmax gates", case.name, difference, EXACT)
+    states, _ = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
+    difference = distance(bits, states)
+    yield Finding(
+        "bit-packed simulator", "soft kernel, one-hot gates", case.name, difference, EXACT
+    )
+
+
+def _run(case: Case, coefficients: Array, sharing: Sharing) -> tuple[Array, Array]:
+    """Return the last states and dL/d(coefficients)."""
+    dtype = coefficients.dtype
+    with Engine(case.netlist, case.grid, case.steps, case.batch, dtype, sharing) as engine:
+        last = engine.forward(coefficients, case.starts, case.masks)
+        return last, engine.backward(case.loss_gradients.astype(dtype))
+
+
+def _train(config: Config, parallel: dict[str, Any]) -> tuple[Array, ...]:
+    """Return soft and hard losses of a few epochs, and the logits after them."""
+    # Three samples: they divide evenly among no number of workers tried but three.
+    with Trainer(with_sections(config, parallel=parallel, training={"batch": 3})) as trainer:
+        results = [trainer.step() for _ in range(EPOCHS)]
+        losses = np.array([[r.soft_loss, r.hard_loss or 0.0] for r in results])
+        return losses, trainer.model.logits
+
+
+def with_sections(config: Config, **sections: dict) -> Config:
+    """Return the configuration with some keys of some sections replaced."""
+    changed = {
+        name: getattr(config, name).model_copy(update=keys) for name, keys in sections.items()
+    }
+    return config.model_copy(update=changed)

@@ -1,0 +1,1 @@
+"""Discrete search for exact circuits: candidates, rectifying, polishing, judging."""

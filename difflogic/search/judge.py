@@ -1,0 +1,186 @@
+"""Whether a circuit that is right on samples is right for every start: by certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.evaluate import Gates, evaluate
+from difflogic.circuit.netlist import Netlist
+from difflogic.circuit.xag import Xag, to_circuit
+from difflogic.engine.hard import mark_live
+from difflogic.evaluation.assurance import MOST_BITS, assure_automaton
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.trial import Ops
+from difflogic.model.automaton import automaton_of
+from difflogic.proof.convergence import Bits, Finding, Question, Verdict, by_sets, decide_quickly
+from difflogic.proof.convergence.planes import unpack
+from difflogic.tasks import Task
+
+RECALLED = 64
+"""Findings by sets that are kept: three in five circuits of a polishing were among the last 16."""
+
+DOUBTFUL = 64
+"""Starts that are drawn from what a certificate leaves open."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What a certificate says of a circuit."""
+
+    finding: Finding
+    channels: int
+    """Of the netlist; the certificate's circuit has lost those that nothing visible reads."""
+    decisive: int
+    """The first step at which no cell may be wrong."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether every start ends in the target and stays."""
+        return self.finding.verdict is Verdict.proved
+
+    @property
+    def in_time(self) -> bool:
+        """Whether that also proves every start right at the decisive steps."""
+        step, together = self.finding.from_step, self.finding.question.synchronous
+        return self.proved and together and step is not None and step <= self.decisive
+
+    def doubtful_starts(self) -> Bits:
+        """Return starts out of what every start leads to, shape (DOUBTFUL, C, height, width).
+
+        Always the same for the same circuit. If some start goes wrong for ever, some of these do.
+        """
+        question, reach = self.finding.question, self.finding.reach
+        least, most = (unpack(question.board, planes) for planes in reach)
+        rng = np.random.default_rng(0)
+        starts = np.zeros((DOUBTFUL, self.channels, *least.shape[1:]), np.uint8)
+        drawn = rng.integers(0, 2, (DOUBTFUL, *least.shape), dtype=np.uint8)
+        starts[:, list(question.circuit.labels)] = np.where(least == most, least, drawn)
+        return starts
+
+
+class Judge:
+    """Certifies circuits of one netlist, in milliseconds each, the same on any machine."""
+
+    def __init__(self, netlist: Netlist, plan: Plan) -> None:
+        self._netlist, self._plan = netlist, plan
+        self._last: tuple[Ops, Finding] | None = None
+        self._kept: tuple[Ops, bool] | None = None
+        self._recent: dict[tuple[Any, ...], Finding] = {}
+        """By their circuits, those that were asked for last at the end."""
+
+    @property
+    def can_prove(self) -> bool:
+        """Whether the task asks for what a certificate proves, on a grid that is not too large."""
+        bits = self._netlist.channels * self._plan.scene.grid.cells
+        return self._plan.suspects is not None and bits <= MOST_BITS
+
+    def __call__(self, ops: Ops) -> Judgement:
+        """Judge the circuit with `ops` (parameters,). Only where something can be proved."""
+        found = self._by_sets(ops)
+        if found.verdict is not Verdict.proved:
+            found = decide_quickly(found.question)
+        return Judgement(found, self._netlist.channels, self._plan.decisive[0])
+
+    def certified_step(self, ops: Ops) -> int | None:
+        """Return the step from which sets of values prove a circuit right; None if they do not."""
+        return self._by_sets(ops).from_step
+
+    @property
+    def due(self) -> int | None:
+        """The step that a certificate is to begin at, at the latest; None if it counts rounds."""
+        return self._plan.decisive[0] if self._plan.scene.fire_rate == 1 else None
+
+    def unknown_in_time(self, ops: Ops) -> int | None:
+        """Return how many visible cells sets leave unknown at the first step that counts.
+
+        None if they do not prove a circuit right later on.
+        """
+        found, step = self._by_sets(ops), self._plan.decisive[0]
+        if found.from_step is None:
+            return None
+        if found.from_step <= step:
+            return 0
+        state = found.states[step]
+        visible = (state.least[channel] ^ state.most[channel] for channel in found.question.shown)
+        return sum(map(int.bit_count, visible))
+
+    def _by_sets(self, ops: Ops) -> Finding:
+        # Whoever has asked from which step a circuit is right asks next if it is in time.
+        if self._last is None or not np.array_equal(self._last[0], ops):
+            self._last = ops.copy(), self._recalled(self._question(ops))
+        return self._last[1]
+
+    def _recalled(self, question: Question) -> Finding:
+        """Answer a question by sets, or recall what was found for its circuit of late.
+
+        Changes that matter to nothing, as most that are kept, leave the folded circuit as it is.
+        """
+        circuit = question.circuit
+        parts = circuit.op, circuit.a, circuit.b, circuit.outputs
+        asked = *(part.tobytes() for part in parts), circuit.labels
+        found = self._recent.pop(asked, None) or by_sets(question)
+        self._recent[asked] = found
+        if len(self._recent) > RECALLED:
+            del self._recent[next(iter(self._recent))]
+        return found
+
+    def _question(self, ops: Ops) -> Question:
+        scene, suspects = self._plan.scene, self._plan.suspects
+        assert suspects is not None, "ask can_prove first"
+        visible = tuple(scene.channels)
+        return Question(
+            self._live_circuit(ops, visible),
+            visible,
+            scene.grid.height,
+            scene.grid.width,
+            scene.grid.boundary,
+            suspects.target,
+            scene.fire_rate == 1,
+        )
+
+    def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> LogicCircuit:
+        """Return the part that the future of `visible` depends on, folded.
+
+        As `convergence.folding.live_circuit` does of the whole, of which it is hardly a tenth.
+        """
+        netlist = self._netlist
+        live, marked = mark_live(netlist, ops, visible)
+        live[: netlist.inputs] = True
+        gates, channels = np.flatnonzero(live[netlist.inputs :]), np.flatnonzero(marked).tolist()
+        # Of what an op ignores, the place is that of some row before.
+        place = np.cumsum(live) - 1
+        fields = (ops[netlist.param[gates]], place[netlist.a[gates]], place[netlist.b[gates]])
+        xag = Xag(netlist.inputs)
+        literals = evaluate(
+            Gates(*(each.tolist() for each in fields)), map(xag.input, range(netlist.inputs)), xag
+        )
+        outputs = [literals[row] for row in place[netlist.outputs[channels]].tolist()]
+        return to_circuit(xag, outputs, tuple(channels), channels)
+
+    def keeps(self, ops: Ops) -> bool:
+        """Whether the circuit with `ops` is proved to keep what it grows, as the task asks.
+
+        True where the task does not.
+        """
+        task = self._plan.held
+        if task is None:
+            return True
+        # A search asks before it changes anything, after it, and when it verifies.
+        if self._kept is None or not np.array_equal(self._kept[0], ops):
+            self._kept = ops.copy(), self._proves_kept(ops, task)
+        return self._kept[1]
+
+    def _proves_kept(self, ops: Ops, task: Task) -> bool:
+        netlist = self._netlist
+        circuit = LogicCircuit(
+            ops[netlist.param],
+            netlist.a,
+            netlist.b,
+            netlist.outputs,
+            tuple(range(netlist.channels)),
+        )
+        return assure_automaton(automaton_of(circuit, task), task).proved

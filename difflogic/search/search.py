@@ -1,0 +1,207 @@
+"""A circuit that changes gate by gate, as long as that leaves fewer cells wrong.
+
+Ops of one gate after the other are tried, those first that the logits or the gradient call
+promising; where nothing helps and few cells are wrong, changes that make nothing worse are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.gates import OPS
+from difflogic.circuit.netlist import Netlist
+from difflogic.engine.candidates import Walk
+from difflogic.engine.hard import live_parameters
+from difflogic.engine.workers import Workers
+from difflogic.evaluation.trial import Changes, Ops, Trial
+from difflogic.system.ranks import Ranks
+
+SHORTLIST = 150
+"""Candidates that are tried before the next gradient is taken, by logits and by gradient each."""
+
+IMPROVEMENTS = 6
+"""Improvements after which a gradient is out of date."""
+
+SIDEWAYS = 0.3
+"""Probability of keeping a change on a shortlist that leaves as many cells wrong as before."""
+
+DRIFT = 250
+"""Random changes that are tried where a shortlist brought nothing."""
+
+FEW_WRONG = 32
+"""Wrong cells from which on drifting pays: with more, the search ends where it is stuck."""
+
+MORE_GATES = 1.3
+"""How many times the active gates of the first circuit a drifting one may have at most: each
+active gate makes every candidate slower."""
+
+PATIENCE = 4
+"""Shortlists in a row without any improvement that end a search with many wrong cells."""
+
+GRADIENT_COST = 40
+"""Candidates that take about as long as a gradient: what one counts for in the budget."""
+
+
+@dataclass(frozen=True)
+class Searching:
+    """How far a search has come."""
+
+    candidates: int
+    """Circuits that were tried."""
+    budget: int
+    """Those that are tried at most."""
+    wrong: int
+    """Wrong cells of the circuit now, on the start states that have joined the search."""
+
+
+Hear = Callable[[Searching], None]
+
+
+def unheard(searching: Searching) -> None:
+    """Tell nobody."""
+
+
+class Sensitivity(Protocol):
+    """Predicts what a change of one gate does."""
+
+    def __call__(self, ops: Ops, samples: tuple[int, ...]) -> npt.NDArray[np.floating]:
+        """Return the predicted change of wrong cells, (parameters, 16), by gate and new op.
+
+        `samples` are the numbers of start states on which the circuit fails.
+        """
+
+
+class Search:
+    """A circuit that changes gate by gate: `ops`, with so many `wrong` cells."""
+
+    def __init__(
+        self,
+        netlist: Netlist,
+        logits: npt.NDArray,
+        sensitivity: Sensitivity,
+        workers: Workers,
+        ranks: Ranks,
+        rng: np.random.Generator,
+        budget: int,
+        hear: Hear,
+    ) -> None:
+        self.ops: Ops = logits.argmax(axis=0).astype(np.uint8)
+        self.wrong = 0
+        self.candidates = 0
+        self.few_wrong = FEW_WRONG
+        self._netlist, self._sensitivity = netlist, sensitivity
+        self._workers, self._ranks = workers, ranks
+        self._rng, self._budget, self._hear = rng, budget, hear
+        self._gap = (logits.max(axis=0) - logits).T
+        self._most_gates = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the budget is spent."""
+        return self.candidates >= self._budget
+
+    def face(self, trial: Trial) -> None:
+        """Go on with these start states."""
+        self._trial = trial
+        self._changes = Changes(trial, self._workers, self.ops, self._ranks)
+        self.wrong = int(trial(self.ops).sum())
+        self._most_gates = self._most_gates or MORE_GATES * trial.active_gates
+
+    def run(self) -> None:
+        """Change gates until no cell is wrong, the budget is spent, or nothing helps."""
+        idle = 0
+        while self.wrong and not self.is_over and idle < PATIENCE:
+            before = self.wrong
+            self._descend()
+            idle = 0 if self.wrong < before else idle + 1
+            if idle and 0 < self.wrong <= self.few_wrong:
+                self._leave()
+                idle = 0
+
+    def _descend(self) -> None:
+        """Try the changes that gradient and logits call promising."""
+        found = self._trial(self.ops).sum(axis=0)
+        failing = np.argsort(-found, kind="stable")[: np.count_nonzero(found)]
+        # Slopes multiply from step to step: where they leave the range there is no prediction.
+        change = np.nan_to_num(
+            self._sensitivity(self.ops, tuple(self._trial.samples[place] for place in failing))
+        )
+        self.candidates += GRADIENT_COST
+        self._try(list(self._shortlist(change)), SIDEWAYS, IMPROVEMENTS)
+
+    def _leave(self) -> None:
+        """Lead out of where no change of one gate helps.
+
+        Most changes matter to no cell; here a walk among these does (neutral drift: Miller and
+        Smith 2006).
+        """
+        gates = self._rng.choice(np.flatnonzero(self._live()), DRIFT)
+        ops = self._rng.integers(0, OPS, DRIFT)
+        self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, DRIFT)
+
+    def _try(self, changes: list[tuple[int, int]], sideways: float, improvements: int) -> None:
+        """Make each change in turn that leaves fewer cells wrong, and by chance if as many.
+
+        Ends after so many `improvements`, and when nothing is wrong or the budget is spent.
+        """
+        if not changes:
+            return
+        gates, ops = (np.array(each) for each in zip(*changes, strict=True))
+        before = self._rng.bit_generator.state
+        walk = Walk(
+            self.wrong,
+            improvements,
+            self._budget,
+            self._most_gates,
+            sideways,
+            self._rng.random(len(changes)),
+            self.candidates,
+        )
+
+        def hear() -> None:
+            self._hear(Searching(walk.tried, self._budget, walk.wrong))
+
+        self._changes.walk(gates.astype(np.int32), ops.astype(np.uint8), walk, hear)
+        # As if each number had been drawn when it was asked for.
+        self._rng.bit_generator.state = before
+        self._rng.random(walk.drawn)
+        self.ops, self.wrong, self.candidates = self._changes.ops.copy(), walk.wrong, walk.tried
+
+    def _live(self) -> npt.NDArray[np.bool_]:
+        return live_parameters(self._netlist, self.ops, self._trial.scene.channels)
+
+    def _shortlist(self, change: npt.NDArray) -> Iterator[tuple[int, int]]:
+        """Yield (gate, op) in turn by the gradient and by the logits, the best ones first."""
+        live = np.flatnonzero(self._live())
+        rows = np.arange(len(live))
+        ranked = []
+        for table in (change, self._gap):
+            cost = table[live]
+            cost[rows, self.ops[live]] = np.inf
+            others = cost.size - len(live)
+            ranked.append(lowest(cost.ravel(), min(SHORTLIST, others)).tolist())
+        seen: set[int] = set()
+        for pair in zip(*ranked, strict=True):
+            for place in pair:
+                if place not in seen:
+                    seen.add(place)
+                    gate, op = divmod(place, OPS)
+                    yield int(live[gate]), op
+
+
+def lowest(values: npt.NDArray, count: int) -> npt.NDArray[np.int64]:
+    """Return the places of the `count` least values, ascending; of equal ones the first ones.
+
+    The beginning of a stable sort, without sorting the rest.
+    """
+    if not count:
+        return np.empty(0, np.int64)
+    bound = np.partition(values, count - 1)[count - 1]
+    below = np.flatnonzero(values < bound)
+    equal = np.flatnonzero(values == bound)[: count - len(below)]
+    return np.concatenate([below[np.argsort(values[below], kind="stable")], equal])

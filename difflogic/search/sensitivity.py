@@ -1,0 +1,73 @@
+"""What the gradient says about changing one gate of a hard circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.firing import firing
+from difflogic.circuit.gates import COEFFICIENTS
+from difflogic.circuit.netlist import Netlist
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.hard_gradients import HardGradients
+from difflogic.engine.search_buffers import most_samples
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.scene import Patches
+from difflogic.evaluation.trial import Ops, draw_samples
+
+Rollout = tuple[npt.NDArray, npt.NDArray, npt.NDArray[np.uint8] | None]
+"""Starts (batch, C, H, W), targets (batch, L, H, W), and masks (batch, steps, H, W) or None."""
+
+
+class GradientSensitivity:
+    """Differentiates the number of wrong cells at the training step.
+
+    At a hard circuit every gate is linear in each of its coefficients, and so is the number of
+    wrong cells, Σ (1 - 2·target)·state, in the last state: the gradient tells exactly what one
+    use of a changed gate does, and about what all its uses at all cells and steps do together.
+    """
+
+    def __init__(self, netlist: Netlist, plan: Plan, steps: int) -> None:
+        """`steps` is the training step."""
+        scene = plan.scene
+        self._netlist, self._scene, self._steps = netlist, scene, steps
+        self._held = plan.held is not None
+        self._batch = min(plan.starts, most_samples(scene.grid))
+        self._hard = HardGradients(netlist, scene.grid, steps, self._batch)
+
+    def __call__(self, ops: Ops, samples: Sequence[int]) -> npt.NDArray[np.float64]:
+        """Return the predicted change of wrong cells, (parameters, 16), by gate and new op."""
+        self._hard.begin(ops, self._scene.channels)
+        for starts, targets, masks in self._rollouts(ops, sorted(samples[: self._batch])):
+            # Targets may be of a type that has no negative numbers.
+            self._hard.add(starts, 1.0 - 2.0 * targets, self._scene.channels, masks)
+        change = self._hard.gradients @ COEFFICIENTS.T
+        return change - change[np.arange(len(ops)), ops][:, None]
+
+    def _rollouts(self, ops: Ops, chosen: Sequence[int]) -> Iterator[Rollout]:
+        """Yield starts, targets and masks of all that is differentiated."""
+        starts, targets = draw_samples(self._scene, chosen)
+        yield starts, targets, self._masks(chosen)
+        if self._held:
+            # What is to stay is wrong later, too, where no gradient from the start reaches.
+            yield self._onward(ops, starts, chosen), targets, None
+
+    def _onward(self, ops: Ops, starts: npt.NDArray, chosen: Sequence[int]) -> npt.NDArray:
+        """Return the states that the circuit comes to, damaged as the scene damages them."""
+        damage = self._scene.damage
+        steps = damage.after if isinstance(damage, Patches) else self._steps
+        simulator = HardSimulator(self._netlist, self._scene.grid, len(chosen))
+        simulator.load(ops)
+        states = simulator.rollout(starts, steps)
+        if isinstance(damage, Patches):
+            states = states * (1 - damage.of(chosen))[:, None]
+        return states
+
+    def _masks(self, samples: Sequence[int]) -> npt.NDArray[np.uint8] | None:
+        scene = self._scene
+        seed, _, purpose, epoch = scene.streams
+        height, width = scene.grid.height, scene.grid.width
+        fires = firing(scene.fire_rate, height, width, seed, purpose, epoch, samples)
+        return fires.draw(self._steps)

@@ -1,0 +1,160 @@
+"""What is done with a net: simulated, folded, cleaned, copied."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from difflogic.simplification.kernels.structures import ALL, NONE
+from difflogic.system.jit import kernel
+
+
+@kernel
+def gate_table(op, x, y, out):
+    """Write the table of op(x, y) to `out`: as a polynomial over the field of two elements."""
+    f00, f01, f10, f11 = (op >> 3) & 1, (op >> 2) & 1, (op >> 1) & 1, op & 1
+    c0 = ALL if f00 else NONE
+    c1 = ALL if f00 ^ f10 else NONE
+    c2 = ALL if f00 ^ f01 else NONE
+    c3 = ALL if f00 ^ f01 ^ f10 ^ f11 else NONE
+    for word in range(out.shape[0]):
+        out[word] = c0 ^ (c1 & x[word]) ^ (c2 & y[word]) ^ (c3 & x[word] & y[word])
+
+
+@kernel
+def simulate(net, table):
+    """Write the tables of all gates; those of the inputs stand there."""
+    for node in range(1 + net.inputs, net.size[0]):
+        gate_table(net.op[node], table[net.a[node]], table[net.b[node]], table[node])
+
+
+@kernel
+def invert_a(op):
+    """Return the op that computes the same if its first input is inverted."""
+    return ((op & 3) << 2) | (op >> 2)
+
+
+@kernel
+def invert_b(op):
+    """Return the op that computes the same if its second input is inverted."""
+    return ((op & 5) << 1) | ((op >> 1) & 5)
+
+
+@kernel
+def emit(new, work, op, x, y):
+    """Return the literal of op(x, y) of two literals in `new`, which grows if it has to."""
+    a, b = x >> 1, y >> 1
+    if x & 1:
+        op = invert_a(op)
+    if y & 1:
+        op = invert_b(op)
+    if a == 0:  # what is left of the op if its first input is 0
+        op = (op >> 2) * 5
+    if b == 0:
+        op = ((op >> 1) & 5) * 3
+    if a == b:
+        op = (op & 1) * 3 | (op >> 3) * 12
+    inverted = 0
+    if op & 8:  # so that every gate is 0 where both inputs are
+        op, inverted = 15 - op, 1
+    if op == 0:
+        return inverted
+    if op == 3:
+        return 2 * a | inverted
+    if op == 5:
+        return 2 * b | inverted
+    if a > b:
+        a, b = b, a
+        op = (op & 9) | (op & 2) << 1 | (op & 4) >> 1
+    mask = work.slots.shape[0] - 1  # without slots, equal gates stay apart
+    slot = (a * 40503 + b * 30011 + op * 977) & mask
+    while mask >= 0 and work.slots[slot]:
+        node = work.slots[slot]
+        if new.op[node] == op and new.a[node] == a and new.b[node] == b:
+            return 2 * node | inverted
+        slot = (slot + 1) & mask
+    node = new.size[0]
+    new.op[node] = op
+    new.a[node] = a
+    new.b[node] = b
+    new.size[0] = node + 1
+    if mask >= 0:
+        work.slots[slot] = node
+    return 2 * node | inverted
+
+
+@kernel
+def clean(net, new, work):
+    """Write to `new` the gates that the outputs of `net` need, folded, each once, in order.
+
+    `net` need not be in topological order, but must have no cycle.
+    """
+    work.slots[:] = 0
+    work.literal[: net.size[0]] = -1
+    for node in range(1 + net.inputs):
+        work.literal[node] = 2 * node
+    new.size[0] = 1 + net.inputs
+    for output in range(net.outputs.shape[0]):
+        depth = 0
+        work.stack[0] = net.outputs[output] >> 1
+        while depth >= 0:
+            node = work.stack[depth]
+            if work.literal[node] >= 0:
+                depth -= 1
+                continue
+            x, y = work.literal[net.a[node]], work.literal[net.b[node]]
+            if x >= 0 and y >= 0:
+                work.literal[node] = emit(new, work, np.int64(net.op[node]), x, y)
+                depth -= 1
+                continue
+            depth += 1
+            work.stack[depth] = net.a[node] if x < 0 else net.b[node]
+        new.outputs[output] = work.literal[net.outputs[output] >> 1] ^ (net.outputs[output] & 1)
+    drop_unread(new, work)
+
+
+@kernel
+def drop_unread(net, work):
+    """Remove the gates that no output depends on, in place; the others keep their order."""
+    first, size, literal = 1 + net.inputs, net.size[0], work.literal
+    literal[first:size] = 0
+    for output in range(net.outputs.shape[0]):
+        literal[net.outputs[output] >> 1] = 1
+    for node in range(size - 1, first - 1, -1):
+        if literal[node]:
+            literal[net.a[node]] = literal[net.b[node]] = 1
+    for node in range(first):
+        literal[node] = node
+    place = first
+    for node in range(first, size):
+        if literal[node]:
+            literal[node] = place
+            net.op[place] = net.op[node]
+            net.a[place] = literal[net.a[node]]
+            net.b[place] = literal[net.b[node]]
+            place += 1
+    net.size[0] = place
+    for output in range(net.outputs.shape[0]):
+        net.outputs[output] = 2 * literal[net.outputs[output] >> 1] | (net.outputs[output] & 1)
+
+
+@kernel
+def find_depth(net, level):
+    """Return the number of gates on the longest path."""
+    deepest = 0
+    level[: 1 + net.inputs] = 0
+    for node in range(1 + net.inputs, net.size[0]):
+        level[node] = 1 + max(level[net.a[node]], level[net.b[node]])
+    for output in range(net.outputs.shape[0]):
+        deepest = max(deepest, level[net.outputs[output] >> 1])
+    return deepest
+
+
+@kernel
+def copy(source, target):
+    """Copy a net."""
+    size = source.size[0]
+    target.size[0] = size
+    target.op[:size] = source.op[:size]
+    target.a[:size] = source.a[:size]
+    target.b[:size] = source.b[:size]
+    target.outputs[:] = source.outputs

@@ -1,0 +1,123 @@
+"""Windows: a few gates around a root, taken out of a net and put back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from difflogic.system.jit import kernel
+
+
+@kernel
+def find_window(net, leaves, limit, root, leaf, member, below):
+    """Find the gates that a few nodes decide, around a root; return the number of these leaves.
+
+    The leaves grow from what the root reads towards the inputs, where that adds least, up to
+    `limit`. `leaf`, `member` and `below` (nodes,) say which nodes are leaves, which are decided
+    by them, and which the leaves depend on; no leaf depends on a member.
+    """
+    size, first = net.size[0], 1 + net.inputs
+    leaf[:size] = False
+    below[:size] = False
+    count = 0
+    for node in (net.a[root], net.b[root]):
+        if not leaf[node]:
+            leaf[node] = True
+            leaves[count] = node
+            count += 1
+    inside = member
+    inside[:size] = False
+    inside[root] = True
+    while True:
+        best, best_cost, found = -1, 3, -1
+        for index in range(count):
+            node = leaves[index]
+            if node < first:
+                continue
+            cost = -1
+            for read in (net.a[node], net.b[node]):
+                if not (leaf[read] or inside[read]):
+                    cost += 1
+            if cost < best_cost or (cost == best_cost and node > best):
+                best, best_cost, found = node, cost, index
+        if found < 0 or count + best_cost > limit:
+            break
+        leaf[best] = False
+        inside[best] = True
+        count -= 1
+        leaves[found] = leaves[count]
+        for read in (net.a[best], net.b[best]):
+            if not (leaf[read] or inside[read]):
+                leaf[read] = True
+                leaves[count] = read
+                count += 1
+    leaves[:count].sort()
+    for node in range(size - 1, first - 1, -1):
+        if leaf[node] or below[node]:
+            below[net.a[node]] = True
+            below[net.b[node]] = True
+    member[:size] = False
+    for node in range(first, size):
+        if not (leaf[node] or below[node]):
+            a, b = net.a[node], net.b[node]
+            member[node] = (leaf[a] or member[a]) and (leaf[b] or member[b])
+    return count
+
+
+@kernel
+def extract(net, leaves, count, member, place, part):
+    """Write the members of a window to the net `part`, whose inputs are the `count` leaves.
+
+    Its outputs are the gates that are read from outside or are outputs; `place` (nodes,) gets
+    their node in `part`, and returned is how many they are.
+    """
+    size, first = net.size[0], 1 + net.inputs
+    read = np.zeros(size, np.bool_)
+    for node in range(first, size):
+        if not member[node]:
+            read[net.a[node]] = True
+            read[net.b[node]] = True
+    for output in range(net.outputs.shape[0]):
+        read[net.outputs[output] >> 1] = True
+    for index in range(count):
+        place[leaves[index]] = 1 + index
+    node_in_part, outputs = 1 + count, 0
+    for node in range(first, size):
+        if member[node]:
+            part.op[node_in_part] = net.op[node]
+            part.a[node_in_part] = place[net.a[node]]
+            part.b[node_in_part] = place[net.b[node]]
+            place[node] = node_in_part
+            node_in_part += 1
+            if read[node]:
+                part.outputs[outputs] = 2 * place[node]
+                leaves[count + outputs] = node
+                outputs += 1
+    part.size[0] = node_in_part
+    return outputs
+
+
+@kernel
+def put_back(net, leaves, count, part):
+    """Let the outputs of a window be computed by `part`; the net may lose its order."""
+    first = net.size[0]
+    inputs = part.inputs
+    for node in range(1 + inputs, part.size[0]):
+        new = net.size[0]
+        net.op[new] = part.op[node]
+        net.size[0] = new + 1
+        a, b = part.a[node], part.b[node]
+        net.a[new] = leaves[a - 1] if a <= inputs else first + a - 1 - inputs
+        net.b[new] = leaves[b - 1] if b <= inputs else first + b - 1 - inputs
+    for output in range(part.outputs.shape[0]):
+        literal = part.outputs[output]
+        node = literal >> 1
+        old = leaves[count + output]
+        net.op[old] = 12 if literal & 1 else 3
+        if node == 0:
+            read = 0
+        elif node <= inputs:
+            read = leaves[node - 1]
+        else:
+            read = first + node - 1 - inputs
+        net.a[old] = read
+        net.b[old] = read

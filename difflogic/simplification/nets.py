@@ -1,0 +1,139 @@
+"""Nets, the circuits that the kernels work on: made, read back, and given buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.cases import words, words_of
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.inverters import melted
+from difflogic.circuit.xag import Xag
+from difflogic.simplification.kernels.nets import clean
+from difflogic.simplification.kernels.structures import VIRTUAL, Net, Work
+
+
+def new_net(inputs: int, outputs: int, gates: int) -> Net:
+    """Return a net without gates, with room for so many."""
+    nodes = 1 + inputs + gates
+    return Net(
+        np.zeros(nodes, np.uint8),
+        np.zeros(nodes, np.int32),
+        np.zeros(nodes, np.int32),
+        np.zeros(outputs, np.int32),
+        np.array([1 + inputs]),
+        inputs,
+    )
+
+
+def gates(net: Net) -> int:
+    """Return how many gates a net has."""
+    return int(net.size[0]) - 1 - net.inputs
+
+
+def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> Net:
+    """Return a circuit as a net, folded; without `hashing`, equal gates stay apart."""
+    net = new_net(circuit.inputs, circuit.channels, circuit.gates)
+    size = 1 + circuit.rows
+    net.op[1 + circuit.inputs :] = circuit.op
+    net.a[1 + circuit.inputs :] = circuit.a + 1
+    net.b[1 + circuit.inputs :] = circuit.b + 1
+    net.outputs[:] = 2 * (circuit.outputs + 1)
+    net.size[0] = size
+    return cleaned(net, hashing=hashing)
+
+
+def from_xag(xag: Xag, outputs: Sequence[int]) -> Net:
+    """Return a Xag as a net."""
+    net = new_net(xag.inputs, len(outputs), len(xag.kind))
+    for array, gates_of in zip((net.op, net.a, net.b), xag.lists, strict=True):
+        array[xag.first_gate :] = gates_of
+    net.size[0] = xag.nodes
+    net.outputs[:] = outputs
+    return cleaned(net)
+
+
+def cleaned(net: Net, room: int = 0, hashing: bool = True) -> Net:
+    """Return the gates that the outputs need, folded, in topological order.
+
+    There is `room` for some more gates. Without `hashing`, equal gates stay apart.
+    """
+    new = new_net(net.inputs, len(net.outputs), gates(net) + room)
+    work = new_work(len(net.op), 0)
+    clean(net, new, work if hashing else work._replace(slots=work.slots[:0]))
+    return new
+
+
+def to_circuit(net: Net, labels: Sequence[int]) -> LogicCircuit:
+    """Return a cleaned net over all inputs of an automaton as its circuit.
+
+    An inverter that an output needs melts into the gate before it; only an output that is an
+    inverted input, or inverted and elsewhere not, keeps one. So does a constant its gate.
+    """
+    op, a, b = (array[: net.size[0]] for array in (net.op, net.a, net.b))
+    return melted(op, a, b, 1 + net.inputs, net.outputs, labels)
+
+
+def keep_channels(net: Net, channels: Sequence[int]) -> Net:
+    """Return the net of some channels' next states, which read no other channel.
+
+    Raises ValueError if they do.
+    """
+    new = cleaned(net._replace(outputs=net.outputs[list(channels)]))
+    before = net.inputs // NEIGHBORHOOD
+    kept = (np.arange(NEIGHBORHOOD)[:, None] * before + np.array(channels)).ravel()
+    place = np.full(int(new.size[0]), -1, np.int32)
+    place[0] = 0
+    place[1 + kept] = 1 + np.arange(len(kept))
+    place[1 + net.inputs :] = 1 + len(kept) + np.arange(gates(new))
+    first = 1 + net.inputs
+    a, b, wanted = place[new.a], place[new.b], place[new.outputs >> 1]
+    if min(a[first:].min(initial=0), b[first:].min(initial=0), wanted.min(initial=0)) < 0:
+        raise ValueError("an output reads a channel that does not stay")
+    room = np.zeros(1 + len(kept), np.int32)
+    return Net(
+        np.concatenate([room.astype(np.uint8), new.op[first:]]),
+        np.concatenate([room, a[first:]]),
+        np.concatenate([room, b[first:]]),
+        2 * wanted + (new.outputs & 1),
+        np.array([1 + len(kept) + gates(new)]),
+        len(kept),
+    )
+
+
+def input_tables(inputs: int) -> npt.NDArray[np.uint64]:
+    """Return the truth tables of the inputs, shape (inputs, words), case 0 in the lowest bit.
+
+    Fewer than 64 cases are repeated to fill the word.
+    """
+    every = words_of(inputs)
+    return np.array([words(number, 0, every) for number in range(inputs)], np.uint64)
+
+
+def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
+    """Return buffers for nets of at most so many nodes, with the tables of the inputs."""
+    count = words_of(inputs)
+    table = np.zeros((nodes + VIRTUAL, count), np.uint64)
+    if inputs:
+        table[1 : 1 + inputs] = input_tables(inputs)
+    slots = 1 << int(4 * nodes).bit_length()
+    return Work(
+        table,
+        np.zeros((nodes, count), np.uint64),
+        np.zeros((3, count), np.uint64),
+        np.zeros(nodes, np.bool_),
+        np.zeros(nodes + VIRTUAL, np.int32),
+        np.zeros(nodes, np.int32),
+        np.zeros(nodes, np.int32),
+        np.zeros(nodes, np.int32),
+        np.zeros(slots, np.int32),
+        _random_state(seed),
+    )
+
+
+def _random_state(seed: int) -> npt.NDArray[np.uint64]:
+    # xorshift needs a state that is not 0, and its first numbers show a poor one.
+    return np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)

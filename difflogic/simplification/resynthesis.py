@@ -1,0 +1,177 @@
+"""Circuits built anew from truth tables: other places to begin a search from.
+
+A truth table of n inputs is an integer of 2^n bits; bit i is the value in case i, in which input
+k is bit k of i. Nothing here knows a function that it is meant for.
+
+Sources: Shannon's and Davio's expansions; full adders that count the ones among inputs that may
+be exchanged, as the classic construction for symmetric functions (Knuth, TAOCP 7.1.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from difflogic.circuit.xag import FALSE, Xag
+
+FEWEST_TO_COUNT = 3
+"""Inputs that may be exchanged, from which on it can pay to count them."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A way to build a circuit, and what it built."""
+
+    name: str
+    xag: Xag
+    outputs: list[int]
+
+
+def starts(tables: Sequence[int], inputs: int) -> Iterator[Start]:
+    """Build circuits for the truth tables of outputs, which double in size with every input."""
+    for davio in (False, True):
+        xag = Xag(inputs)
+        expand = Expansion(xag, [xag.input(row) for row in range(inputs)], davio)
+        name = "expanded, Davio" if davio else "expanded, Shannon"
+        yield Start(name, xag, [expand(table) for table in tables])
+    groups = [group for group in exchangeable(tables, inputs) if len(group) >= FEWEST_TO_COUNT]
+    if groups:
+        yield Start("exchangeable inputs counted", *_counted(tables, inputs, groups))
+
+
+def variable(row: int, inputs: int) -> int:
+    """Return the truth table of an input."""
+    low = (1 << (1 << row)) - 1
+    table = 0
+    for start in range(1 << row, 1 << inputs, 2 << row):
+        table |= low << start
+    return table
+
+
+def cofactors(table: int, row: int, inputs: int) -> tuple[int, int]:
+    """Return the tables with input `row` held at 0 and at 1; neither depends on it."""
+    ones = variable(row, inputs)
+    width = 1 << row
+    high, low = table & ones, table & ~ones
+    return low | low << width, high | high >> width
+
+
+def exchangeable(tables: Sequence[int], inputs: int) -> list[list[int]]:
+    """Return the inputs in groups within which any two may be exchanged, in all tables at once."""
+    groups: list[list[int]] = []
+    for row in range(inputs):
+        for group in groups:
+            if all(_may_exchange(table, group[0], row, inputs) for table in tables):
+                group.append(row)
+                break
+        else:
+            groups.append([row])
+    return groups
+
+
+def _may_exchange(table: int, first: int, second: int, inputs: int) -> bool:
+    zero, one = cofactors(table, first, inputs)
+    return cofactors(zero, second, inputs)[1] == cofactors(one, second, inputs)[0]
+
+
+class Expansion:
+    """Builds a table by expanding it over one input after the other, from the last.
+
+    What was built before, inverted or not, is used again. With `davio`, f = f0 ⊕ x·(f0 ⊕ f1)
+    stands for what Shannon's expansion would write as x·f1 ∨ ¬x·f0.
+    """
+
+    def __init__(self, xag: Xag, literals: Sequence[int], davio: bool) -> None:
+        self._xag, self._literals, self._davio = xag, literals, davio
+        self._inputs = len(literals)
+        self._all = (1 << (1 << self._inputs)) - 1
+        self._built = {0: FALSE}
+
+    def __call__(self, table: int) -> int:
+        if self._all ^ table in self._built:
+            return self._built[self._all ^ table] ^ 1
+        if table not in self._built:
+            self._built[table] = self._expand(table)
+        return self._built[table]
+
+    def _expand(self, table: int) -> int:
+        row = self._inputs - 1
+        zero, one = cofactors(table, row, self._inputs)
+        while zero == one:
+            row -= 1
+            zero, one = cofactors(table, row, self._inputs)
+        xag, x, full = self._xag, self._literals[row], self._all
+        if zero == full ^ one:
+            return xag.xor_(x, self(zero))
+        if zero == 0:
+            return xag.and_(x, self(one))
+        if zero == full:
+            return xag.or_(x ^ 1, self(one))
+        if one == 0:
+            return xag.and_(x ^ 1, self(zero))
+        if one == full:
+            return xag.or_(x, self(zero))
+        if self._davio:
+            return xag.xor_(self(zero), xag.and_(x, self(zero ^ one)))
+        return xag.or_(xag.and_(x, self(one)), xag.and_(x ^ 1, self(zero)))
+
+
+def _counted(
+    tables: Sequence[int], inputs: int, groups: Sequence[Sequence[int]]
+) -> tuple[Xag, list[int]]:
+    """Count the ones in each group, and expand the tables over these counts and the rest."""
+    xag = Xag(inputs)
+    grouped = {row for group in groups for row in group}
+    literals, weights = [], []
+    # Expansion begins at the last input: the ungrouped ones lie nearest to the inputs.
+    for row in range(inputs):
+        if row not in grouped:
+            literals.append(xag.input(row))
+            weights.append([row])
+    for group in groups:
+        count = count_ones(xag, [xag.input(row) for row in group])
+        for digit, literal in enumerate(count):
+            literals.append(literal)
+            weights.append([-1 - digit, *group])
+    expand = Expansion(xag, literals, davio=False)
+    return xag, [expand(_over_counts(table, inputs, weights)) for table in tables]
+
+
+def _over_counts(table: int, inputs: int, places: Sequence[Sequence[int]]) -> int:
+    """Return a table over the counts' digits and the rest; counts that cannot be give 0.
+
+    `places` says for each new input which row it is, or [-1 - digit, *group].
+    """
+    result = 0
+    for case in range(1 << len(places)):
+        counts: dict[tuple[int, ...], int] = {}
+        original = 0
+        for number, place in enumerate(places):
+            bit = case >> number & 1
+            if place[0] >= 0:
+                original |= bit << place[0]
+            else:
+                group = tuple(place[1:])
+                counts[group] = counts.get(group, 0) | bit << (-1 - place[0])
+        if all(count <= len(group) for group, count in counts.items()):
+            for group, count in counts.items():
+                original |= sum(1 << row for row in group[:count])
+            result |= (table >> original & 1) << case
+    return result
+
+
+def count_ones(xag: Xag, literals: Sequence[int]) -> list[int]:
+    """Return the binary digits, lowest first, of how many of the literals are 1."""
+    digits, column = [], list(literals)
+    while column:
+        carries = []
+        while len(column) > 1:
+            # Three bits of one weight make one of it and one of the next: a full adder.
+            x, y, *column = column
+            z = column.pop(0) if column else FALSE
+            half = xag.xor_(x, y)
+            column.append(xag.xor_(half, z))
+            carries.append(xag.xor_(x, xag.and_(half, xag.xor_(x, z))))
+        digits.append(column[0])
+        column = carries
+    return digits

@@ -1,0 +1,1 @@
+"""What any program needs: files, errors, the machine, compiled kernels, processes."""

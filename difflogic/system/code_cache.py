@@ -1,0 +1,156 @@
+"""Where compiled code is kept, and whether what lies there may be run.
+
+The cache of a `name` is the directory dct-`name` in NUMBA_CACHE_DIR if that is set, else dct/`name`
+in the user's cache directory: XDG_CACHE_HOME, or ~/.cache. A relative path in these variables is
+ignored, since what lies below the working directory may be anybody's.
+
+Machine code from there runs as the user, so that a place is trusted as ssh trusts its keys: the
+file, its directory, and every directory above belong to the user or to root, and nobody else may
+write to them; only directories such as /tmp, in which none may touch what is another's, may be open
+to all. The directory and the file are no links. Each file begins with a checksum, which finds
+damage, and is no protection against a forger: whoever may write the file may write its checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from difflogic.system.errors import RunDirectoryError
+from difflogic.system.files import write_whole
+
+MOST_BYTES = 2**26
+"""Of a file: a circuit of 8000 gates takes a tenth of a megabyte."""
+
+_MAGIC = b"dct-code\n"
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+class CodeCache:
+    """Machine code of one kind, by names that hold all it depends on."""
+
+    def __init__(self, name: str, what: str) -> None:
+        """`what` says in messages what is kept."""
+        self._name, self._what = name, what
+
+    def directory(self) -> Path | None:
+        """Return where the code is kept, which may not exist yet; None if nowhere."""
+        numba = _absolute("NUMBA_CACHE_DIR")
+        if numba is not None:
+            return numba / f"dct-{self._name}"
+        own = _absolute("XDG_CACHE_HOME")
+        if own is not None:
+            return own / "dct" / self._name
+        home = Path(os.path.expanduser("~"))
+        return home / ".cache" / "dct" / self._name if home.is_absolute() else None
+
+    def problem(self) -> str | None:
+        """Say why no code can be kept, with the remedy; None if it can."""
+        place = self.directory()
+        if place is None:
+            return f"{self._what} are not kept, as there is no home: set XDG_CACHE_HOME"
+        try:
+            _make(place)
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            return f"{place}: {self._what} cannot be kept: {why}: set NUMBA_CACHE_DIR"
+        wrong = _untrusted(place)
+        if wrong is None:
+            return None
+        return (
+            f"{self._what} are not kept: {wrong} is a link, or may be changed by others: take it "
+            "for yourself (chmod go-w), or set NUMBA_CACHE_DIR to a directory of your own"
+        )
+
+    def read(self, name: str) -> bytes | None:
+        """Return the code that was kept by a name.
+
+        None if there is none, if others may have written it, or if it is not what belongs there.
+        """
+        place = self.directory()
+        if place is None or _untrusted(place) is not None:
+            return None
+        try:
+            content = _own_content(place / name)
+        except (OSError, ValueError):
+            return None
+        code = content[len(_head(name, b"")) :]
+        return code if content == _head(name, code) + code else None
+
+    def keep(self, name: str, code: bytes) -> str | None:
+        """Keep code by a name; return why it could not be, which is no reason to fail."""
+
+        def write(file: object) -> None:
+            if hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), 0o600)  # type: ignore[attr-defined]
+            file.write(_head(name, code) + code)  # type: ignore[attr-defined]
+
+        problem = self.problem()
+        place = self.directory()
+        if problem is None and place is not None:
+            try:
+                write_whole(place / name, write)
+            except (OSError, RunDirectoryError) as error:
+                return f"{self._what} cannot be kept: {error}, with NUMBA_CACHE_DIR"
+        return problem
+
+
+def _absolute(variable: str) -> Path | None:
+    path = Path(os.environ.get(variable) or ".")
+    return path if path.is_absolute() else None
+
+
+def _make(place: Path) -> None:
+    """Make a directory, and those above it, for the user alone."""
+    for each in (*reversed(place.parents), place):
+        with suppress(FileExistsError):
+            each.mkdir(mode=0o700)
+
+
+def _own_content(path: Path) -> bytes:
+    """Read a file of the user's. Raises OSError for a link, and for what is another's."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES or not _is_own(found):
+            raise PermissionError(path)
+        return file.read(MOST_BYTES)
+
+
+def _untrusted(place: Path) -> Path | None:
+    """Return the first of a directory and those above that may be changed by others, if any is.
+
+    Also the directory itself where it is a link. Links above it are followed: what they point to
+    is looked at, and so is the directory that each lies in.
+    """
+    try:
+        if place.is_symlink():
+            return place
+        real = place.resolve(strict=True)
+        for each in dict.fromkeys([*place.parents, real, *real.parents]):
+            found = each.stat()
+            if not stat.S_ISDIR(found.st_mode) or not (_is_own(found) or _is_shared(found)):
+                return each
+    except (OSError, RuntimeError):  # a directory that is missing, a ring of links
+        return place
+    return None
+
+
+def _is_own(found: os.stat_result) -> bool:
+    """Return whether only the user, or root, may change what was found."""
+    if os.name != "posix":
+        return True  # access is ruled by lists there, and a user's profile is the user's own
+    return found.st_uid in (0, os.geteuid()) and not found.st_mode & _OTHERS_WRITE
+
+
+def _is_shared(found: os.stat_result) -> bool:
+    """Return whether a directory is root's, and nobody may touch what is another's in it."""
+    return bool(found.st_uid == 0 and found.st_mode & stat.S_ISVTX)
+
+
+def _head(name: str, code: bytes) -> bytes:
+    """Return what stands before the code in a file."""
+    return _MAGIC + hashlib.sha256(name.encode() + code).digest()

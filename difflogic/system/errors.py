@@ -1,0 +1,56 @@
+"""The errors that a user can cause, each with its place and its remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DctError(Exception):
+    """Base of every error that the command line shows without a traceback."""
+
+
+class ConfigError(DctError):
+    """A configuration, an argument or a combination of them that cannot be used."""
+
+
+class ModelFileError(DctError):
+    """A model file that is truncated, foreign, newer than this program, or inconsistent."""
+
+
+class CircuitError(DctError):
+    """A logic circuit that is damaged or impossible, or that cannot be expressed as asked."""
+
+
+class RunDirectoryError(DctError):
+    """A run directory that cannot be created or written, or that already holds a run."""
+
+
+class ProofError(DctError):
+    """A simplified circuit that is not proved to do the same, so that it is not used."""
+
+    def __init__(self, message: str, proof: object) -> None:
+        super().__init__(message)
+        self.proof = proof
+        """What was tried: a `difflogic.proof.Proof`."""
+
+
+class StoppedError(DctError):
+    """Work that ended before its end, because its caller said so."""
+
+
+class StorageError(RunDirectoryError):
+    """A disk that is full or fails, or too many open files: no fault of what was asked for."""
+
+
+class TrainingError(DctError):
+    """A training run that cannot go on, such as one whose loss is no longer finite."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint that names the nearest of the `known` names, or lists them all."""
+    known = list(known)
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    if nearest:
+        return f'did you mean "{nearest[0]}"?'
+    return "known: " + ", ".join(known)

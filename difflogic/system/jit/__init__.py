@@ -1,0 +1,8 @@
+"""Compiling kernels with numba, and keeping their machine code on disk."""
+
+from __future__ import annotations
+
+from difflogic.system.jit.cache import is_compiled, keeps_code
+from difflogic.system.jit.decorator import JIT, borrowing_kernel, inlined, kernel, part
+
+__all__ = ["JIT", "borrowing_kernel", "inlined", "is_compiled", "keeps_code", "kernel", "part"]

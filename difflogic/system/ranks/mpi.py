@@ -1,0 +1,156 @@
+"""Ranks that MPI connects, on one machine or several.
+
+mpi4py is imported only in a process that an MPI launcher started.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from difflogic.system.errors import ConfigError
+from difflogic.system.ranks.protocol import ALONE, Bytes, LinkedRanks, Ranks
+
+SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+"""Variables by which launchers tell a process how many there are."""
+
+MISSING = (
+    "several ranks need mpi4py, which is an extra: pip install '.[mpi]' in dct's directory, "
+    "into the environment that dct runs in"
+)
+
+EAGER, SLEEP = 0.002, 0.0005
+"""Seconds that a rank waits for another at full speed, and then sleeps between two looks."""
+
+
+class MpiRanks(LinkedRanks):
+    """Ranks that MPI's launcher has started."""
+
+    def __init__(self, mpi: Any, world: Any = None) -> None:
+        """`mpi` is the module mpi4py.MPI; `world` the communicator of these ranks."""
+        self._mpi, self._world = mpi, mpi.COMM_WORLD if world is None else world
+        self.rank, self.size = self._world.Get_rank(), self._world.Get_size()
+        near = self._world.Split_type(mpi.COMM_TYPE_SHARED)
+        self.here = near.Get_size()
+        near.Free()
+
+    def among(self, size: int) -> Ranks | None:
+        """Return the first `size` of these as a group of their own; None if this is not of them.
+
+        All call it together. Of one, that is alone.
+        """
+        super().among(size)
+        if size == 1:
+            return ALONE if self.leads else None
+        self.meet()  # to split does not let others have the core while it waits
+        inside = self.rank < size
+        group = self._world.Split(0 if inside else self._mpi.UNDEFINED, self.rank)
+        return MpiRanks(self._mpi, group) if inside else None
+
+    def give(self, data: Bytes, rank: int) -> None:
+        """Send bytes to another rank."""
+        _wait(self._world.Isend([data, self._mpi.BYTE], rank))
+
+    def take(self, data: Bytes, rank: int) -> None:
+        """Wait for what another rank gives, and put it into `data`."""
+        _wait(self._world.Irecv([data, self._mpi.BYTE], rank))
+
+    def spread(self, data: Bytes, rank: int) -> None:
+        """Make `data` everywhere what it is on one rank."""
+        _wait(self._world.Ibcast([data, self._mpi.BYTE], rank))
+
+    def swap(self, own: Bytes, every: Bytes) -> None:
+        """Put what everybody has as `own` into `every`, (size, bytes), by rank."""
+        _wait(self._world.Iallgather([own, self._mpi.BYTE], [every, self._mpi.BYTE]))
+
+    def leave(self) -> None:
+        """End the part of this rank; where others wait for it in a step, theirs too."""
+        if self.torn:
+            self.abort()
+        if self.leads:
+            self.rest()
+        self._mpi.Finalize()
+
+    def abort(self) -> None:
+        """End all ranks at once."""
+        self._world.Abort(1)
+
+
+@contextmanager
+def together() -> Iterator[Ranks]:
+    """Enter the ranks that a launcher started this process as one of, or none but itself.
+
+    Where one leaves by an exception, those that wait for it are ended. Raises ConfigError.
+    """
+    ranks = join()
+    if ranks is None:
+        yield ALONE
+        return
+    try:
+        yield ranks
+    except BaseException:
+        if not ranks.leads:
+            ranks.abort()
+        ranks.leave()
+        raise
+    ranks.leave()
+
+
+def _wait(request: Any) -> None:
+    """Wait for others, at first at full speed, and where it takes longer leaving them the core."""
+    began = time.perf_counter()
+    while not request.Test():
+        if time.perf_counter() - began > EAGER:
+            time.sleep(SLEEP)
+        elif hasattr(os, "sched_yield"):  # to sleep for no time takes 50 µs
+            os.sched_yield()
+
+
+def started() -> int:
+    """Return of how many ranks a launcher started this process as one; 1 if none did."""
+    for name in SIZES:
+        if os.environ.get(name, "").isdecimal():
+            return max(1, int(os.environ[name][:9]))
+    return 1
+
+
+def require() -> None:
+    """Raise ConfigError, which names the extra, if mpi4py is missing."""
+    try:
+        importlib.import_module("mpi4py")
+    except ImportError:
+        raise ConfigError(MISSING) from None
+
+
+def join() -> MpiRanks | None:
+    """Return the ranks that this process was started as one of; None if it is alone.
+
+    All but rank 0 leave Ctrl-C and SIGTERM to it from now on. Raises ConfigError.
+    """
+    size = started()
+    if size == 1:
+        return None
+    require()
+    import mpi4py
+
+    mpi4py.rc.finalize = False  # would wait for ranks that are no more
+    mpi4py.rc.thread_level = "funneled"
+    try:
+        mpi = importlib.import_module("mpi4py.MPI")
+    except (ImportError, RuntimeError) as error:
+        raise ConfigError(f"mpi4py finds no MPI ({error}): {MISSING}") from None
+    ranks = MpiRanks(mpi)
+    if ranks.size != size:
+        raise ConfigError(
+            f"the launcher started {size} ranks, and mpi4py sees {ranks.size}: start them with the "
+            "mpiexec of the MPI that mpi4py uses"
+        )
+    if not ranks.leads:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+    return ranks

@@ -1,0 +1,124 @@
+"""Ranks that are threads of this process, and say to each other what processes say.
+
+They show that results do not depend on the number of ranks where there is no MPI. They are no way
+to train: threads of one process share the work without handing bytes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from queue import SimpleQueue
+
+import numpy as np
+
+from difflogic.system.ranks.protocol import ALONE, Bytes, LinkedRanks, Ranks
+
+
+class GoneError(RuntimeError):
+    """Another rank has ended before its time."""
+
+
+class _Links:
+    """A queue from each rank to each other one."""
+
+    def __init__(self, size: int) -> None:
+        self._queues: dict[tuple[int, int], SimpleQueue[bytes | None]] = {
+            (first, second): SimpleQueue() for first in range(size) for second in range(size)
+        }
+
+    def put(self, source: int, target: int, data: Bytes) -> None:
+        self._queues[source, target].put(data.tobytes())
+
+    def get(self, source: int, target: int) -> Bytes:
+        """Raises GoneError if a rank has ended by an exception."""
+        data = self._queues[source, target].get()
+        if data is None:
+            raise GoneError("another rank has failed")
+        return np.frombuffer(data, np.uint8)
+
+    def cut(self) -> None:
+        """Let nobody wait any more."""
+        for queue in self._queues.values():
+            queue.put(None)
+
+
+class ThreadRanks(LinkedRanks):
+    """One of several threads, in the place of processes."""
+
+    def __init__(self, rank: int, size: int, links: _Links) -> None:
+        self.rank, self.size, self.here, self._links = rank, size, size, links
+
+    def among(self, size: int) -> Ranks | None:
+        """Return these, or those of one: smaller groups are made by `in_threads`."""
+        super().among(size)
+        if size == 1:
+            return ALONE if self.leads else None
+        if size < self.size:
+            raise NotImplementedError("make a smaller group of threads instead")
+        return self
+
+    def give(self, data: Bytes, rank: int) -> None:
+        """Send bytes to another rank."""
+        self._links.put(self.rank, rank, data)
+
+    def take(self, data: Bytes, rank: int) -> None:
+        """Wait for what another rank gives, and put it into `data`."""
+        data[:] = self._links.get(rank, self.rank)
+
+    def spread(self, data: Bytes, rank: int) -> None:
+        """Make `data` everywhere what it is on one rank."""
+        if self.rank != rank:
+            self.take(data, rank)
+            return
+        for other in range(self.size):
+            if other != rank:
+                self.give(data, other)
+
+    def swap(self, own: Bytes, every: Bytes) -> None:
+        """Put what everybody has as `own` into `every`, (size, bytes), by rank."""
+        for other in range(self.size):
+            if other != self.rank:
+                self.give(own, other)
+        for other in range(self.size):
+            every[other] = own if other == self.rank else self._links.get(other, self.rank)
+
+
+@contextmanager
+def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:
+    """Return rank 0 of `size`; the others are threads that `follow` it until it is left.
+
+    What one of them raises is raised here, and ends all.
+    """
+    if size == 1:
+        yield ALONE
+        return
+    links = _Links(size)
+
+    def run(rank: int) -> None:
+        try:
+            follow(ThreadRanks(rank, size, links))
+        except BaseException:
+            links.cut()
+            raise
+
+    with ThreadPoolExecutor(size - 1, thread_name_prefix="dct-rank") as threads:
+        others = [threads.submit(run, rank) for rank in range(1, size)]
+        first = ThreadRanks(0, size, links)
+        try:
+            yield first
+            first.rest()
+        except BaseException as error:
+            links.cut()
+            if isinstance(error, GoneError):
+                _raise_of(others)
+            raise
+        _raise_of(others)
+
+
+def _raise_of(ranks: Sequence[Future[None]]) -> None:
+    """Raise what one of them failed by, not that others then found it gone."""
+    errors = [error for each in ranks if (error := each.exception()) is not None]
+    for error in sorted(errors, key=lambda error: isinstance(error, GoneError)):
+        raise error

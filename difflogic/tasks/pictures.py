@@ -1,0 +1,121 @@
+"""Pictures that an automaton is to grow, as text: one line per row, one sign per cell.
+
+A cell's bits, one per loss channel, are its colour: `.` is nothing, `#` is everything, and with
+three channels the letters r g b y m c stand for red (channel 0), green (1), blue (2), yellow
+(0 and 1), magenta (0 and 2) and cyan (1 and 2). With any number of channels up to four a
+hexadecimal digit gives the bits as a number, channel 0 the lowest.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.system.errors import ConfigError
+
+COLORS = {"r": 0b001, "g": 0b010, "b": 0b100, "y": 0b011, "m": 0b101, "c": 0b110}
+
+MOST_TOLD = 5
+"""Channels whose bits a sign may tell apart, and one more, for which as for all others only
+nothing and everything have signs."""
+
+MAX_CELLS = 2**18
+"""Of a picture, 512 × 512: as text it still fits into a configuration file."""
+
+
+def shipped_pictures(directory: Path) -> dict[str, Path]:
+    """Return the files of the pictures that come with the program, by name."""
+    files = sorted(directory.glob("*.txt"), key=lambda path: path.stem)
+    return {path.stem: path for path in files}
+
+
+def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
+    """Return the bits of a picture, shape (channels, height, width).
+
+    Raises ConfigError if rows differ in length, or a sign is unknown or too large for `channels`.
+    """
+    rows = [row.strip() for row in text.strip().splitlines()]
+    if not rows:
+        raise ConfigError("there is no picture: give rows of cells, such as .#. for each")
+    width = len(rows[0])
+    if len(rows) * width > MAX_CELLS:
+        raise ConfigError(f"{len(rows)}×{width} cells are more than the {MAX_CELLS} of a picture")
+    told = min(channels, MOST_TOLD)
+    signs = _signs(told)
+    numbers = np.empty((len(rows), width), np.int64)
+    for y, row in enumerate(rows):
+        unknown = next((x for x, sign in enumerate(row) if sign not in signs), None)
+        if unknown is not None:
+            raise ConfigError(_unknown_sign(row[unknown], y, unknown, channels))
+        if len(row) != width:
+            raise ConfigError(
+                f"row {y + 1} has {len(row)} cells and row 1 has {width}: make them equal"
+            )
+        numbers[y] = [signs[sign] for sign in row]
+    bits = (numbers >> np.arange(told)[:, None, None] & 1).astype(np.uint8)
+    return bits if told == channels else np.broadcast_to(bits[0], (channels, *bits.shape[1:]))
+
+
+def render_picture(bits: npt.NDArray[np.uint8]) -> str:
+    """Return the text of a picture (channels, height, width); `parse_picture` reads it back.
+
+    With more than four channels a cell must have all bits or none, as no sign says more.
+    """
+    if len(bits) > MOST_TOLD:
+        if not (bits == bits[0]).all():
+            raise ValueError(f"{len(bits)} channels that differ have no signs")
+        bits = bits[:MOST_TOLD]
+    channels = len(bits)
+    numbers = (bits.astype(np.int64) << np.arange(channels)[:, None, None]).sum(axis=0)
+    # Of several signs for the same bits, the first is the one to write.
+    names: dict[int, str] = {}
+    for sign, number in _signs(channels).items():
+        names.setdefault(number, sign)
+    return "".join("".join(names[number] for number in row) + "\n" for row in numbers.tolist())
+
+
+def center_picture(bits: npt.NDArray[np.uint8], height: int, width: int) -> npt.NDArray[np.uint8]:
+    """Return a picture (channels, h, w) in the middle of nothing, (channels, height, width).
+
+    The grid's middle cell, (height // 2, width // 2), is the one of the picture; a centre seed
+    therefore stands at the same place of it. Raises ConfigError if the picture is larger.
+    """
+    channels, h, w = bits.shape
+    if h > height or w > width:
+        raise ConfigError(
+            f"the picture has {h}×{w} cells and does not fit the grid of {height}×{width}: set "
+            f"task.height to {h} or more and task.width to {w} or more"
+        )
+    if height * width > MAX_CELLS:
+        raise ConfigError(
+            f"a grid of {height}×{width} cells is larger than the {MAX_CELLS} cells of a picture"
+        )
+    top, left = height // 2 - h // 2, width // 2 - w // 2
+    placed = np.zeros((channels, height, width), np.uint8)
+    placed[:, top : top + h, left : left + w] = bits
+    return placed
+
+
+def _signs(channels: int) -> dict[str, int]:
+    """Return the bits of every sign that means something with so many channels, as numbers."""
+    full = 2**channels - 1
+    signs = {".": 0, "#": full}
+    if channels == 3:
+        signs |= COLORS
+    if channels <= 4:
+        # The letter b is blue with three channels and eleven with four.
+        signs |= {sign: int(sign, 16) for sign in "0123456789abcdefABCDEF" if int(sign, 16) <= full}
+    return signs
+
+
+def _unknown_sign(sign: str, y: int, x: int, channels: int) -> str:
+    where = f"{json.dumps(sign, ensure_ascii=False)} (row {y + 1}, column {x + 1})"
+    if sign in _signs(3):
+        hint = "set task.loss_channels to as many channels as its colours need"
+    else:
+        hint = "use . for nothing and # for all"
+    number = f"{channels} loss channel{'' if channels == 1 else 's'}"
+    return f"no colour {where} with {number}: {hint}"

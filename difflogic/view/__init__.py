@@ -1,0 +1,1 @@
+"""What people look at: reports, live pages, animations, plots."""

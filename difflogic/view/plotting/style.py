@@ -1,0 +1,91 @@
+"""How figures look: in print, to the colour-blind, and on dark pages, where they stay white."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from difflogic.system.errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".svg", ".png", ".pdf")
+
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Of Okabe and Ito 2008; in print they differ by their lines and marks, too."""
+LINES = ("-", "--", "-.", ":")
+MARKS = ("o", "s", "^", "D", "v", "P")
+FAINT = "#8a8a8a"
+
+_STYLE: dict[str, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "figure.facecolor": "white",
+    "axes.facecolor": "white",
+    "svg.hashsalt": "dct",
+    "savefig.dpi": 160,
+}
+
+
+def require_matplotlib() -> None:
+    """Raise ConfigError, which says how to get it, if matplotlib is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise ConfigError(
+            "plots are drawn by matplotlib, which is not installed: in dct's directory, "
+            "pip install '.[plot]', or pip install matplotlib"
+        ) from None
+
+
+def figure(rows: int, columns: int, width: float = 9.6, height: float = 3.2) -> tuple[Figure, Any]:
+    """Return a figure and its axes (rows, columns), each `height` inches high; opens no window."""
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height * rows), layout="constrained")
+    return made, made.subplots(rows, columns, squeeze=False)
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Let figures look like this as long as it lasts; draw and encode them inside."""
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE):
+        yield
+
+
+def encode(made: Figure, suffix: str) -> bytes:
+    """Return the bytes of a file with this suffix; equal figures give equal bytes."""
+    out = io.BytesIO()
+    kind = suffix.removeprefix(".")
+    stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+    made.savefig(out, format=kind, metadata=stamps[kind])
+    return out.getvalue()
+
+
+def logarithmic(axes: Axes, most: float) -> None:
+    """Scale y as log(1 + y): a logarithm that has a zero."""
+    axes.set_yscale("symlog", linthresh=1, linscale=0.5)
+    axes.set_ylim(0, max(most, 1) * 1.4)
+
+
+def unused(axes: Axes, why: str) -> None:
+    """Say in a plot why there is nothing in it."""
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, why, ha="center", va="center", color=FAINT, transform=axes.transAxes)

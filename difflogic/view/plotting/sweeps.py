@@ -1,0 +1,107 @@
+"""The figure of a sweep: how many seeds are exact by which epoch, and how large they are then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from difflogic.scale.sweeps.results import Row, VariantResult
+from difflogic.scale.sweeps.statistics import wilson_interval
+from difflogic.view.plotting.style import COLORS, LINES, MARKS, figure, unused
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_VARIANTS = 24
+"""That are told apart by colour, line and mark together."""
+
+
+def draw(title: str, results: Sequence[VariantResult], rows: Sequence[Row]) -> Figure:
+    """Return the figure of a sweep from one result per variant and one row per run."""
+    made, ((by_epoch, gates), (shares, _)) = figure(2, 2)
+    for number, result in enumerate(results):
+        own = [row for row in rows if row.variant == result.variant]
+        ended = [row for row in own if row.status != "missing"]
+        _draw_share(by_epoch, number, result, ended)
+        _draw_gates(gates, number, result, ended)
+    by_epoch.set_title("Exact by epoch: share of seeds, 95 % intervals")
+    by_epoch.set_xlabel("epoch")
+    by_epoch.set_ylim(0, 1.02)
+    gates.set_title("Active gates of exact circuits")
+    gates.set_xlabel("epochs to exact")
+    gates.set_ylabel("active gates")
+    for axes in (by_epoch, gates):
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend(loc="best")
+    if not any(row.epochs_to_exact is not None for row in rows):
+        unused(gates, "no seed is exact")
+    _draw_shares(shares, results)
+    _draw_seconds(made.axes[3], results)
+    made.suptitle(title, fontweight="bold")
+    return made
+
+
+def share_by_epoch(ended: Sequence[Row]) -> list[tuple[float, int]]:
+    """Return after which epochs how many runs are exact: steps up, from epoch 0 to the last."""
+    reached = sorted(row.epochs_to_exact for row in ended if row.epochs_to_exact is not None)
+    last = max([row.epochs or 0 for row in ended], default=0)
+    steps = [(0.0, 0), *((float(epoch), n) for n, epoch in enumerate(reached, 1))]
+    return [*steps, (float(max(last, steps[-1][0])), len(reached))]
+
+
+def _draw_share(axes: Axes, number: int, result: VariantResult, ended: Sequence[Row]) -> None:
+    if not ended:
+        return
+    steps = share_by_epoch(ended)
+    x = [epoch for epoch, _ in steps]
+    bounds = [wilson_interval(exact, len(ended)) for _, exact in steps]
+    color, line = _look(number)[:2]
+    label = f"{result.variant}: {result.exact}/{result.seeds}"
+    axes.step(x, [n / len(ended) for _, n in steps], line, where="post", color=color, label=label)
+    low, high = zip(*bounds, strict=True)
+    axes.fill_between(x, low, high, step="post", color=color, alpha=0.15, linewidth=0)
+
+
+def _draw_gates(axes: Axes, number: int, result: VariantResult, ended: Sequence[Row]) -> None:
+    exact = [row for row in ended if row.epochs_to_exact is not None]
+    if not exact:
+        return
+    color, _, mark = _look(number)
+    axes.plot(
+        [row.epochs_to_exact or 0 for row in exact],
+        [row.active_gates or 0 for row in exact],
+        mark,
+        color=color,
+        label=result.variant,
+        markersize=5,
+        alpha=0.85,
+    )
+
+
+def _draw_shares(axes: Axes, results: Sequence[VariantResult]) -> None:
+    axes.set_title("Exact in the end")
+    for number, result in enumerate(results):
+        share = result.exact / result.seeds if result.seeds else 0.0
+        color, _, mark = _look(number)
+        axes.plot([result.exact_low, result.exact_high], [number, number], color=color, linewidth=3)
+        axes.plot([share], [number], mark, color=color, markersize=7)
+    axes.set_yticks(range(len(results)), [result.variant for result in results])
+    axes.set_ylim(len(results) - 0.5, -0.5)
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("share of seeds")
+
+
+def _draw_seconds(axes: Axes, results: Sequence[VariantResult]) -> None:
+    axes.set_title("Seconds of training, median")
+    colors = [_look(number)[0] for number in range(len(results))]
+    names = [result.variant for result in results]
+    bars = axes.barh(names, [result.seconds or 0 for result in results], color=colors)
+    axes.bar_label(bars, fmt="%.3g", padding=3)
+    axes.invert_yaxis()
+    axes.margins(x=0.15)
+    axes.grid(axis="y", visible=False)
+
+
+def _look(number: int) -> tuple[str, str, str]:
+    return (COLORS[number % len(COLORS)], LINES[number % len(LINES)], MARKS[number % len(MARKS)])

@@ -1,0 +1,9 @@
+"""A run as one page for a browser: what was learned, how, and the automaton itself, running.
+
+The page's own files, in `page/`, are a template, a style sheet and modules of JavaScript.
+"""
+
+from difflogic.view.reports.document import build
+from difflogic.view.reports.source import Source, read_training
+
+__all__ = ["Source", "build", "read_training"]

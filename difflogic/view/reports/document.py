@@ -1,0 +1,123 @@
+"""The report as one file of HTML, which loads nothing and runs no script but its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from difflogic import __version__
+from difflogic.circuit.gates import READS, Op
+from difflogic.formats.diagram.graph import DRAWN
+from difflogic.model.automaton import Automaton
+from difflogic.view.reports import circuits, contents
+from difflogic.view.reports.assets import asset, bundle, embedded, policy
+from difflogic.view.reports.source import Source
+from difflogic.view.reports.target import introduce
+
+SCRIPTS = (
+    "random_bits.js",
+    "grid.js",
+    "interpreter.js",
+    "compiled.js",
+    "simulation.js",
+    "judge.js",
+    "screen.js",
+    "curve.js",
+    "circuit_view.js",
+    "drawing.js",
+    "tiles.js",
+    "details.js",
+    "player.js",
+    "pointer.js",
+    "main.js",
+)
+"""The page's modules, each after those that it imports."""
+
+
+def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -> str:
+    """Return the page of a source whose circuit is simplified to `small`.
+
+    `results` are those of `evaluation.evaluate`, or None for a circuit that cannot be evaluated.
+    """
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    model, trained = source.model, source.automaton
+    config = None if model is None else model.config
+    introduction = introduce(small, config, small.circuit.gates)
+    simplified = small.circuit is not trained.circuit
+    after = circuits.drawing(small)
+    before = circuits.drawing(trained, small.circuit.labels) if simplified else None
+    data: dict[str, Any] = {
+        "automaton": circuits.running(small),
+        "target": introduction.target,
+        "first": introduction.first,
+        "simplified": simplified,
+        "trainedDrawing": "before" if simplified else "after" if model else None,
+        "drawings": {"after": after, "before": before},
+        "ops": contents.op_table([DRAWN[op] for op in Op], READS),
+    }
+    if model is not None and before is not None:
+        bits = 8 if "tiled" in before else 16
+        data["logits"] = circuits.logits(model, circuits.drawn_gates(before), bits)
+    shown, more = contents.equations_text(small)
+    style, script = asset("report.css"), bundle(SCRIPTS)
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    page = environment.from_string(asset("report.html"))
+    return page.render(
+        title=trained.name,
+        policy=policy(style, script),
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(embedded(data)),
+        version=__version__,
+        lead=introduction.lead,
+        invitation=introduction.invitation,
+        wrong=introduction.wrong,
+        facts=contents.head_facts(source, small),
+        steps=trained.steps,
+        equations=shown,
+        more_equations=more,
+        training=contents.training(source),
+        tests=contents.tests(results),
+        assurance=contents.assurance(results),
+        gates=contents.gates(results),
+        **_circuit_words(trained, small, before is not None),
+    )
+
+
+def _circuit_words(trained: Automaton, small: Automaton, drawn: bool) -> dict[str, Any]:
+    if small.circuit is trained.circuit:
+        return {
+            "circuit_words": "The circuit of one cell.",
+            "after_label": _count(small),
+            "before_label": None,
+            "before_missing": None,
+        }
+    dropped = trained.circuit.channels - small.circuit.channels
+    words = (
+        f"Training left {_count(trained)}, those of perception counted for each channel, most of "
+        f"which do nothing. {_count(small)} "
+        f"{'does' if small.circuit.gates == 1 else 'do'} the same, which is proved for every state "
+        "of the nine cells."
+    )
+    if dropped:
+        kind = "channel is" if dropped == 1 else "channels are"
+        words += f" {dropped} {kind} gone, as no visible one depends on them."
+    missing = None
+    if not drawn:
+        missing = (
+            "The circuit as trained has too many gates and inputs to draw; dct export "
+            "--unsimplified writes it."
+        )
+    return {
+        "circuit_words": words,
+        "after_label": f"simplified: {_count(small)}",
+        "before_label": "as trained" if drawn else None,
+        "before_missing": missing,
+    }
+
+
+def _count(automaton: Automaton) -> str:
+    gates = automaton.circuit.gates
+    return f"{gates:,} gate{'' if gates == 1 else 's'}"

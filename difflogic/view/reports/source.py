@@ -1,0 +1,49 @@
+"""What a report is made from: an automaton, and as much of its training as there is."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from difflogic.model.automaton import Automaton
+from difflogic.model.model import Model
+from difflogic.system.errors import RunDirectoryError
+from difflogic.system.files import read_inside
+from difflogic.training.metrics import History, from_csv
+from difflogic.training.run_directory import METRICS, RunDirectory
+
+MOST_METRICS_BYTES = 2**28
+
+
+@dataclass(frozen=True)
+class Source:
+    """A trained automaton, with as much of its training as there is."""
+
+    automaton: Automaton
+    """As trained, with every gate; a circuit's own file is as it is."""
+    model: Model | None = None
+    history: History | None = None
+    summary: dict[str, Any] | None = None
+
+
+def read_training(directory: Path) -> tuple[History | None, dict[str, Any] | None]:
+    """Return all whole rows of a run's metrics, and its summary, as far as they are there.
+
+    Raises RunDirectoryError for metrics that are damaged, or cannot be read.
+    """
+    return _history(directory / METRICS), RunDirectory.at(directory).read_summary()
+
+
+def _history(path: Path) -> History | None:
+    try:
+        content = read_inside(path, MOST_METRICS_BYTES)
+    except FileNotFoundError:
+        return None
+    # What follows the last line's end is a row that is still being written.
+    rows = max(0, content.count(b"\n") - 1)
+    try:
+        return from_csv(io.BytesIO(content), rows) if rows else None
+    except ValueError as error:
+        raise RunDirectoryError(f"{path}: is damaged: {error}") from None

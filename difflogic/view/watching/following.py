@@ -1,0 +1,128 @@
+"""Follows a run, or the runs of a sweep, by what they leave in their directories."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from difflogic.model.model import Model
+from difflogic.scale.sweeps.directory import SweepDirectory
+from difflogic.scale.sweeps.question import Question
+from difflogic.system.errors import DctError
+from difflogic.training.run_directory import METRICS, MODEL, SUMMARY
+from difflogic.view.reports.source import read_training
+from difflogic.view.watching.feed import Feed, Status
+
+POLL_SECONDS = 0.5
+STOPPED_SECONDS = 60.0
+"""A run that has not been saved for so long is said to have stopped; it may go on."""
+
+_Stamp = tuple[int, int] | None
+
+
+class Follower:
+    """Offers what is new in a run's or a sweep's directory to a feed. Use it in a `with`.
+
+    Files that are missing, half there or damaged are looked at again later: who trains may be
+    killed, go on, or not have begun.
+    """
+
+    def __init__(self, path: Path, feed: Feed) -> None:
+        self._feed = feed
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._sweep = SweepDirectory(path) if SweepDirectory(path).exists else None
+        self._run = path
+        self._numbers: tuple[_Stamp, _Stamp] | None = None
+        self._model: _Stamp = None
+
+    def __enter__(self) -> Follower:
+        self.look()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _follow(self) -> None:
+        while not self._over.wait(POLL_SECONDS):
+            self.look()
+
+    def look(self) -> None:
+        """Look once, and offer what has changed."""
+        try:
+            if self._sweep is not None:
+                self._look_at_sweep(self._sweep)
+            self._look_at_run(self._run)
+        except (DctError, OSError):
+            return  # half written: the next look will see
+
+    def _look_at_run(self, path: Path) -> None:
+        """Read what has changed since it was read; what cannot be read is tried again."""
+        numbers = _stamp(path / METRICS), _stamp(path / SUMMARY)
+        if numbers != self._numbers:
+            history, summary = read_training(path)
+            rows = tuple(history.rows) if history is not None else ()
+            self._numbers = numbers
+            self._feed.offer(
+                rows=rows,
+                status=_status(summary, rows),
+                exact_epoch=summary.get("exact_epoch") if summary else None,
+            )
+        model = _stamp(path / MODEL)
+        if model is not None and model != self._model:
+            found = Model.load(path / MODEL)
+            self._model = model
+            # The metrics are saved just before.
+            self._feed.offer(model=found, epoch=len(self._feed.snapshot.rows))
+
+    def _look_at_sweep(self, sweep: SweepDirectory) -> None:
+        """Show the run that was saved last, and list all."""
+        question = sweep.read_question()
+        places = {
+            sweep.run_path(variant, seed): (variant.name, seed)
+            for variant in question.variants
+            for seed in question.seeds
+        }
+        saved = {path: _stamp(path / METRICS) for path in places}
+        newest = max(saved, key=lambda path: saved[path] or (0, 0))
+        if newest != self._run:
+            self._run, self._numbers, self._model = newest, None, None
+        runs = tuple(_run(sweep, question, path, newest) for path in places)
+        if runs != self._feed.snapshot.runs:
+            self._feed.offer(runs=runs)
+
+
+def _run(sweep: SweepDirectory, question: Question, path: Path, shown: Path) -> dict[str, Any]:
+    from difflogic.training.run_directory import RunDirectory
+
+    try:
+        summary = RunDirectory(path).read_summary()
+    except DctError:
+        summary = None
+    status = _status(summary, [0] if path.is_dir() else [])
+    return {
+        "variant": path.parent.name,
+        "seed": path.name.removeprefix("seed"),
+        "status": status,
+        "exactEpoch": summary.get("exact_epoch") if summary else None,
+        "shown": path == shown,
+    }
+
+
+def _status(summary: dict[str, Any] | None, rows: Any) -> Status:
+    if summary is not None and summary.get("finished") is True:
+        return "finished"
+    if summary is not None and summary.get("interrupted") is True:
+        return "stopped"
+    return "running" if rows else "waiting"
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

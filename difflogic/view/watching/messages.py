@@ -1,0 +1,202 @@
+"""From snapshots to events: what a browser has not heard yet, as plain values."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from difflogic.circuit import gates
+from difflogic.evaluation.exactness import held_out_streams
+from difflogic.model.automaton import from_model
+from difflogic.model.model import Model
+from difflogic.tasks import draw_batch, make_task, own
+from difflogic.training.metrics import MetricsRow, restarts, tells_attempts
+from difflogic.view.reports.target import introduce
+from difflogic.view.watching.feed import Snapshot
+
+MOST_ROWS = 4000
+"""Epochs that are told; of longer runs every second one, or fewer."""
+
+MOST_EVENTS = 400
+"""Searches that are told, the newest, and as many times that learning started over."""
+
+Event = tuple[str, dict[str, Any]]
+
+
+class Told:
+    """What one browser has heard so far."""
+
+    def __init__(self) -> None:
+        self._config: dict[str, Any] | None = None
+        self._wiring: Any = None
+        self._circuit: tuple[int, int] | None = None
+        self._generation = -1
+        self._rows = 0
+        self._state: dict[str, Any] | None = None
+
+    def news(self, snapshot: Snapshot) -> Iterator[Event]:
+        """Yield the events that bring it up to date."""
+        model = snapshot.model
+        if model is not None and model.config.to_dict() != self._config:
+            self._config, self._wiring, self._circuit = model.config.to_dict(), None, None
+            yield "run", _run(model)
+        yield from self._news_of_rows(snapshot)
+        place = snapshot.epoch, snapshot.generation
+        if model is not None and place != self._circuit:
+            self._circuit = place
+            known = self._wiring is model.circuit
+            self._wiring = model.circuit
+            yield "circuit", {"epoch": snapshot.epoch, **_circuit(model, known)}
+        state = {
+            "status": snapshot.status,
+            "exactEpoch": snapshot.exact_epoch,
+            "seconds": _seconds(snapshot),
+            "runs": list(snapshot.runs),
+            "path": snapshot.path,
+            "training": snapshot.training,
+        }
+        if state != self._state:
+            self._state = state
+            yield "state", state
+
+    def _news_of_rows(self, snapshot: Snapshot) -> Iterator[Event]:
+        rows = snapshot.rows
+        count = len(rows)
+        begins = snapshot.generation != self._generation
+        if begins:
+            self._generation, self._rows = snapshot.generation, 0
+        if count == self._rows and not begins:
+            return
+        stride = -(-count // MOST_ROWS) or 1
+        begun, self._rows = self._rows, count
+        unheard = rows[begun:count]
+        new = list(unheard[::stride])
+        if count and (not new or new[-1] is not rows[count - 1]):
+            new.append(rows[count - 1])
+        yield (
+            "rows",
+            {
+                "begins": begins,
+                "rows": [
+                    [
+                        row.epoch,
+                        row.soft_loss,
+                        row.hard_loss,
+                        row.accuracy,
+                        row.decided,
+                        row.attempt,
+                    ]
+                    for row in new
+                ],
+                "searches": [_search(row) for row in unheard if row.searched][-MOST_EVENTS:],
+                # From the last row that was told, to which the first of the others is compared.
+                "starts": restarts(rows[max(0, begun - 1) : count])[-MOST_EVENTS:],
+                "givenUp": sum(row.given_up for row in unheard) if tells_attempts(rows) else None,
+            },
+        )
+
+
+def _search(row: MetricsRow) -> list[Any]:
+    """Return epoch, wrong cells before and after, circuits tried, and whether one is exact.
+
+    All but the epoch are None where that is not recorded.
+    """
+    found = row.search
+    if found is None:
+        return [row.epoch, None, None, None, None]
+    return [row.epoch, found.wrong_before, found.wrong, found.candidates, found.exact]
+
+
+def _run(model: Model) -> dict[str, Any]:
+    config = model.config
+    automaton = from_model(model)
+    introduction = introduce(automaton, config, automaton.circuit.gates)
+    start, goal = _sample(model)
+    return {
+        "name": config.name,
+        "seed": config.training.seed,
+        "epochs": config.training.epochs,
+        "height": config.task.height,
+        "width": config.task.width,
+        "boundary": config.automaton.boundary,
+        "steps": config.automaton.steps,
+        "fireRate": config.automaton.fire_rate,
+        "visible": list(automaton.visible_rows),
+        "target": introduction.target,
+        "start": _texts(start),
+        "goal": None if goal is None else _texts(goal),
+        "published": config.published.learned_by,
+        "layers": _layer_names(model),
+        "symbols": list(gates.SYMBOLS),
+        "passing": [int(gates.Op.A), int(gates.Op.B)],
+    }
+
+
+def _sample(model: Model) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return a start (channels, H, W) that is not trained on, and its target; else zeros, and none.
+
+    Of a task whose code is not loaded nothing is drawn: watching runs no such code.
+    """
+    config = model.config
+    shape = config.automaton.channels, config.task.height, config.task.width
+    if not own.is_loaded(config.task):
+        return np.zeros(shape, np.uint8), None
+    streams = held_out_streams(config.training.seed)
+    starts, targets = draw_batch(make_task(config), streams.seed, streams.epoch, 1, streams.start)
+    return starts[0], np.rint(targets[0]).astype(np.uint8)
+
+
+def _texts(channels: np.ndarray) -> list[str]:
+    return ["".join(map(str, channel.ravel().tolist())) for channel in channels]
+
+
+def _circuit(model: Model, wiring_known: bool) -> dict[str, Any]:
+    netlist = model.netlist
+    probabilities = gates.softmax(model.logits.astype(np.float64))
+    ops = gates.harden(model.logits)
+    sure = probabilities.max(axis=1) > gates.DECIDED
+    ends = np.cumsum(_layer_sizes(model))
+    perception = ends[0]
+    told: dict[str, Any] = {
+        "ops": "".join(f"{op:x}" for op in ops),
+        "coefficients": _base64(gates.mix(probabilities).astype("<f4")),
+        "decided": [float(part.mean()) for part in np.split(sure, ends[:-1])],
+        "histogram": [
+            np.bincount(part, minlength=gates.OPS).tolist()
+            for part in (ops[:perception], ops[perception:])
+        ],
+    }
+    if not wiring_known:
+        told["netlist"] = {
+            "channels": netlist.channels,
+            **{
+                name: _base64(getattr(netlist, name).astype("<i4"))
+                for name in ("a", "b", "param", "outputs")
+            },
+        }
+    return told
+
+
+def _layer_sizes(model: Model) -> list[int]:
+    architecture = model.config.architecture
+    return [architecture.kernels * architecture.kernel_gates, *architecture.update]
+
+
+def _layer_names(model: Model) -> list[str]:
+    return ["perception", *(f"update {n}" for n in range(1, len(_layer_sizes(model))))]
+
+
+def _seconds(snapshot: Snapshot) -> dict[str, float]:
+    """Return the seconds of each phase, to a tenth, so that they are no news every time."""
+    found: dict[str, float] = {}
+    for row in snapshot.rows[-200:]:
+        for phase, seconds in row.phase_seconds.items():
+            found[phase] = found.get(phase, 0.0) + seconds
+    return {phase: round(seconds, 2) for phase, seconds in found.items() if seconds >= 0.005}
+
+
+def _base64(array: np.ndarray) -> str:
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()

@@ -1,0 +1,128 @@
+"""The forms of a gate against their own definitions: truth tables, distances, covariances."""
+
+import numpy as np
+import pytest
+
+from difflogic.circuit import gates
+from difflogic.circuit.forms import FORMS, first_logits
+from difflogic.circuit.gates import Op
+
+FOUR = ["truth-table", "polynomial"]
+LEAD = 3.0
+
+
+def random_numbers(form, gates_=50, seed=0):
+    return np.random.default_rng(seed).normal(scale=2.0, size=(4, gates_)), FORMS[form](LEAD)
+
+
+def test_a_truth_tables_rows_are_independent():
+    numbers, form = random_numbers("truth-table")
+    probabilities = gates.softmax(form.logits(numbers).T)
+    ones = 1 / (1 + np.exp(-numbers))
+    for gate, of_row in enumerate(ones.T):
+        for op in range(gates.OPS):
+            table = [(op >> (3 - corner)) & 1 for corner in range(4)]
+            expected = np.prod([p if bit else 1 - p for p, bit in zip(of_row, table, strict=True)])
+            assert probabilities[gate, op] == pytest.approx(expected)
+
+
+def test_a_truth_tables_rows_are_the_mixtures_corners():
+    numbers, form = random_numbers("truth-table")
+    c = gates.mix(gates.softmax(form.logits(numbers).T)).T
+    corners = [c[0], c[0] + c[2], c[0] + c[1], c.sum(axis=0)]
+    np.testing.assert_allclose(corners, 1 / (1 + np.exp(-numbers)))
+    rounded = gates.TRUTH_TABLES[gates.harden(form.logits(numbers).T)].T
+    np.testing.assert_array_equal(rounded, np.array(corners) > 0.5)
+
+
+def test_the_nearest_polynomial_is_the_likeliest():
+    numbers, form = random_numbers("polynomial")
+    probabilities = gates.softmax(form.logits(numbers).T)
+    for gate, w in enumerate((numbers / LEAD).T):
+        distances = np.array([((w - c) ** 2).sum() for c in gates.COEFFICIENTS])
+        weights = np.exp(-LEAD * distances)
+        np.testing.assert_allclose(probabilities[gate], weights / weights.sum(), rtol=1e-9)
+
+
+def test_a_polynomials_gradient_is_a_covariance():
+    """Of the mixture's coefficients by w: 2 · lead times the covariance of the ops' own."""
+    numbers, form = random_numbers("polynomial", 3)
+    probabilities = gates.softmax(form.logits(numbers).T)
+    for gate, weights in enumerate(probabilities):
+        covariance = np.cov(gates.COEFFICIENTS.T, aweights=weights, ddof=0)
+        for wanted in range(4):
+            slope = np.zeros((3, 4))
+            slope[gate, wanted] = 1.0
+            by_numbers = form.gradient(gates.mix_gradient(probabilities, slope).T)
+            # By w, which is the numbers over the lead.
+            np.testing.assert_allclose(
+                LEAD * by_numbers[:, gate], 2 * LEAD * covariance[wanted], atol=1e-12
+            )
+
+
+@pytest.mark.parametrize("name", FOUR)
+def test_gradients_are_finite_differences(name):
+    numbers, form = random_numbers(name, 4)
+    slope = np.random.default_rng(1).normal(size=(4, 4))
+
+    def value(at):
+        return (gates.mix(gates.softmax(form.logits(at).T)) * slope).sum()
+
+    probabilities = gates.softmax(form.logits(numbers).T)
+    found = form.gradient(gates.mix_gradient(probabilities, slope).T)
+    for place in np.ndindex(*numbers.shape):
+        above, below = numbers.copy(), numbers.copy()
+        above[place] += 1e-5
+        below[place] -= 1e-5
+        assert found[place] == pytest.approx((value(above) - value(below)) / 2e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_are_read_from_logits(name, dtype):
+    numbers, form = random_numbers(name)
+    numbers = numbers.astype(dtype)
+    logits = form.logits(numbers)
+    assert logits.dtype == form.numbers(logits).dtype == form.gradient(logits).dtype == dtype
+    np.testing.assert_allclose(form.numbers(logits), numbers, atol=4 * LEAD * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_gate_that_has_not_learned_is_the_op_that_it_begins_as(name):
+    ops = np.array([Op.A, Op.OR, Op.A, Op.XOR, Op.A], np.uint8)
+    logits = first_logits(name, 7.0, 0.0, ops, np.random.default_rng(0))
+    assert logits.shape == (5, gates.OPS)
+    np.testing.assert_array_equal(gates.harden(logits), ops)
+    best = np.sort(logits, axis=1)
+    np.testing.assert_allclose(best[:, -1] - best[:, -2], 7.0)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_first_logits_spread_as_asked(name):
+    ops = np.full(5000, Op.A, np.uint8)
+    calm = first_logits(name, 7.0, 0.0, ops, np.random.default_rng(0)).T
+    spread = first_logits(name, 7.0, 0.5, ops, np.random.default_rng(0)).T
+    form = FORMS[name](7.0)
+    noise = spread - calm if form is None else form.numbers(spread) - form.numbers(calm)
+    assert noise.mean() == pytest.approx(0, abs=0.02)
+    assert noise.std() == pytest.approx(0.5, rel=0.03)
+    # Each gate's own, and each number's.
+    assert np.abs(np.corrcoef(noise)[np.triu_indices(len(noise), 1)]).max() < 0.07
+
+
+@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gates_of_another_form_become_sure_of_their_op(name, dtype):
+    numbers, form = random_numbers(name)
+    logits = form.logits(numbers).astype(dtype)
+    other = np.random.default_rng(2).normal(size=logits.shape).astype(dtype)
+    logits[:, ::2] = other[:, ::2]
+    before = logits.copy()
+    form.conform(logits)
+    np.testing.assert_array_equal(logits.argmax(axis=0), before.argmax(axis=0))
+    np.testing.assert_array_equal(logits[:, 1::2], before[:, 1::2])
+    ranked = np.sort(logits[:, ::2], axis=0)
+    np.testing.assert_allclose(ranked[-1] - ranked[-2], LEAD, rtol=1e-5)
+    again = logits.copy()
+    form.conform(again)
+    np.testing.assert_array_equal(again, logits)

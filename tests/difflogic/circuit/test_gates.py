@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from difflogic.circuit import gates
+
+BY_NAME = {
+    "FALSE": lambda a, b: False,
+    "AND": lambda a, b: a and b,
+    "A_AND_NOT_B": lambda a, b: a and not b,
+    "A": lambda a, b: a,
+    "NOT_A_AND_B": lambda a, b: not a and b,
+    "B": lambda a, b: b,
+    "XOR": lambda a, b: a != b,
+    "OR": lambda a, b: a or b,
+    "NOR": lambda a, b: not (a or b),
+    "XNOR": lambda a, b: a == b,
+    "NOT_B": lambda a, b: not b,
+    "A_OR_NOT_B": lambda a, b: a or not b,
+    "NOT_A": lambda a, b: not a,
+    "NOT_A_OR_B": lambda a, b: not a or b,
+    "NAND": lambda a, b: not (a and b),
+    "TRUE": lambda a, b: True,
+}
+"""In the field's order, from the table of Petersen et al."""
+
+CORNERS = [(False, False), (False, True), (True, False), (True, True)]
+
+probabilities = st.integers(1, 4).flatmap(
+    lambda n: arrays(np.float64, (n, 16), elements=st.floats(-8, 8)).map(gates.softmax)
+)
+
+
+def value(coefficients, a, b):
+    c0, c1, c2, c3 = coefficients
+    return c0 + c1 * a + c2 * b + c3 * a * b
+
+
+def test_order_of_ops():
+    assert [op.name for op in gates.Op] == list(BY_NAME)
+    assert gates.OPS == 16
+    assert gates.PASS_THROUGH == 3
+
+
+@pytest.mark.parametrize("op", gates.Op)
+@pytest.mark.parametrize("corner", range(4))
+def test_truth_table_and_coefficients(op, corner):
+    a, b = CORNERS[corner]
+    expected = int(BY_NAME[op.name](a, b))
+    assert gates.TRUTH_TABLES[op, corner] == expected
+    assert value(gates.COEFFICIENTS[op], int(a), int(b)) == expected
+    assert (op >> (3 - corner)) & 1 == expected
+
+
+@pytest.mark.parametrize("op", gates.Op)
+def test_symbol_means_the_op(op):
+    source = gates.SYMBOLS[op]
+    for sign, word in {"¬": " not ", "∧": " and ", "∨": " or ", "⊕": " != "}.items():
+        source = source.replace(sign, word)
+    for a, b in CORNERS:
+        assert eval(source.strip(), {"a": a, "b": b}) == BY_NAME[op.name](a, b)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.sampled_from(gates.Op))
+def test_relaxation_is_the_expectation_over_random_bits(a, b, op):
+    weights = [(1 - a) * (1 - b), (1 - a) * b, a * (1 - b), a * b]
+    expected = np.dot(weights, gates.TRUTH_TABLES[op])
+    assert value(gates.COEFFICIENTS[op], a, b) == pytest.approx(expected, abs=1e-15)
+
+
+@given(arrays(np.float64, (3, 16), elements=st.floats(-1e4, 1e4)))
+def test_softmax(logits):
+    before = logits.copy()
+    p = gates.softmax(logits)
+    np.testing.assert_array_equal(logits, before)
+    assert (p >= 0).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    np.testing.assert_allclose(gates.softmax(logits + 7.0), p, atol=1e-10)
+
+
+@given(probabilities, st.floats(0, 1), st.floats(0, 1))
+def test_mix_is_the_weighted_sum_of_the_ops(p, a, b):
+    mixed = gates.mix(p)
+    assert mixed.shape == (len(p), 4)
+    for row, weights in zip(mixed, p, strict=True):
+        each = [value(gates.COEFFICIENTS[op], a, b) for op in gates.Op]
+        assert value(row, a, b) == pytest.approx(np.dot(weights, each), abs=1e-14)
+
+
+def test_mix_gradient_against_finite_differences():
+    rng = np.random.default_rng(1)
+    logits, pull = rng.normal(0, 3, (5, 16)), rng.normal(size=(5, 4))
+    gradient = gates.mix_gradient(gates.softmax(logits), pull)
+    step = 1e-5
+    for gate, op in np.ndindex(logits.shape):
+        values = []
+        for sign in (1, -1):
+            moved = logits.copy()
+            moved[gate, op] += sign * step
+            values.append((gates.mix(gates.softmax(moved)) * pull).sum())
+        numeric = (values[0] - values[1]) / (2 * step)
+        assert gradient[gate, op] == pytest.approx(numeric, rel=1e-6, abs=1e-9)
+
+
+def test_mix_gradient_leaves_its_arguments_alone():
+    p, pull = gates.softmax(np.zeros((2, 16))), np.ones((2, 4))
+    before = p.copy(), pull.copy()
+    gates.mix_gradient(p, pull)
+    np.testing.assert_array_equal(p, before[0])
+    np.testing.assert_array_equal(pull, before[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_precision_is_kept(dtype):
+    p = gates.softmax(np.zeros((2, 16), dtype))
+    mixed = gates.mix(p)
+    assert p.dtype == mixed.dtype == gates.mix_gradient(p, mixed).dtype == dtype
+
+
+@pytest.mark.parametrize("op", gates.Op)
+def test_harden_and_one_hot(op):
+    logits = np.zeros((1, 16))
+    logits[0, op] = 1
+    ops = gates.harden(logits)
+    assert ops.dtype == np.uint8
+    assert ops.tolist() == [op]
+    np.testing.assert_array_equal(gates.one_hot(ops), gates.COEFFICIENTS[[op]])
+    assert gates.one_hot(ops, np.float32).dtype == np.float32
+
+
+def test_harden_takes_the_lowest_op_on_a_tie():
+    assert gates.harden(np.zeros((1, 16))).tolist() == [0]

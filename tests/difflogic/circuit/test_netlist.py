@@ -1,0 +1,264 @@
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from difflogic.circuit.gates import TRUTH_TABLES
+from difflogic.circuit.netlist import Architecture, Circuit, flatten, wire
+from difflogic.circuit.wiring import Wiring
+from difflogic.config import load_config
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+
+CHECKERBOARD = Architecture(8, 16, (8, 4, 2), (*[256] * 10, 128, 64, 32, 16, 8, 8))
+EXPERIMENTS = {
+    "life": (Architecture(1, 16, (8, 4, 2, 1), (*[128] * 17, 64, 32, 16, 8, 4, 2, 1)), 2543),
+    "checkerboard": (CHECKERBOARD, 3040),
+    "asynchronous": (Architecture(8, 16, (8, 4, 2), (*[256] * 14, 128, 64, 32, 16, 8, 8)), 4064),
+    "lizard": (Architecture(128, 4, (8, 4, 2, 1), (*[512] * 8, 256, 128)), 4540),
+    "coloured G": (Architecture(64, 4, (8, 4, 2), (*[512] * 8, 256, 128, 64)), 4600),
+}
+
+
+@st.composite
+def architectures(draw):
+    topologies = st.sampled_from(["unique", "random"])
+    channels, kernels = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    perception = [8, *draw(st.sampled_from([[], [4], [5, 3], [4, 2], [4, 2, 1], [12, 6]]))]
+    inputs = channels * (1 + kernels * perception[-1])
+    update = []
+    while not update or draw(st.booleans()) or inputs > 2 * channels:
+        inputs = draw(st.integers((inputs + 1) // 2, max(inputs, 2)))
+        update.append(inputs)
+    architecture = Architecture(
+        channels,
+        kernels,
+        tuple(perception),
+        (*update, channels),
+        draw(st.sampled_from(["moore", "unique", "random"])),
+        draw(topologies),
+        draw(topologies),
+        draw(st.booleans()),
+    )
+    try:
+        wire(architecture, np.random.default_rng(0))
+    except ConfigError:  # too few pairs in a layer
+        assume(False)
+    return architecture
+
+
+def op_value(op, a, b):
+    return int(TRUTH_TABLES[op, 2 * a + b])
+
+
+def evaluate_layers(layers, ops, first, signal, values):
+    """Pass bits through layers; note each gate's value under its parameter."""
+    for layer in layers:
+        signal = [
+            op_value(ops[first + gate], signal[layer.a[gate]], signal[layer.b[gate]])
+            for gate in range(layer.gates)
+        ]
+        for gate, bit in enumerate(signal):
+            values.setdefault(first + gate, []).append(bit)
+        first += layer.gates
+    return signal
+
+
+def evaluate(circuit, ops, patch):
+    """Update one cell from `patch[neighbour][channel]`, layer by layer, as the article says.
+
+    Returns the next state, and all gates' values: per parameter a list, one per channel.
+    """
+    architecture = circuit.architecture
+    values = {}
+    perceived = {}
+    for kernel in range(architecture.kernels):
+        for channel in range(architecture.channels):
+            signal = [patch[neighbor][channel] for neighbor in range(9)]
+            first = kernel * architecture.kernel_gates
+            layers = circuit.perception[kernel if architecture.distinct_wiring else 0]
+            bits = evaluate_layers(layers, ops, first, signal, values)
+            for bit, value in enumerate(bits):
+                perceived[channel, bit, kernel] = value
+    signal = [patch[4][channel] for channel in range(architecture.channels)]
+    signal += [perceived[place] for place in sorted(perceived)]
+    first = architecture.kernels * architecture.kernel_gates
+    return evaluate_layers(circuit.update, ops, first, signal, values), values
+
+
+@settings(max_examples=50)
+@given(architectures(), st.integers(0, 2**32))
+def test_every_gate_has_the_value_of_the_layer_by_layer_circuit(architecture, seed):
+    rng = np.random.default_rng(seed)
+    circuit = wire(architecture, rng)
+    netlist = flatten(circuit)
+    ops = rng.integers(0, 16, netlist.parameters)
+    patch = rng.integers(0, 2, (9, architecture.channels))
+    state, values = evaluate(circuit, ops, patch)
+
+    rows = patch.ravel().tolist()
+    found = {}
+    for a, b, param in zip(netlist.a, netlist.b, netlist.param, strict=True):
+        rows.append(op_value(ops[param], rows[a], rows[b]))  # fails unless in topological order
+        found.setdefault(int(param), []).append(rows[-1])
+    assert found == values
+    assert [rows[row] for row in netlist.outputs] == state
+
+
+@settings(max_examples=50)
+@given(architectures(), st.integers(0, 2**32))
+def test_structure(architecture, seed):
+    netlist = flatten(wire(architecture, np.random.default_rng(seed)))
+    assert netlist.inputs == 9 * architecture.channels
+    assert netlist.gates == architecture.gates
+    assert netlist.rows == netlist.inputs + netlist.gates
+    assert netlist.parameters == architecture.parameters
+    own_row = netlist.inputs + np.arange(netlist.gates)
+    for wires in (netlist.a, netlist.b):
+        assert wires.dtype == np.int32
+        assert (wires >= 0).all()
+        assert (wires < own_row).all()
+    copies = np.bincount(netlist.param, minlength=netlist.parameters)
+    kernels = architecture.kernels * architecture.kernel_gates
+    assert (copies[:kernels] == architecture.channels).all()
+    assert (copies[kernels:] == 1).all()
+    assert len(netlist.outputs) == architecture.channels
+    assert (netlist.param[netlist.outputs - netlist.inputs] >= kernels).all()
+
+
+def test_update_reads_the_centre_then_channel_then_output_bit_then_kernel():
+    channels, kernels, bits = 3, 4, 2
+    inputs = channels + channels * bits * kernels
+    architecture = Architecture(channels, kernels, (8, 4, bits), (inputs, channels))
+    perception = wire(Architecture(3, 4, (8, 4, 2), (14, 7, 4, 3)), np.random.default_rng(0))
+    each = np.arange(inputs, dtype=np.int32)
+    last = np.arange(channels, dtype=np.int32)
+    circuit = Circuit(
+        architecture,
+        perception.perception,
+        (Wiring(inputs, each, each), Wiring(inputs, last, last)),
+    )
+    netlist = flatten(circuit)
+
+    def source(update_input):
+        """What the update gate reads: the parameter of the gate, and which of its copies."""
+        gate = np.flatnonzero(netlist.param == kernels * 14 + update_input)[0]
+        row = netlist.a[gate] - netlist.inputs
+        return netlist.param[row], np.flatnonzero(
+            netlist.param == netlist.param[row]
+        ).tolist().index(row)
+
+    for channel in range(channels):
+        gate = np.flatnonzero(netlist.param == kernels * 14 + channel)[0]
+        assert netlist.a[gate] == 4 * channels + channel
+    place = channels
+    for channel in range(channels):
+        for bit in range(bits):
+            for kernel in range(kernels):
+                assert source(place) == (kernel * 14 + 12 + bit, channel)
+                place += 1
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_gates_of_the_published_experiments(name):
+    architecture, parameters = EXPERIMENTS[name]
+    netlist = flatten(wire(architecture, np.random.default_rng(1)))
+    assert architecture.parameters == netlist.parameters == parameters
+
+
+def test_sizes_of_the_checkerboard():
+    assert CHECKERBOARD.gates == 4608
+    assert CHECKERBOARD.update_inputs == 264
+    assert CHECKERBOARD.kernel_gates == 14
+
+
+def test_wiring_follows_the_generator():
+    one, same, other = (flatten(wire(CHECKERBOARD, np.random.default_rng(s))) for s in (1, 1, 2))
+    np.testing.assert_array_equal(one.a, same.a)
+    assert (one.a != other.a).any()
+
+
+DISTINCT = replace(CHECKERBOARD, distinct_wiring=True)
+
+
+def test_kernels_share_their_wiring_unless_it_is_distinct():
+    shared, distinct = (wire(a, np.random.default_rng(1)) for a in (CHECKERBOARD, DISTINCT))
+    assert len(shared.perception) == 1
+    assert all(shared.kernel(kernel) is shared.perception[0] for kernel in range(16))
+    assert len(distinct.perception) == 16
+    firsts = {distinct.kernel(kernel)[0].a.tobytes() for kernel in range(16)}
+    assert len(firsts) == 16
+    for kernel in range(16):
+        assert distinct.kernel(kernel) is distinct.perception[kernel]
+        assert [layer.gates for layer in distinct.kernel(kernel)] == [8, 4, 2]
+    # The first kernel is wired as all are without; no gate is more or less.
+    np.testing.assert_array_equal(distinct.kernel(0)[2].a, shared.kernel(0)[2].a)
+    assert (DISTINCT.parameters, DISTINCT.gates) == (CHECKERBOARD.parameters, CHECKERBOARD.gates)
+
+
+def test_the_wiring_of_a_seed_never_changes():
+    """A checksum from before kernels could differ: old runs must be repeatable to the bit."""
+    config = load_config("checkerboard", ["training.seed=23"], recipe="reference")
+    netlist = Model.create(config).netlist
+    content = netlist.a.tobytes() + netlist.b.tobytes() + netlist.param.tobytes()
+    assert zlib.crc32(content) == 2000573554
+
+
+@pytest.mark.parametrize(("architecture", "wirings"), [(CHECKERBOARD, 16), (DISTINCT, 1)])
+def test_a_wrong_number_of_kernels_is_refused(architecture, wirings):
+    circuit = wire(architecture, np.random.default_rng(1))
+    with pytest.raises(ConfigError, match=f"wirings of a kernel expected, {wirings} given"):
+        Circuit(architecture, circuit.perception[:1] * wirings, circuit.update)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "says"),
+    [
+        ((0, 1, (8,), (4, 0)), "channels 0"),
+        ((1, 0, (8,), (5, 1)), "kernels 0"),
+        ((1, 1, (), (5, 1)), r"perception \[\]"),
+        ((1, 1, (8,), ()), r"update \[\]"),
+        ((1, 1, (8, -1), (5, 1)), r"perception \[8, -1\]"),
+        ((2, 1, (8,), (9, 3)), "needs 2 gates, one per channel, not 3"),
+    ],
+)
+def test_sizes_that_make_no_architecture(sizes, says):
+    with pytest.raises(ConfigError, match=says):
+        Architecture(*sizes)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "says"),
+    [
+        ((1, 1, (7,), (4, 1)), r"\[perception\] gates, layer 0: wiring moore"),
+        ((1, 1, (8, 3), (2, 1)), r"\[perception\] gates, layer 1: .* at least 4"),
+        ((1, 1, (8,), (5, 2, 1)), r"\[update\] gates, layer 1: .* at least 3"),
+    ],
+)
+def test_layers_that_cannot_be_wired_are_named(sizes, says):
+    with pytest.raises(ConfigError, match=says):
+        wire(Architecture(*sizes), np.random.default_rng(0))
+
+
+def wiring(inputs, a, b):
+    return Wiring(inputs, np.array(a, np.int32), np.array(b, np.int32))
+
+
+@pytest.mark.parametrize(
+    ("update", "says"),
+    [
+        ((), "1 layers expected, 0 wired"),
+        ((wiring(8, [0], [1]),), "1 gates on 9 inputs expected"),
+        ((wiring(9, [0, 1], [1, 2]),), "2 and 2 wires on 9 inputs given"),
+        ((wiring(9, [0], [1, 2]),), "1 and 2 wires"),
+        ((wiring(9, [0], [9]),), "a wire leads outside the 9 inputs"),
+        ((wiring(9, [-1], [0]),), "a wire leads outside the 9 inputs"),
+    ],
+)
+def test_wiring_that_does_not_fit_the_architecture(update, says):
+    perception = wire(Architecture(1, 1, (8,), (5, 3, 2, 1)), np.random.default_rng(0)).perception
+    with pytest.raises(ConfigError, match=says):
+        Circuit(Architecture(1, 1, (8,), (1,)), perception, update)

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import TRUTH_TABLES, Op
+from difflogic.circuit.xag import FALSE, TRUE, Kind, Xag, from_circuit, to_circuit
+from tests.difflogic.logic.circuits import circuit_of, circuits, same_next_states
+
+
+def rebuilt(circuit: LogicCircuit, hashing: bool = True) -> LogicCircuit:
+    xag, outputs = from_circuit(circuit, hashing)
+    return to_circuit(xag, outputs, circuit.labels, range(circuit.channels))
+
+
+def value(xag: Xag, literal: int, inputs: list[int]) -> int:
+    """Evaluate a literal one node at a time."""
+    values = [0, *inputs]
+    for kind, x, y in zip(xag.kind, xag.x, xag.y, strict=True):
+        p, q = values[x >> 1] ^ x & 1, values[y >> 1] ^ y & 1
+        values.append(p & q if kind is Kind.AND else p ^ q)
+    return values[literal >> 1] ^ literal & 1
+
+
+class TestApply:
+    @pytest.mark.parametrize("op", list(Op))
+    def test_every_op_of_every_pair_of_literals(self, op: Op) -> None:
+        literals = range(6)  # the constants, and two inputs, each also inverted
+        for x, y in product(literals, repeat=2):
+            xag = Xag(2)
+            found = xag.gate(op, x, y)
+            for inputs in product((0, 1), repeat=2):
+                p, q = value(xag, x, list(inputs)), value(xag, y, list(inputs))
+                assert value(xag, found, list(inputs)) == TRUTH_TABLES[op][2 * p + q]
+            distinct = x >> 1 and y >> 1 and x >> 1 != y >> 1
+            real = op not in (Op.FALSE, Op.A, Op.B, Op.NOT_A, Op.NOT_B, Op.TRUE)
+            assert len(xag.kind) == bool(distinct and real)
+
+
+class TestHashing:
+    def test_de_morgan_and_order_make_no_second_gate(self) -> None:
+        xag = Xag(2)
+        x, y = xag.input(0), xag.input(1)
+        assert xag.or_(x, y) == xag.and_(y ^ 1, x ^ 1) ^ 1
+        assert xag.xor_(x, y) == xag.xor_(y ^ 1, x) ^ 1
+        assert len(xag.kind) == 2
+
+    def test_equal_gates_stay_apart_without_it(self) -> None:
+        xag = Xag(2, hashing=False)
+        assert xag.and_(2, 4) != xag.and_(2, 4)
+
+
+class TestRebuilding:
+    @given(circuits())
+    def test_keeps_the_function_and_adds_no_gate(self, circuit: LogicCircuit) -> None:
+        folded = rebuilt(circuit, hashing=False)
+        hashed = rebuilt(folded)
+        assert same_next_states(circuit, folded)
+        assert same_next_states(circuit, hashed)
+        needed = circuit.needed(range(circuit.channels))[circuit.inputs :].sum()
+        # Outputs that are one constant, or one inverted signal, each need a gate that says so.
+        assert hashed.gates <= folded.gates <= needed
+
+    @given(circuits())
+    def test_a_second_time_changes_nothing(self, circuit: LogicCircuit) -> None:
+        once = rebuilt(circuit)
+        again = rebuilt(once)
+        assert again.gates == once.gates
+        assert again.op_counts() == once.op_counts()
+
+    def test_inverters_melt_into_ops(self) -> None:
+        circuit = circuit_of(
+            [(Op.NOT_A, 0, 0), (Op.NOT_B, 0, 1), (Op.AND, 9, 10), (Op.NOT_A, 11, 11)], [12]
+        )
+        assert rebuilt(circuit).op_counts() == {Op.OR: 1}
+
+    @pytest.mark.parametrize(
+        ("gates", "outputs", "ops"),
+        [
+            ([(Op.NOT_A, 0, 0)], [18, 18], {Op.NOT_A: 1}),
+            ([(Op.TRUE, 0, 0), (Op.FALSE, 0, 0)], [18, 19], {Op.FALSE: 1, Op.TRUE: 1}),
+            ([(Op.XOR, 0, 1), (Op.XNOR, 0, 1)], [18, 19], {Op.XOR: 1, Op.NOT_A: 1}),
+            ([(Op.NAND, 0, 1), (Op.XOR, 18, 2)], [18, 19], {Op.XOR: 1, Op.NAND: 1}),
+        ],
+    )
+    def test_inverted_outputs(
+        self, gates: list[tuple[int, int, int]], outputs: list[int], ops: dict[Op, int]
+    ) -> None:
+        circuit = circuit_of(gates, outputs)
+        assert same_next_states(circuit, rebuilt(circuit))
+        found = rebuilt(circuit).op_counts()
+        assert sum(found.values()) == sum(ops.values())
+        assert found.keys() <= {*ops, Op.XNOR}
+
+
+class TestDropping:
+    def test_channels_that_stay_keep_their_labels_and_wires(self) -> None:
+        xag = Xag(18)
+        # Channel 1 of the east, of two channels.
+        outputs = [xag.input(0), xag.and_(xag.input(11), xag.input(9) ^ 1)]
+        circuit = to_circuit(xag, outputs[1:], (8,), [1])
+        assert circuit.labels == (8,)
+        cases = np.zeros((9, 4), bool)
+        cases[5], cases[4] = [0, 1, 0, 1], [0, 0, 1, 1]
+        assert circuit.next_state(cases).tolist() == [[False, True, False, False]]
+
+    def test_what_is_read_cannot_be_dropped(self) -> None:
+        xag = Xag(18)
+        with pytest.raises(ValueError, match="reads channel 0, which does not stay"):
+            to_circuit(xag, [xag.input(0)], (1,), [1])
+
+    def test_constants(self) -> None:
+        xag = Xag(9)
+        circuit = to_circuit(xag, [TRUE], (0,), [0])
+        assert circuit.op_counts() == {Op.TRUE: 1}
+        assert to_circuit(xag, [FALSE], (0,), [0]).op_counts() == {Op.FALSE: 1}

@@ -1,0 +1,242 @@
+"""Equations, read back from their text by a parser of the test's own and evaluated."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import NEIGHBORS
+from difflogic.inspection.equations import LONGEST, Equations, equations
+from difflogic.inspection.expression import ASCII
+from tests.difflogic.logic.rules import circuits, life_like, random_circuit
+
+TOKEN = re.compile(r"\s*(?:([A-Za-z]+\d+'?)|([01])|([¬∧∨⊕()]))")
+CASES = 256
+ALL = (1 << CASES) - 1
+
+
+class Parser:
+    """Evaluates text on bit vectors; two ops side by side need parentheses."""
+
+    def __init__(self, text: str, names: dict[str, int]) -> None:
+        self.tokens = []
+        place = 0
+        while place < len(text):
+            match = TOKEN.match(text, place)
+            assert match, text[place:]
+            self.tokens.append(match.group().strip())
+            place = match.end()
+        self.names = names
+
+    def whole(self) -> int:
+        value = self.chain()
+        assert not self.tokens
+        return value
+
+    def chain(self) -> int:
+        value, ops = self.term(), set()
+        while self.tokens and self.tokens[0] in "∧∨⊕":
+            op = self.tokens.pop(0)
+            ops.add(op)
+            right = self.term()
+            value = {"∧": value & right, "∨": value | right, "⊕": value ^ right}[op]
+        assert len(ops) <= 1, "which of the ops comes first?"
+        return value
+
+    def term(self) -> int:
+        token = self.tokens.pop(0)
+        if token == "¬":
+            return ~self.term() & ALL
+        if token == "(":
+            value = self.chain()
+            assert self.tokens.pop(0) == ")"
+            return value
+        return ALL * int(token) if token in "01" else self.names[token]
+
+
+def inputs_of(circuit: LogicCircuit, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 2, (circuit.inputs, CASES)).astype(bool)
+
+
+def as_int(bits: np.ndarray) -> int:
+    return int("".join(map(str, bits.astype(int)))[::-1], 2)
+
+
+def names_of(circuit: LogicCircuit, inputs: np.ndarray) -> dict[str, int]:
+    """Inputs by name, spelled out here again: row n·C + c is channel c of neighbour n."""
+    return {
+        f"{neighbor}{label}": as_int(inputs[n * circuit.channels + c])
+        for n, neighbor in enumerate(NEIGHBORS)
+        for c, label in enumerate(circuit.labels)
+    }
+
+
+def evaluate(found: Equations, inputs: np.ndarray) -> dict[str, int]:
+    """The values of all targets, each line evaluated with what stands above it."""
+    names = names_of(found.circuit, inputs)
+    for line in found.lines:
+        target, text = found.text(line).split(" = ")
+        assert target == line.target
+        assert target not in names
+        names[target] = Parser(text, names).whole()
+    return names
+
+
+def check(circuit: LogicCircuit, found: Equations) -> None:
+    inputs = inputs_of(circuit)
+    names = evaluate(found, inputs)
+    for label, state in zip(circuit.labels, circuit.next_state(inputs), strict=True):
+        if f"n{label}'" in names:
+            assert names[f"n{label}'"] == as_int(state)
+
+
+def lines(circuit: LogicCircuit) -> list[str]:
+    found = equations(circuit)
+    return [found.text(line) for line in found.lines]
+
+
+def one_channel(gates: list[tuple[Op, int, int]], outputs: tuple[int, ...] = ()) -> LogicCircuit:
+    """A circuit of one channel, or of one for each of `outputs`; the last gate is the default."""
+    op, a, b = zip(*gates, strict=True) if gates else ((), (), ())
+    channels = len(outputs) or 1
+    last = 9 * channels + len(gates) - 1
+    return LogicCircuit(op, a, b, outputs or (last,), tuple(range(channels)))  # type: ignore[arg-type]
+
+
+@given(circuits())
+def test_equations_compute_what_the_circuit_does(circuit: LogicCircuit) -> None:
+    found = equations(circuit)
+    check(circuit, found)
+    assert [line.channel for line in found.lines if line.channel is not None] == list(
+        circuit.labels
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_large_circuits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    circuit = random_circuit(rng, channels=4, gates=400, labels=(3, 0, 17, 5))
+    check(circuit, equations(circuit))
+
+
+def test_all_cases_of_life() -> None:
+    circuit = life_like("3", "23")
+    inputs = np.array([[case >> bit & 1 for case in range(512)] for bit in range(9)], bool)
+    for half in (inputs[:, :256], inputs[:, 256:]):
+        values = evaluate(equations(circuit), half)
+        assert values["n0'"] == as_int(circuit.next_state(half)[0])
+
+
+@given(circuits())
+def test_ascii_means_the_same_in_python(circuit: LogicCircuit) -> None:
+    found, inputs = equations(circuit), inputs_of(circuit, 1)
+    names = {name.replace("'", "_"): bits for name, bits in names_of(circuit, inputs).items()}
+    for line in found.lines:
+        target, text = found.text(line).translate(ASCII).replace("'", "_").split(" = ")
+        assert text.isascii()
+        text = re.sub(r"\b1\b", str(ALL), text)  # in every case
+        names[target] = eval(text, {}, names) & ALL
+    for label, state in zip(circuit.labels, circuit.next_state(inputs), strict=True):
+        assert names[f"n{label}_"] == as_int(state)
+
+
+@given(circuits(gates=40))
+def test_names_are_numbered_and_needed(circuit: LogicCircuit) -> None:
+    found = equations(circuit)
+    text = [found.text(line) for line in found.lines]
+    names = [line.target for line in found.lines if line.channel is None]
+    assert names == [f"t{number + 1}" for number in range(len(names))]
+    for line in found.lines:
+        assert line.channel is not None or len(list(line.expression.leaves())) > 1
+    for name in names:
+        uses = sum(len(re.findall(rf"\b{name}\b", line.split(" = ")[1])) for line in text)
+        assert uses > 0
+
+
+@pytest.mark.parametrize(
+    ("gates", "expected"),
+    [
+        # C0 is row 4, NW0 row 0, E0 row 5.
+        ([(Op.A_AND_NOT_B, 0, 5), (Op.XOR, 4, 9)], "n0' = C0 ⊕ (NW0 ∧ ¬E0)"),
+        ([(Op.NAND, 0, 1)], "n0' = ¬NW0 ∨ ¬N0"),
+        ([(Op.AND, 0, 1), (Op.AND, 9, 2), (Op.NOT_A, 10, 10)], "n0' = ¬NW0 ∨ ¬N0 ∨ ¬NE0"),
+        ([(Op.NOR, 0, 1), (Op.NOR, 9, 2)], "n0' = ¬NE0 ∧ (NW0 ∨ N0)"),
+        ([(Op.NOR, 0, 1)], "n0' = ¬NW0 ∧ ¬N0"),
+        ([(Op.NOT_A_AND_B, 0, 1), (Op.NOR, 9, 2)], "n0' = ¬NE0 ∧ (NW0 ∨ ¬N0)"),
+        ([(Op.XNOR, 0, 1), (Op.XNOR, 9, 2)], "n0' = NW0 ⊕ N0 ⊕ NE0"),
+        ([(Op.XNOR, 0, 1)], "n0' = ¬NW0 ⊕ N0"),
+        ([(Op.XOR, 0, 1), (Op.XOR, 9, 1)], "n0' = NW0"),
+        ([(Op.AND, 0, 1), (Op.AND, 9, 0)], "n0' = NW0 ∧ N0"),
+        ([(Op.OR, 8, 0), (Op.OR, 9, 4)], "n0' = NW0 ∨ C0 ∨ SE0"),
+        ([(Op.TRUE, 0, 0)], "n0' = 1"),
+        ([(Op.NOT_A, 7, 7)], "n0' = ¬S0"),
+        ([(Op.AND, 0, 1), (Op.A_AND_NOT_B, 9, 0)], "n0' = 0"),
+    ],
+)
+def test_how_it_reads(gates: list[tuple[Op, int, int]], expected: str) -> None:
+    assert lines(one_channel(gates)) == [expected]
+
+
+def test_long_inversions_stand_outside() -> None:
+    gates = [(Op.OR, 0, 1), (Op.OR, 9, 2), (Op.NOR, 10, 3)]
+    assert lines(one_channel(gates)) == ["n0' = ¬(NW0 ∨ N0 ∨ NE0 ∨ W0)"]
+
+
+def test_what_is_used_twice_gets_a_name() -> None:
+    gates = [(Op.AND, 0, 1), (Op.XOR, 9, 2), (Op.OR, 9, 3), (Op.AND, 10, 11)]
+    assert lines(one_channel(gates)) == ["t1 = NW0 ∧ N0", "n0' = (NE0 ⊕ t1) ∧ (W0 ∨ t1)"]
+
+
+def test_a_name_for_the_inverse_that_is_used() -> None:
+    gates = [(Op.NAND, 0, 1), (Op.AND, 9, 2), (Op.AND, 9, 3), (Op.AND, 9, 4)]
+    gates += [(Op.XOR, 10, 11), (Op.XOR, 12, 13)]
+    text = lines(one_channel(gates))
+    assert text == ["t1 = ¬NW0 ∨ ¬N0", "n0' = (NE0 ∧ t1) ⊕ (W0 ∧ t1) ⊕ (C0 ∧ t1)"]
+
+
+def test_equal_next_states_refer_to_the_first() -> None:
+    gates = [(Op.AND, 0, 1), (Op.NAND, 0, 1)]
+    circuit = one_channel(gates, outputs=(27, 28, 27))
+    assert lines(circuit) == ["n0' = NW0 ∧ NW1", "n1' = ¬n0'", "n2' = n0'"]
+
+
+def test_equal_inputs_are_no_reference() -> None:
+    circuit = one_channel([(Op.NOT_A, 3, 3)], outputs=(3, 27, 3))
+    assert lines(circuit) == ["n0' = N0", "n1' = ¬N0", "n2' = N0"]
+
+
+def test_one_channel_alone() -> None:
+    gates = [(Op.AND, 0, 1), (Op.XOR, 18, 2), (Op.OR, 18, 3)]
+    circuit = one_channel(gates, outputs=(19, 20))
+    found = equations(circuit, [1])
+    assert [found.text(line) for line in found.lines] == ["n1' = N1 ∨ (NW0 ∧ NW1)"]
+
+
+@given(circuits(channels=3, gates=60))
+@settings(max_examples=30)
+def test_lines_are_short(circuit: LogicCircuit) -> None:
+    # Names are taken to have two digits; a chain of leaves cannot be cut.
+    for line in equations(circuit).lines:
+        chains = sum(term.is_chain for term in line.expression.terms)
+        assert line.expression.length <= LONGEST + 10 or not chains
+
+
+@pytest.mark.parametrize("op", [Op.AND, Op.OR, Op.XOR, Op.NAND, Op.XNOR, Op.A_OR_NOT_B])
+def test_a_chain_of_thousands_of_gates(op: Op) -> None:
+    rng = np.random.default_rng(0)
+    channels, gates = 40, 6000
+    inputs = 9 * channels
+    rows = inputs + np.arange(gates) - 1
+    circuit = LogicCircuit(
+        np.full(gates, op),
+        rows,
+        rng.integers(0, inputs, gates),
+        np.full(channels, inputs + gates - 1),
+        tuple(range(channels)),
+    )
+    check(circuit, equations(circuit))  # by doubling, this would never end

@@ -1,0 +1,90 @@
+"""What is counted of a circuit, compared with counts of the test's own."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import TRUTH_TABLES, Op
+from difflogic.inspection import Limits, channel_number, inspect, survey, wires
+from difflogic.inspection.equations import equations
+from difflogic.proof.convergence.folding import fold
+from difflogic.system.errors import CircuitError
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import circuits, life_like
+
+
+def read(circuit: LogicCircuit, gate: int) -> list[int]:
+    """The rows that a gate reads, by its truth table."""
+    table = TRUTH_TABLES[circuit.op[gate]].reshape(2, 2)
+    rows = []
+    if (table[0] != table[1]).any():
+        rows.append(int(circuit.a[gate]))
+    if (table[:, 0] != table[:, 1]).any():
+        rows.append(int(circuit.b[gate]))
+    return rows
+
+
+@given(circuits(gates=40))
+def test_wires(circuit: LogicCircuit) -> None:
+    found = wires(circuit)
+    counts = Counter(circuit.outputs.tolist())
+    for gate in range(circuit.gates):
+        counts.update(read(circuit, gate))
+    assert found.fan_out.tolist() == [counts[row] for row in range(circuit.rows)]
+    reached, waiting = set(), circuit.outputs.tolist()
+    while waiting:
+        row = waiting.pop()
+        reached.add(row)
+        if row >= circuit.inputs:
+            waiting += [r for r in read(circuit, row - circuit.inputs) if r not in reached]
+    for neighbor in range(9):
+        for channel in range(circuit.channels):
+            row = neighbor * circuit.channels + channel
+            assert found.reads[neighbor, channel] == (row in reached)
+
+
+def test_everything_of_life() -> None:
+    told: list[tuple[int, str]] = []
+    example = automaton(life_like("3", "23"), height=6, width=6, steps=50)
+    found = inspect(example, Limits(20, 2, 0), lambda done, what: told.append((done, what)))
+    assert found.rule.notation == "B3/S23"
+    assert sum(found.ops.values()) == example.circuit.gates
+    assert set(found.ops) <= set(Op)
+    assert found.equations.lines[-1].target == "n0'"
+    assert found.fixed_points.bound == 2
+    assert found.settling is not None
+    assert found.settling.steps == 50
+    assert [done for done, _ in told] == [0, 1, 2]
+
+
+def test_no_run_on_a_huge_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(survey, "MOST_CELLS", 29)
+    example = automaton(life_like("3", "23"))
+    assert inspect(example, Limits(20, 1, 0), lambda done, what: None).settling is None
+
+
+def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = automaton(life_like("3", "23"))
+    needed = int(fold(example.circuit).needed([0]).sum())
+    for most in (needed, needed - 1):
+        monkeypatch.setattr("difflogic.inspection.equations.MOST_ROWS", most)
+        monkeypatch.setattr(survey, "MOST_ROWS", most)
+        if most == needed:
+            assert equations(example.circuit).lines
+        else:
+            with pytest.raises(CircuitError, match=f"{needed} inputs and gates.*simplify it"):
+                equations(example.circuit)
+            with pytest.raises(CircuitError, match="simplify it first"):
+                inspect(example, Limits(20, 1, 0), lambda done, what: None)
+
+
+def test_channel_number() -> None:
+    circuit = LogicCircuit(np.array([]), np.array([]), np.array([]), [3, 4], (5, 2))  # type: ignore[arg-type]
+    assert channel_number(circuit, 2) == 1
+    with pytest.raises(CircuitError, match="no channel 3 in this circuit: it has 5, 2"):
+        channel_number(circuit, 3)

@@ -1,0 +1,184 @@
+"""Symmetries and other properties, compared with boards of 3×3 cells turned by NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.xag import Xag, to_circuit
+from difflogic.inspection import symmetry
+from difflogic.inspection.symmetry import examine
+from tests.difflogic.logic.circuits import all_cases
+from tests.difflogic.logic.rules import circuits, from_function, life_like, random_circuit
+
+TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    # Boards (3, 3, …); a quarter turn either way holds or fails together.
+    "rotation by 90°": lambda board: np.rot90(board, -1),
+    "rotation by 180°": lambda board: np.rot90(board, 2),
+    "rotation by 270°": lambda board: np.rot90(board, 1),
+    "reflection left to right": lambda board: board[:, ::-1],
+    "reflection top to bottom": lambda board: board[::-1],
+    "reflection at the diagonal": lambda board: board.swapaxes(0, 1),
+    "reflection at the antidiagonal": lambda board: board[::-1, ::-1].swapaxes(0, 1),
+}
+
+
+def holds(circuit: LogicCircuit, cases: np.ndarray) -> dict[str, bool]:
+    """What holds in these cases (9·C, n) of a circuit, in the order of the library's names."""
+    after = circuit.next_state(cases)
+    found = {}
+    for name, turn in TURNS.items():
+        turned = turn(cases.reshape(3, 3, circuit.channels, -1)).reshape(cases.shape)
+        found[name] = bool((circuit.next_state(turned) == after).all())
+    found[symmetry.COMPLEMENT] = bool((circuit.next_state(~cases) == ~after).all())
+    zero = circuit.next_state(np.zeros((circuit.inputs, 1), bool))
+    found[symmetry.QUIESCENT] = not zero.any()
+    return found
+
+
+def answers(circuit: LogicCircuit) -> dict[str, str]:
+    rule = examine(circuit, 20)
+    return {n: d.answer for n, d in (rule.symmetries | rule.properties).items()}
+
+
+def check(circuit: LogicCircuit, cases: np.ndarray) -> None:
+    found = answers(circuit)
+    for name, value in holds(circuit, cases).items():
+        assert found[name] == ("yes" if value else "no"), name
+
+
+def test_the_seven_are_the_squares() -> None:
+    assert set(symmetry.SYMMETRIES) == set(TURNS)
+    board = np.arange(9).reshape(3, 3)
+    for name, matrix in symmetry.SYMMETRIES.items():
+        moved = np.empty(9, int)
+        moved[symmetry.turned(matrix)] = board.ravel()
+        assert moved.tolist() == TURNS[name](board).ravel().tolist()
+
+
+@given(circuits(channels=1, gates=8))
+def test_all_cases_of_one_channel(circuit: LogicCircuit) -> None:
+    check(circuit, all_cases(9))
+
+
+@given(st.integers(0, 2**32), st.sampled_from(sorted(TURNS)))
+@settings(max_examples=25)
+def test_rules_made_symmetric(seed: int, name: str) -> None:
+    """Random rules of the class of a board under one symmetry, and under nothing else."""
+    rng = np.random.default_rng(seed)
+    bits = rng.integers(0, 2, 512)
+
+    def rule(board: np.ndarray) -> int:
+        orbit = [board]
+        for _ in range(3):
+            orbit.append(TURNS[name](orbit[-1]))
+        return bits[min(int("".join(map(str, b.ravel())), 2) for b in orbit)]
+
+    circuit = from_function(rule)
+    assert answers(circuit)[name] == "yes"
+    check(circuit, all_cases(9))
+
+
+@pytest.mark.parametrize(
+    ("born", "stays", "totalistic"),
+    [
+        ("3", "23", False),
+        ("36", "23", False),
+        ("", "", True),
+        ("0", "8", True),
+        ("45678", "45678", False),
+        ("5678", "45678", True),
+        ("1357", "02468", True),
+    ],
+)
+def test_notation(born: str, stays: str, totalistic: bool) -> None:
+    circuit = life_like(born, stays)
+    rule = examine(circuit, 20)
+    assert rule.notation == f"B{''.join(sorted(born))}/S{''.join(sorted(stays))}"
+    assert rule.totalistic == totalistic
+    assert {d.answer for d in rule.symmetries.values()} == {"yes"}
+    check(circuit, all_cases(9))
+
+
+def test_no_notation() -> None:
+    rule = examine(from_function(lambda board: int(board[0, 0])), 20)
+    assert rule.notation is None
+    assert rule.totalistic is None
+    assert examine(random_circuit(np.random.default_rng(0), channels=2), 20).notation is None
+
+
+def test_majority_and_parity() -> None:
+    majority, parity = answers(life_like("5678", "45678")), answers(life_like("1357", "02468"))
+    assert majority[symmetry.MONOTONE] == majority[symmetry.COMPLEMENT] == "yes"
+    assert majority[symmetry.LINEAR] == majority[symmetry.AFFINE] == "no"
+    assert parity[symmetry.LINEAR] == parity[symmetry.AFFINE] == "yes"
+    assert parity[symmetry.MONOTONE] == "no"
+    inverse = answers(life_like("02468", "1357"))
+    assert (inverse[symmetry.LINEAR], inverse[symmetry.AFFINE]) == ("no", "yes")
+
+
+@given(circuits(channels=1, gates=6))
+def test_linear_and_monotone(circuit: LogicCircuit) -> None:
+    cases = all_cases(9)
+    values = circuit.next_state(cases)[0]
+    found = answers(circuit)
+    numbers = np.arange(512)
+    sums = values[numbers[:, None] ^ numbers] == values[:, None] ^ values ^ values[0]
+    assert found[symmetry.AFFINE] == ("yes" if sums.all() else "no")
+    assert found[symmetry.LINEAR] == ("yes" if sums.all() and not values[0] else "no")
+    rises = values[:, None] <= values[numbers[:, None] | numbers]
+    assert found[symmetry.MONOTONE] == ("yes" if rises.all() else "no")
+
+
+def wide(channels: int, turn: bool) -> LogicCircuit:
+    """Every next state is 1 if all cells but the centre are, with one input added in a corner."""
+    xag = Xag(9 * channels)
+    outputs = []
+    for channel in range(channels):
+        every = 1
+        for row in range(9 * channels):
+            if row // channels != 4:
+                every = xag.and_(every, xag.input(row) ^ (row % channels == channel))
+        outputs.append(xag.or_(every, xag.input(0)) if turn else every)
+    return to_circuit(xag, outputs, tuple(range(channels)), range(channels))
+
+
+def test_many_inputs() -> None:
+    found = examine(wide(6, turn=False), 30)
+    assert {d.answer for d in found.symmetries.values()} == {"yes"}
+    assert {d.method for d in found.symmetries.values()} == {"SAT"}
+    cut = answers(wide(6, turn=True))
+    assert [name for name in TURNS if cut[name] == "yes"] == ["reflection at the diagonal"]
+
+
+def test_a_parity_of_many_inputs_is_linear() -> None:
+    xag = Xag(27)
+    literal = 0
+    for row in range(26, -1, -1):
+        literal = xag.xor_(literal, xag.input(row))
+    found = answers(to_circuit(xag, [literal] * 3, (0, 1, 2), range(3)))
+    assert found[symmetry.LINEAR] == "yes"
+    assert all(found[name] == "yes" for name in TURNS)
+
+
+def test_no_time_leaves_open_what_needs_a_proof() -> None:
+    rule = examine(life_like("3", "23"), 0)
+    assert {d.answer for d in rule.symmetries.values()} == {"not decided"}
+    assert rule.properties[symmetry.COMPLEMENT].answer == "no"
+
+
+@given(circuits(channels=2, gates=30))
+@settings(max_examples=30)
+def test_the_holding_ones_are_a_group(circuit: LogicCircuit) -> None:
+    found = answers(circuit)
+    group = {tuple(range(9))} | {
+        tuple(symmetry.turned(m)) for n, m in symmetry.SYMMETRIES.items() if found[n] == "yes"
+    }
+    for g in group:
+        for h in group:
+            assert tuple(g[i] for i in h) in group

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.config import load_config
+from difflogic.model.automaton import from_model, live_channels
+from difflogic.model.model import Model
+from difflogic.system.errors import CircuitError
+from tests.difflogic.logic.circuits import automaton_of, circuit_of, circuits
+
+
+def reads(circuit: LogicCircuit, channel: int) -> set[int]:
+    """Return the channels that a channel's gates read, row by row from its output."""
+    rows, found = [int(circuit.outputs[channel])], set()
+    while rows:
+        row = rows.pop()
+        if row < circuit.inputs:
+            found.add(row % circuit.channels)
+            continue
+        gate = row - circuit.inputs
+        table = f"{circuit.op[gate]:04b}"
+        if table[:2] != table[2:]:
+            rows.append(int(circuit.a[gate]))
+        if table[::2] != table[1::2]:
+            rows.append(int(circuit.b[gate]))
+    return found
+
+
+class TestLiveChannels:
+    @given(circuits(channels=4, most=12))
+    def test_agrees_with_following_each_wire(self, circuit: LogicCircuit) -> None:
+        live, waiting = set(), {2}
+        while waiting:
+            channel = waiting.pop()
+            live.add(channel)
+            waiting |= reads(circuit, channel) - live
+        assert set(np.flatnonzero(live_channels(circuit, (2,))).tolist()) == live
+
+    def test_goes_by_labels(self) -> None:
+        circuit = circuit_of([], [0, 1], labels=(5, 3))
+        assert live_channels(circuit, (3,)).tolist() == [False, True]
+
+
+class TestAutomaton:
+    @pytest.mark.parametrize("visible", [(), (1,)])
+    def test_visible_channels_must_exist(self, visible: tuple[int, ...]) -> None:
+        with pytest.raises(CircuitError, match="visible channel"):
+            automaton_of(circuit_of([], [0]), visible)
+
+    def test_visible_rows(self) -> None:
+        assert automaton_of(circuit_of([], [0, 1], (5, 3)), (3,)).visible_rows == (1,)
+
+    def test_from_a_model(self) -> None:
+        model = Model.create(load_config("checkerboard-small"))
+        rng = np.random.default_rng(1)
+        model.logits[:] = rng.normal(size=model.logits.shape)
+        automaton = from_model(model)
+        netlist = model.netlist
+        assert automaton.circuit.gates == len(netlist.a)
+        assert automaton.circuit.op.tolist() == [
+            int(np.argmax(model.logits[param])) for param in netlist.param
+        ]
+        assert automaton.circuit.outputs.tolist() == netlist.outputs.tolist()
+        assert automaton.visible == (0,)
+        assert automaton.boundary == "zero"
+        assert automaton.start == "random"

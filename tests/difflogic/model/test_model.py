@@ -1,0 +1,509 @@
+import dataclasses
+import json
+import os
+import stat
+import struct
+import threading
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from difflogic.circuit.netlist import flatten, wire
+from difflogic.config import load_config
+from difflogic.model.model import Model
+from difflogic.system.archive import write_npz
+from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
+from difflogic.system.streams import Purpose, stream
+
+CONFIG = load_config("checkerboard-small", ["training.initial_logit=7.5"])
+TINY = load_config(
+    "checkerboard", ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"]
+)
+DISTINCT = load_config("checkerboard-small", ["perception.distinct_wiring=true"])
+PATTERN = load_config("lizard", ["task.height=22"])
+
+
+def trained(config=CONFIG, dtype=np.float32):
+    model = Model.create(config)
+    logits = np.random.default_rng(5).normal(size=model.logits.shape).astype(dtype)
+    return dataclasses.replace(model, logits=logits)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A model file, and its arrays to change."""
+    path = tmp_path / "model.npz"
+    trained().save(path)
+    with np.load(path) as file:
+        return path, dict(file)
+
+
+def rewrite(path, arrays):
+    with path.open("wb") as file:
+        write_npz(file, arrays)
+
+
+def change_header(arrays, **changes):
+    header = json.loads(bytes(arrays["header"])) | changes
+    return arrays | {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
+
+
+def error(path):
+    with pytest.raises(ModelFileError) as caught:
+        Model.load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# A model
+
+
+def test_an_untrained_model_passes_its_inputs_through():
+    model = Model.create(CONFIG)
+    assert model.logits.shape == (1496, 16)
+    assert model.logits.dtype == np.float32
+    assert (model.logits[:, 3] == 7.5).all()
+    assert np.count_nonzero(model.logits) == 1496
+    assert model.ops.tolist() == [3] * 1496
+    assert model.ops.dtype == np.uint8
+
+
+def test_precision_of_the_config():
+    config = load_config("checkerboard-small", ["training.precision=float64"])
+    assert Model.create(config).logits.dtype == np.float64
+
+
+def test_the_wiring_comes_from_the_seed():
+    expected = flatten(wire(CONFIG.architecture, stream(23, Purpose.WIRING)))
+    np.testing.assert_array_equal(Model.create(CONFIG).netlist.a, expected.a)
+    other = Model.create(load_config("checkerboard-small", ["training.seed=24"]))
+    assert (other.netlist.a != expected.a).any()
+
+
+def test_the_netlist_is_made_once():
+    model = Model.create(TINY)
+    assert model.netlist is model.netlist
+    assert model.netlist.parameters == len(model.logits)
+
+
+def test_ops_follow_the_logits():
+    model = Model.create(TINY)
+    model.logits[0, 9] = 99
+    assert model.ops[0] == 9
+
+
+@pytest.mark.parametrize(
+    ("logits", "says"),
+    [
+        (np.zeros((17, 15), np.float32), r"\(17, 15\)"),
+        (np.zeros((16, 16), np.float32), r"not \(16, 16\)"),
+        (np.zeros((17, 16), np.int32), "int32"),
+        (np.zeros((17, 16), np.float16), "float16"),
+    ],
+)
+def test_logits_that_do_not_fit(logits, says):
+    model = Model.create(TINY)
+    with pytest.raises(ConfigError, match=rf"logits need shape \(17, 16\).*{says}"):
+        dataclasses.replace(model, logits=logits)
+
+
+def test_a_circuit_that_does_not_fit():
+    with pytest.raises(ConfigError, match="not those of the configuration"):
+        dataclasses.replace(Model.create(TINY), config=CONFIG)
+
+
+# Its file
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("config", [CONFIG, TINY, DISTINCT, PATTERN])
+def test_round_trip(tmp_path, config, dtype):
+    model = trained(config, dtype)
+    model.save(tmp_path / "model.npz")
+    loaded = Model.load(str(tmp_path / "model.npz"))
+    assert loaded.config == config
+    assert loaded.logits.dtype == dtype
+    assert loaded.logits.flags.writeable
+    np.testing.assert_array_equal(loaded.logits, model.logits)
+    for field in ("a", "b", "param", "outputs"):
+        np.testing.assert_array_equal(getattr(loaded.netlist, field), getattr(model.netlist, field))
+
+
+def test_equal_models_give_equal_bytes(tmp_path, monkeypatch):
+    trained().save(tmp_path / "first")
+    monkeypatch.setattr("time.time", lambda: 2e9)
+    monkeypatch.setattr("sys.platform", "win32")
+    Model.load(tmp_path / "first").save(tmp_path / "second")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+
+
+def test_numpy_alone_can_read_it(saved):
+    _, arrays = saved
+    assert {name: (array.dtype, array.shape) for name, array in arrays.items()} == {
+        "header": (np.uint8, arrays["header"].shape),
+        "logits": (np.float32, (1496, 16)),
+        "perception_a": (np.int32, (14,)),
+        "perception_b": (np.int32, (14,)),
+        "update_a": (np.int32, (1272,)),
+        "update_b": (np.int32, (1272,)),
+    }
+    header = json.loads(bytes(arrays["header"]))
+    assert (header["format"], header["version"]) == ("dct-model", 2)
+    expected = CONFIG.to_dict()
+    del expected["checkpoint"]
+    expected["parallel"] = {key: expected["parallel"][key] for key in ("lanes", "chunk")}
+    assert header["config"] == expected
+
+
+def test_every_kernel_of_a_distinct_wiring_is_kept(tmp_path):
+    path = tmp_path / "model.npz"
+    trained(DISTINCT).save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    circuit = Model.load(path).circuit
+    assert arrays["perception_a"].shape == (16 * 14,)
+    for kernel, place in enumerate(range(0, 16 * 14, 14)):
+        for name in "ab":
+            layers = [getattr(layer, name) for layer in circuit.kernel(kernel)]
+            stored = arrays[f"perception_{name}"][place : place + 14]
+            np.testing.assert_array_equal(np.concatenate(layers), stored)
+    # What the configuration says and what the file holds must agree.
+    plain = DISTINCT.to_dict()
+    plain["perception"]["distinct_wiring"] = False
+    rewrite(path, change_header(arrays, config=plain))
+    assert 'entry "perception_a" unpacks' in error(path) or "must have shape" in error(path)
+
+
+def test_files_of_version_1_are_read():
+    """One that the program wrote before there were tasks but the checkerboard."""
+    path = Path(__file__).parent / "data" / "model-version-1.npz"
+    with np.load(path) as file:
+        assert json.loads(bytes(file["header"]))["version"] == 1
+        logits = file["logits"]
+        wires = {name: file[f"perception_{name}"] for name in "ab"}
+    model = Model.load(path)
+    np.testing.assert_array_equal(model.logits, logits)
+    for name, expected in wires.items():
+        found = np.concatenate([getattr(layer, name) for layer in model.circuit.kernel(1)])
+        np.testing.assert_array_equal(found, expected)
+    # The same seed still gives the same circuit.
+    new = Model.create(model.config).netlist
+    for field in ("a", "b", "param", "outputs"):
+        np.testing.assert_array_equal(getattr(new, field), getattr(model.netlist, field))
+
+
+def test_a_compressed_copy_can_be_read(saved):
+    path, arrays = saved
+    np.savez_compressed(path, **arrays)
+    np.testing.assert_array_equal(Model.load(path).logits, arrays["logits"])
+
+
+def test_logits_of_the_other_byte_order_can_be_read(saved):
+    path, arrays = saved
+    np.savez(path, **(arrays | {"logits": arrays["logits"].astype(">f4")}))
+    assert "must have shape (1496, 16) and type float32 or float64" in error(path)
+
+
+def test_what_cannot_be_loaded_is_not_saved(tmp_path):
+    model = trained()
+    model.logits[3, 4] = np.nan
+    with pytest.raises(ModelFileError, match="not saved: a logit is NaN or infinite"):
+        model.save(tmp_path / "model.npz")
+    assert os.listdir(tmp_path) == []
+
+
+def test_saving_into_a_missing_directory(tmp_path):
+    with pytest.raises(RunDirectoryError, match="create the directory first"):
+        trained(TINY).save(tmp_path / "none" / "model.npz")
+
+
+# Files that are none
+
+
+def test_missing_file(tmp_path):
+    assert "no such file" in error(tmp_path / "none.npz")
+
+
+def test_directory(tmp_path):
+    assert "is a directory: name the model.npz in it" in error(tmp_path)
+
+
+def test_path_that_no_file_can_have(tmp_path):
+    assert "cannot be read" in error(tmp_path / ("x" * 300))
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        Model.load("a\0b")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices of POSIX")
+def test_endless_file():
+    with pytest.raises(ModelFileError, match="no plain file"):
+        Model.load("/dev/zero")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    caught = []
+    reader = threading.Thread(target=lambda: caught.append(error(tmp_path / "pipe")), daemon=True)
+    reader.start()
+    reader.join(20)
+    assert "no plain file: copy what it gives to a file first" in caught[0]
+
+
+def test_larger_than_any_model(tmp_path):
+    with (tmp_path / "large.npz").open("wb") as file:
+        file.truncate(2**28 + 1)
+    assert "larger than any model" in error(tmp_path / "large.npz")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"\x93NUMPY", b"name = 'x'\n" * 100, b"\0" * 9999])
+def test_other_files(tmp_path, content):
+    path = tmp_path / "model.npz"
+    path.write_bytes(content)
+    assert "is no npz archive, or only the beginning of one" in error(path)
+
+
+def test_other_archives(tmp_path):
+    path = tmp_path / "model.npz"
+    np.savez(path, weights=np.zeros(3))
+    assert "is an npz archive, but no model that dct saved" in error(path)
+    for header in (b"{}", b"[]", b"not json", b"[" * 100_000, b'{"format": "other"}', b"{"):
+        np.savez(path, header=np.frombuffer(header, np.uint8))
+        assert "is an npz archive, but no model that dct saved" in error(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        (np.zeros(3), "holds no text"),
+        (np.zeros((3, 3), np.uint8), "holds no text"),
+        (np.array([0xFF, 0xFE], np.uint8), "no text in UTF-8"),
+    ],
+)
+def test_headers_that_are_no_text(saved, header, says):
+    path, arrays = saved
+    rewrite(path, arrays | {"header": header})
+    assert says in error(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"version": 3}, "is of format version 3, and this program reads up to 2: install a newer"),
+        ({"version": 0}, "format version 0 is none that ever was"),
+        ({"version": "1"}, "format version '1' is none that ever was"),
+        ({"version": True}, "format version True is none that ever was"),
+        ({"version": None}, "format version None is none that ever was"),
+        ({"version": "9" * 10**5}, "9999… is none that ever was"),
+        ({"config": None}, "holds no configuration"),
+        ({"config": CONFIG.to_dict() | {"name": 3}}, "name must be 1 to 64 letters"),
+        ({"config": TINY.to_dict()}, "bytes where at most 2176 are expected"),
+    ],
+)
+def test_headers_that_do_not_fit(saved, changes, says):
+    path, arrays = saved
+    rewrite(path, change_header(arrays, **changes))
+    assert says in error(path)
+
+
+def test_a_newer_file_need_not_have_our_entries(tmp_path):
+    rewrite(
+        tmp_path / "m",
+        change_header({"header": np.frombuffer(b"{}", np.uint8)}, format="dct-model", version=7),
+    )
+    assert "install a newer dct" in error(tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", ["logits", "perception_a", "update_b"])
+def test_missing_entries(saved, name):
+    path, arrays = saved
+    del arrays[name]
+    rewrite(path, arrays)
+    assert f'entry "{name}" is missing' in error(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("logits", np.zeros((1495, 16), np.float32)),
+        ("logits", np.zeros((16, 1496), np.float32)),
+        ("logits", np.zeros((1496, 16), np.float16)),
+        ("logits", np.zeros((1496, 16), np.int32)),
+        ("logits", np.zeros((1496, 16), np.complex64)),
+        ("update_a", np.zeros(1271, np.int32)),
+        ("update_a", np.zeros((1272, 1), np.int32)),
+        ("update_a", np.zeros(1272, np.uint32)),
+        ("perception_b", np.zeros(14, np.float32)),
+    ],
+)
+def test_entries_of_the_wrong_shape_or_type(saved, name, array):
+    path, arrays = saved
+    rewrite(path, arrays | {name: array})
+    assert f'entry "{name}" must have shape' in error(path)
+
+
+@pytest.mark.parametrize("name", ["perception_a", "perception_b", "update_a", "update_b"])
+@pytest.mark.parametrize("wire", [-1, 264, 2**31 - 1])
+def test_wires_that_lead_nowhere(saved, name, wire):
+    path, arrays = saved
+    arrays[name][0] = wire
+    rewrite(path, arrays)
+    assert "the wiring is damaged: " in error(path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_logits_that_are_not_finite(saved, value):
+    path, arrays = saved
+    arrays["logits"][-1, -1] = value
+    rewrite(path, arrays)
+    assert "a logit is NaN or infinite" in error(path)
+
+
+def test_entries_stored_column_by_column(saved):
+    path, arrays = saved
+    np.savez(path, **(arrays | {"logits": np.asfortranarray(arrays["logits"])}))
+    assert "column by column" in error(path)
+
+
+# Hostile files
+
+
+class Explosive:
+    def __reduce__(self):
+        return (pytest.fail, ("a pickle was loaded",))
+
+
+def test_pickles_are_not_loaded(saved):
+    path, arrays = saved
+    for name in ("logits", "header"):
+        bomb = np.array([Explosive()] * 10, dtype=object)
+        np.savez(path, **(arrays | {name: bomb}))
+        assert f'entry "{name}"' in error(path)
+
+
+def zip_with(path, arrays, name, content, **kwargs):
+    rewrite(path, {key: value for key, value in arrays.items() if key != name})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(f"{name}.npy", content, **kwargs)
+
+
+def preamble(shape, dtype="'<f4'"):
+    text = f"{{'descr': {dtype}, 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+
+
+@pytest.mark.parametrize("name", ["logits", "header"])
+def test_entries_that_unpack_to_too_much_are_not_read(saved, name, monkeypatch):
+    path, arrays = saved
+    bomb = preamble((5_000_000,)) + bytes(20_000_000)
+    zip_with(path, arrays, name, bomb, compress_type=zipfile.ZIP_DEFLATED)
+    assert path.stat().st_size < 250_000
+    assert f'entry "{name}" unpacks to 20000128 bytes' in error(path)
+
+
+def test_entries_that_declare_less_than_they_hold(saved):
+    path, arrays = saved
+    content = preamble((1496, 16)) + arrays["logits"].tobytes() + bytes(10_000_000)
+    zip_with(path, arrays, "logits", content, compress_type=zipfile.ZIP_DEFLATED)
+    honest, lie = struct.pack("<I", len(content)), struct.pack("<I", 128 + 1496 * 64)
+    path.write_bytes(path.read_bytes().replace(honest, lie))
+    assert 'entry "logits" is damaged' in error(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x93NUMPY\x01",
+        b"\x93NUMPY\x02\x00" + bytes(100),
+        b"\x93NUMPY\x01\x00\xff\xff",
+        preamble("(" * 3000),
+        preamble("-1"),
+        preamble((1496, 16), dtype="'|O'"),
+        preamble((1496, 16), dtype="'<U9999999999'"),
+        preamble((10**12, 16)),
+        preamble((1496, -16)),
+        preamble((1496, 16)) + b"too short",
+        preamble((1496, 16)) + bytes(1496 * 64 + 1),
+    ],
+)
+def test_arrays_that_are_none(saved, content):
+    path, arrays = saved
+    zip_with(path, arrays, "logits", content)
+    assert 'entry "logits"' in error(path)
+
+
+def test_an_entry_twice(saved):
+    path, _ = saved
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("logits", b"")
+    assert 'entry "logits" is missing or there more than once' in error(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_ways_of_packing_that_cannot_be_bounded(saved, method):
+    path, arrays = saved
+    zip_with(path, arrays, "logits", bytes(100), compress_type=method)
+    assert "packed in an unusual way" in error(path)
+
+
+def test_a_configuration_of_a_huge_circuit_is_refused_at_once(saved):
+    path, arrays = saved
+    huge = CONFIG.to_dict()
+    huge["perception"]["kernels"] = 65536
+    rewrite(path, change_header(arrays, config=huge))
+    assert "gates per cell are more than" in error(path)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.9, 0.999])
+def test_truncated_files(saved, share):
+    path, _ = saved
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    assert "is no npz archive, or only the beginning of one" in error(path)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tiny") / "model.npz"
+    trained(TINY).save(path)
+    return path.read_bytes()
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_damaged_bytes_give_an_error_or_the_same_model(tiny, tmp_path, data):
+    path = tmp_path / "model.npz"
+    content = bytearray(tiny)
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(content)
+    try:
+        model = Model.load(path)
+    except ModelFileError as error:
+        assert str(path) in str(error)  # noqa: PT017 - most but not all damages are errors
+    else:
+        np.testing.assert_array_equal(model.logits, trained(TINY).logits)
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=300))
+@example(content=b"PK\x05\x06" + bytes(18))
+def test_any_bytes_give_an_error(tmp_path, content):
+    path = tmp_path / "model.npz"
+    path.write_bytes(content)
+    error(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
+def test_a_model_replaces_no_pipe_and_no_directory(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, ""):
+        with pytest.raises(RunDirectoryError, match=r"regular file|directory"):
+            trained().save(path)
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)

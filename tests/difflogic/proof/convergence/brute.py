@@ -1,0 +1,75 @@
+"""What every start of a small grid leads to, by trying all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.grid import Boundary
+from difflogic.proof.convergence.findings import Bits, Question
+from tests.difflogic.logic.circuits import circuits, naive
+
+GRIDS = ((2, 3), (1, 4), (3, 2), (3, 1), (2, 2))
+
+
+def all_states(channels: int, height: int, width: int) -> Bits:
+    """Every state there is, shape (states, channels, height, width)."""
+    bits = channels * height * width
+    numbers = np.arange(2**bits)[:, None] >> np.arange(bits) & 1
+    return numbers.reshape(-1, channels, height, width).astype(np.uint8)
+
+
+def successors(circuit: LogicCircuit, height: int, width: int, boundary: Boundary) -> np.ndarray:
+    """Return the number of the state after each state, for a step in which all cells fire."""
+    states = all_states(circuit.channels, height, width)
+    after = step_all(circuit, states, boundary).reshape(len(states), -1).astype(np.int64)
+    return (after << np.arange(after.shape[1])).sum(axis=1)
+
+
+def step_all(circuit: LogicCircuit, states: Bits, boundary: Boundary) -> Bits:
+    """Return the states (states, channels, height, width) after a step, the plain way."""
+    mode = {"zero": "constant", "periodic": "wrap"}[boundary]
+    padded = np.pad(states, ((0, 0), (0, 0), (1, 1), (1, 1)), mode=mode)  # type: ignore[call-overload]
+    height, width = states.shape[2:]
+    seen = np.stack(
+        [
+            padded[:, c, dy : dy + height, dx : dx + width]
+            for dy in range(3)
+            for dx in range(3)
+            for c in range(circuit.channels)
+        ]
+    )
+    after = naive(circuit, seen.reshape(circuit.inputs, -1).astype(bool))
+    shape = (circuit.channels, len(states), height, width)
+    return after.reshape(shape).swapaxes(0, 1).astype(np.uint8)
+
+
+def right_from(question: Question) -> int | None:
+    """Return the step from which every start is right for ever; None if some never is."""
+    circuit, grid = question.circuit, (question.height, question.width)
+    after = successors(circuit, *grid, question.boundary)
+    states = all_states(circuit.channels, *grid)
+    right = (states[:, list(question.shown)] == question.target).all(axis=(1, 2, 3))
+    reached = np.arange(len(states))
+    for step in range(len(states) + 1):
+        if right[reached].all():
+            return step
+        reached = after[reached]
+    return None
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Question:
+    """Draw a circuit, a grid and a target that it has a chance to end in."""
+    height, width = draw(st.sampled_from(GRIDS))
+    boundary: Boundary = draw(st.sampled_from(["zero", "periodic"]))
+    circuit = draw(circuits(2, 1, 8))
+    visible = draw(st.sampled_from([(0,), (1,), (0, 1)]))
+    state = np.zeros((1, 2, height, width), np.uint8)
+    for _ in range(draw(st.integers(60, 61))):
+        after = step_all(circuit, state, boundary)
+        if (after == state).all():
+            break
+        state = after
+    return Question(circuit, visible, height, width, boundary, state[0, list(visible)])

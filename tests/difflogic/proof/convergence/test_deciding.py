@@ -1,0 +1,157 @@
+"""Verdicts on every start, against all starts of small grids, one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from difflogic.circuit.gates import Op
+from difflogic.proof.convergence import deciding, orbits, sets
+from difflogic.proof.convergence.deciding import by_sets, decide
+from difflogic.proof.convergence.findings import Method, Question, Verdict
+from difflogic.proof.convergence.planes import pack, unpack
+from difflogic.proof.convergence.unrolled import Unrolled
+from difflogic.proof.satisfiability import Formula
+from difflogic.system.deadline import NEVER
+from difflogic.system.errors import CircuitError
+from tests.difflogic.logic.circuits import circuit_of
+from tests.difflogic.proof.convergence.brute import all_states, questions, right_from, step_all
+
+W, C = 3, 4
+REACHED = 40
+
+
+def shown(question: Question, state) -> np.ndarray:
+    return state[..., list(question.shown), :, :]
+
+
+class TestVerdicts:
+    @given(questions())
+    @settings(max_examples=150)
+    def test_agree_with_all_starts(self, question: Question) -> None:
+        found, expected = decide(question, 20), right_from(question)
+        assert found.verdict is (Verdict.refuted if expected is None else Verdict.proved)
+        if expected is not None:
+            assert found.from_step is not None
+            assert found.from_step >= expected
+            # SAT is exact where sets, whose steps come first, tell nothing.
+            if found.method is Method.sat and found.reach == sets.everything(2, question.board):
+                assert found.from_step == expected
+
+    @given(questions())
+    @settings(max_examples=80)
+    def test_refutations_come_back_and_are_wrong(self, question: Question) -> None:
+        found = decide(question, 20).counterexample
+        if found is None:
+            return
+        state = found.start[None]
+        assert (shown(question, state)[0] != question.target).any()
+        for _ in range(found.period):
+            state = step_all(question.circuit, state, question.boundary)
+        assert (state[0] == found.start).all()
+
+    @given(questions())
+    @settings(max_examples=60)
+    def test_any_schedule_is_never_refuted_by_a_cycle(self, question: Question) -> None:
+        found = decide(replace(question, synchronous=False), 20)
+        if found.verdict is Verdict.proved:
+            assert found.any_schedule
+            assert right_from(question) is not None
+        if found.verdict is Verdict.refuted:
+            assert found.any_schedule
+            assert found.counterexample is not None
+            assert found.counterexample.period == 1
+
+    def test_no_time_leaves_it_open(self) -> None:
+        target = np.zeros((1, 3, 3), np.uint8)
+        question = Question(circuit_of([], [C]), (0,), 3, 3, "zero", target)
+        assert decide(question, 0.0).verdict is Verdict.open
+
+
+class TestMethods:
+    """Each alone says only what holds of all starts."""
+
+    @given(questions())
+    @settings(max_examples=80)
+    def test_states_lie_in_their_sets(self, question: Question) -> None:
+        states = all_states(2, question.height, question.width)
+        for known in list(sets.descend(question.network, question.board))[:REACHED]:
+            packed = [pack(question.board, state) for state in states[:: max(1, len(states) // 64)]]
+            assert all(known.contains(state) for state in packed)
+            array = sets.as_array(question.board, known)
+            assert ((array == sets.UNKNOWN) | (array == states)).all()
+            states = step_all(question.circuit, states, question.boundary)
+
+    @given(questions())
+    @settings(max_examples=60)
+    def test_unrolled_steps(self, question: Question) -> None:
+        states = all_states(2, question.height, question.width)
+        with Formula() as formula:
+            layout = Unrolled(question, sets.everything(2, question.board), formula)
+            for step in range(5):
+                assert layout.advance(step, NEVER)
+                wrong = (shown(question, states) != question.target).any(axis=(1, 2, 3))
+                answer = layout.ask_late(step, NEVER)
+                assert answer.found == wrong.any()
+                states = step_all(question.circuit, states, question.boundary)
+
+    @given(questions())
+    @settings(max_examples=40)
+    def test_sets_alone(self, question: Question) -> None:
+        found, full = by_sets(question), decide(question, 20)
+        assert found.verdict in (Verdict.proved, Verdict.open)
+        if found.verdict is Verdict.proved:
+            assert full.method is Method.sets
+            assert full.from_step == found.from_step
+            assert len(found.states) == found.from_step + 1
+
+
+class TestOrbits:
+    @given(questions())
+    @settings(max_examples=60)
+    def test_tell_every_step(self, question: Question) -> None:
+        start = orbits.random_starts(question.board, 2, 1)
+        found = orbits.orbit(question, start)
+        assert found is not None
+        state = unpack(question.board, start)[None]
+        rights = []
+        for step in range(found.first + 2 * found.period + 3):
+            rights.append(bool((shown(question, state)[0] == question.target).all()))
+            assert found.is_right(step) == rights[-1]
+            state = step_all(question.circuit, state, question.boundary)
+        if found.right_from is None:
+            assert not all(rights[found.first :])
+        else:
+            assert all(rights[found.right_from :])
+            assert not found.right_from or not rights[found.right_from - 1]
+
+    def test_give_up(self) -> None:
+        # A glider of one cell takes as many steps as there are cells.
+        circuit = circuit_of([(Op.A, W, W)], [9])
+        question = Question(circuit, (0,), 1, 40, "periodic", np.zeros((1, 1, 40), np.uint8))
+        assert orbits.orbit(question, (1,), most=39) is None
+        found = orbits.orbit(question, (1,))
+        assert found is not None
+        assert (found.first, found.period, found.right_from) == (0, 40, None)
+
+
+def test_a_counterexample_is_checked_by_the_plain_interpreter(monkeypatch) -> None:
+    question = Question(circuit_of([], [C]), (0,), 2, 2, "zero", np.zeros((1, 2, 2), np.uint8))
+    monkeypatch.setattr(orbits, "plain_step", lambda question, state: 1 - state)
+    with pytest.raises(RuntimeError, match="disagrees"):
+        decide(question)
+
+
+def test_a_target_has_to_fit() -> None:
+    with pytest.raises(CircuitError, match=r"\(1, 2, 2\) is needed"):
+        Question(circuit_of([], [0]), (0,), 2, 2, "zero", np.zeros((2, 2, 2), np.uint8))
+
+
+def test_progress_names_the_methods() -> None:
+    seen: list[str] = []
+    question = Question(circuit_of([], [C]), (0,), 2, 2, "zero", np.zeros((1, 2, 2), np.uint8))
+    found = deciding.decide(question, 10, seen.append)
+    assert seen == [attempt.method.value for attempt in found.attempts]

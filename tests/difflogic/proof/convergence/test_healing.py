@@ -1,0 +1,76 @@
+"""Damage by every patch, against walks through all states of a small grid."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from difflogic.proof.convergence import NEVER, Question, healing, orbit, run_from, steps_to_heal
+from difflogic.proof.convergence.planes import pack, unpack
+from tests.difflogic.proof.convergence.brute import all_states, questions, successors
+
+
+def right_for_ever(question: Question, number: int, after: np.ndarray, right: np.ndarray) -> int:
+    """Return the step from which a state's run is right at all later ones, or NEVER."""
+    walk = [number]
+    while after[walk[-1]] not in walk:
+        walk.append(int(after[walk[-1]]))
+    first = walk.index(int(after[walk[-1]]))
+    wrong = [step for step, state in enumerate(walk) if not right[state]]
+    if not wrong:
+        return 0
+    return NEVER if wrong[-1] >= first else wrong[-1] + 1
+
+
+@settings(max_examples=60)
+@given(question=questions(), data=st.data())
+def test_all_patches_of_all_states_that_a_run_comes_to(question: Question, data) -> None:
+    circuit, grid = question.circuit, (question.height, question.width)
+    states = all_states(circuit.channels, *grid)
+    after = successors(circuit, *grid, question.boundary)
+    right = (states[:, list(question.shown)] == question.target).all(axis=(1, 2, 3))
+    start = pack(question.board, np.zeros((circuit.channels, *grid), np.uint8))
+    found = orbit(question, start)
+    assume(found is not None and found.right_from is not None)
+    resting = run_from(question, start, found, found.right_from)
+    patches = np.array(
+        data.draw(
+            st.lists(
+                st.lists(st.integers(0, 1), min_size=grid[0] * grid[1], max_size=grid[0] * grid[1]),
+                min_size=1,
+                max_size=5,
+            )
+        ),
+        np.uint8,
+    ).reshape(-1, *grid)
+    expected = np.zeros(len(patches), np.int64)
+    weights = 1 << np.arange(states[0].size, dtype=np.int64)
+    for planes in resting:
+        bits = unpack(question.board, planes)
+        for place, patch in enumerate(patches):
+            number = int((bits * (1 - patch)).reshape(-1).astype(np.int64) @ weights)
+            steps = right_for_ever(question, number, after, right)
+            never = NEVER in (steps, expected[place])
+            expected[place] = NEVER if never else max(steps, expected[place])
+    assert steps_to_heal(question, resting, patches).tolist() == expected.tolist()
+
+
+@settings(max_examples=20)
+@given(question=questions(), data=st.data())
+def test_runs_that_are_followed_alone_at_once_say_the_same(question: Question, data) -> None:
+    """With no step side by side, every damaged state is followed alone."""
+    grid = (question.height, question.width)
+    start = pack(question.board, np.zeros((question.circuit.channels, *grid), np.uint8))
+    found = orbit(question, start)
+    assume(found is not None and found.right_from is not None)
+    resting = run_from(question, start, found, found.right_from)
+    cells = grid[0] * grid[1]
+    patches = np.eye(cells, dtype=np.uint8).reshape(-1, *grid)
+    together = steps_to_heal(question, resting, patches)
+    usual = healing.TOGETHER
+    try:
+        healing.TOGETHER = 0
+        assert steps_to_heal(question, resting, patches).tolist() == together.tolist()
+    finally:
+        healing.TOGETHER = usual

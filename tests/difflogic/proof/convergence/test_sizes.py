@@ -1,0 +1,125 @@
+"""Grids of every size: tables against single runs, the theorem against grids far away."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.circuit.gates import Op
+from difflogic.proof.convergence import by_sets, sets
+from difflogic.proof.convergence.arrivals import NEVER, Arrivals, Repeat, arrivals, repeating
+from difflogic.proof.convergence.findings import Question
+from difflogic.proof.convergence.planes import pack
+from difflogic.proof.convergence.sets import Sets
+from difflogic.proof.convergence.sizes import Sizes
+from difflogic.system.deadline import Deadline
+from tests.difflogic.logic.circuits import circuit_of
+from tests.difflogic.proof.convergence.brute import questions
+from tests.difflogic.proof.convergence.trained import checkerboard, question, trained
+
+ONE_CORNER = ("checkerboard-seed-1", "checkerboard-seed-2", "checkerboard-seed-3")
+
+
+def sizes_of(name: str) -> Sizes:
+    automaton = trained(name)
+    return Sizes(automaton.circuit, automaton.visible, checkerboard)
+
+
+@pytest.mark.parametrize("name", ONE_CORNER)
+def test_the_theorem_holds_far_away(name: str) -> None:
+    found = sizes_of(name)
+    theorem = found.theorem()
+    assert theorem is not None
+    assert theorem.period == 4
+    assert (0, 0) in theorem.bases
+    tried = 0
+    for (rows, columns), base in theorem.bases.items():
+        assert (base.height % 4, base.width % 4) == (rows, columns)
+        for down, across in ((0, 0), (1, 0), (0, 1), (2, 5), (9, 3), (12, 12)):
+            height, width = base.height + 4 * down, base.width + 4 * across
+            actual = found.certify(height, width).from_step
+            proved = theorem.from_step(height, width)
+            assert proved is not None
+            assert actual is not None
+            assert actual <= proved
+            tried += 1
+        assert theorem.from_step(base.height - 4, base.width) is None
+    assert tried >= 6
+
+
+def test_where_knowledge_comes_from_two_corners_there_is_none() -> None:
+    assert sizes_of("checkerboard-async-seed-1").theorem(Deadline.after(5)) is None
+
+
+def test_a_table_is_that_of_single_grids() -> None:
+    found = sizes_of("checkerboard-seed-1")
+    table = list(found.table(range(4, 20)))
+    assert [size.height for size in table] == list(range(4, 20))
+    for size in table:
+        single = by_sets(question(trained("checkerboard-seed-1"), size.height, size.width))
+        assert size.from_step == single.from_step
+    assert [size.from_step for size in table if size.from_step] == [6, 10, 14, 18]
+    assert list(found.table(range(4, 20), Deadline.after(-1))) == []
+
+
+@given(questions(), st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_what_is_held_back_is_sound(asked: Question, seed: int) -> None:
+    """Each step of sets leads into what arrivals say for the next, whatever is held back."""
+    rng = np.random.default_rng(seed)
+    shape = (2, asked.height, asked.width)
+    earliest = rng.integers(0, 6, shape) * rng.integers(0, 2, shape)
+    earliest[rng.random(shape) < 0.1] = NEVER
+    found = arrivals(asked, earliest)
+    free = arrivals(asked, np.zeros(shape, np.int64))
+    assert (found.steps >= np.maximum(free.steps, earliest)).all()
+    known = found.steps < NEVER
+    assert (found.values[known] == free.values[known]).all()
+    for step in range(int(found.steps[known].max(initial=0)) + 2):
+        after = sets.step(asked.network, asked.board, known_at(asked, found, step))
+        after, told = (
+            sets.as_array(asked.board, each) for each in (after, known_at(asked, found, step + 1))
+        )
+        assert ((told == sets.UNKNOWN) | (told == after)).all()
+    run = list(sets.descend(asked.network, asked.board))
+    for step, state in enumerate(run):
+        array = sets.as_array(asked.board, state)
+        assert ((array != sets.UNKNOWN) == (free.steps <= step)).all()
+
+
+def known_at(asked: Question, found: Arrivals, step: int) -> Sets:
+    """What a table of arrivals says is known at a step."""
+    least = np.where(found.steps <= step, found.values, 0)
+    most = np.where(found.steps <= step, found.values, 1)
+    return Sets(pack(asked.board, least), pack(asked.board, most))
+
+
+def test_rows_that_repeat_do() -> None:
+    asked = question(trained("checkerboard-seed-2"), 16, 16)
+    rows, columns = Repeat(11, 4, 4), Repeat(11, 4, -4)
+    found = repeating(asked, rows, columns, 200)
+    assert found is not None
+    never = found.steps[:, 10:12] == NEVER
+    assert (never == (found.steps[:, 6:8] == NEVER)).all()
+    assert (found.steps[:, 10:12][~never] == found.steps[:, 6:8][~never] + 4).all()
+    assert (found.values[:, :, 10:12] == found.values[:, :, 6:8]).all()
+    assert repeating(asked, Repeat(11, 4, -4), columns, 200) is None
+
+
+def test_a_uniform_target_repeats_at_once() -> None:
+    circuit = circuit_of([(Op.TRUE, 0, 0)], [9])
+    found = Sizes(circuit, (0,), lambda height, width: np.ones((1, height, width), np.uint8))
+    theorem = found.theorem()
+    assert theorem is not None
+    assert theorem.period == 1
+    assert theorem.from_step(1000, 70) == 1
+
+
+def test_a_target_that_does_not_grow_by_rows() -> None:
+    def rings(height: int, width: int) -> np.ndarray:
+        y, x = np.indices((height, width))
+        return ((abs(2 * y - height) + abs(2 * x - width)) // 4 % 2).astype(np.uint8)[None]
+
+    assert Sizes(circuit_of([(Op.TRUE, 0, 0)], [9]), (0,), rings).theorem() is None

@@ -1,0 +1,78 @@
+"""Circuits that `dct train checkerboard` and `checkerboard-async` ended with, by their seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
+from difflogic.formats.read_circuit import read_circuit
+from difflogic.model.automaton import Automaton
+from difflogic.proof.convergence.findings import Bits, Question
+
+DATA = Path(__file__).parents[2] / "data"
+
+SYNCHRONOUS = ("checkerboard-seed-1", "checkerboard-seed-2", "checkerboard-seed-3")
+ASYNCHRONOUS = ("checkerboard-async-seed-0", "checkerboard-async-seed-1")
+NAMES = SYNCHRONOUS + ASYNCHRONOUS
+
+
+def path(name: str) -> Path:
+    """Return the circuit's file."""
+    return DATA / f"{name}.json"
+
+
+def trained(name: str) -> Automaton:
+    """Return the automaton; its circuit has lost what no visible channel depends on."""
+    return read_circuit(path(name))
+
+
+def checkerboard(height: int, width: int) -> Bits:
+    """Return squares of 2×2 cells, shape (1, height, width)."""
+    y, x = np.indices((height, width)) // 2
+    return ((x + y) % 2).astype(np.uint8)[None]
+
+
+def question(automaton: Automaton, height: int = 8, width: int = 8) -> Question:
+    """Return whether every start ends in squares, on a grid that is small by default."""
+    return Question(
+        automaton.circuit,
+        automaton.visible,
+        height,
+        width,
+        automaton.boundary,
+        checkerboard(height, width),
+        automaton.fire_rate == 1,
+    )
+
+
+def entangled(circuit: LogicCircuit, one: int, other: int) -> LogicCircuit:
+    """Return a circuit whose channel `other` holds its XOR with `one`, and else does the same.
+
+    Places of channels. Sets of single values lose what the two then have in common.
+    """
+    channels, inputs = circuit.channels, circuit.inputs
+    gates: list[tuple[int, int, int]] = []
+
+    def add(op: int, a: int, b: int) -> int:
+        gates.append((op, a, b))
+        return inputs + len(gates) - 1
+
+    rows = list(range(inputs))
+    for neighbor in range(9):
+        a, b = neighbor * channels + one, neighbor * channels + other
+        rows[b] = add(Op.XOR, a, b)
+    for op, a, b in zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True):
+        rows.append(add(op, rows[a], rows[b]))
+    outputs = [rows[row] for row in circuit.outputs.tolist()]
+    outputs[other] = add(Op.XOR, outputs[one], outputs[other])
+    op, a, b = (np.array(column) for column in zip(*gates, strict=True))
+    return LogicCircuit(
+        op.astype(np.uint8),
+        a.astype(np.int32),
+        b.astype(np.int32),
+        np.array(outputs, np.int32),
+        circuit.labels,
+    )

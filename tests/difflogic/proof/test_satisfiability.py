@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.gates import TRUTH_TABLES
+from difflogic.proof.satisfiability import Formula
+from difflogic.system.deadline import Deadline
+
+
+@pytest.mark.parametrize("op", range(16))
+def test_every_op_in_every_case(op: int) -> None:
+    with Formula() as formula:
+        x, y = formula.variable(), formula.variable()
+        gate = formula.gate(op, x, -y)
+        for p, q in product((0, 1), repeat=2):
+            given = [x if p else -x, -y if q else y]
+            value = TRUTH_TABLES[op][2 * p + q]
+            assert formula.solve([*given, gate if value else -gate]) is True
+            assert formula.solve([*given, -gate if value else gate]) is False
+
+
+def test_the_assignment_is_one_that_holds() -> None:
+    with Formula() as formula:
+        x, y = formula.variable(), formula.variable()
+        formula.add([formula.xor_(x, y)])
+        formula.equate(x, formula.true)
+        assert formula.solve([])
+        assert {x, -y} <= formula.true_literals()
+
+
+def pigeons(formula: Formula, holes: int) -> None:
+    """Demand that one pigeon more than there are holes each has its own: short to say, hard."""
+    at = np.array([[formula.variable() for _ in range(holes)] for _ in range(holes + 1)])
+    for row in at.tolist():
+        formula.add(row)
+    for hole in range(holes):
+        for one in range(holes + 1):
+            for other in range(one):
+                formula.add([-int(at[one, hole]), -int(at[other, hole])])
+
+
+def test_equal_gates_are_one_and_constants_need_none() -> None:
+    with Formula() as formula:
+        x, y = formula.variable(), formula.variable()
+        assert formula.or_(x, y) == -formula.and_(-y, -x)
+        assert formula.xor_(x, -y) == -formula.xor_(y, x)
+        assert formula.and_(x, -x) == formula.xor_(y, y) == formula.constant(0)
+        assert formula.and_(formula.true, y) == y == -formula.xor_(y, formula.true)
+
+
+def test_more_assumptions_than_variables() -> None:
+    with Formula() as formula:
+        x, y = formula.variable(), formula.variable()
+        gate = formula.and_(x, y)
+        assert formula.solve([gate, formula.true, x] * 1000) is True
+        assert formula.solve([gate, -x] * 1000) is False
+        assert formula.solve([formula.constant(0)]) is False
+
+
+def test_gives_up_at_the_deadline() -> None:
+    with Formula() as formula:
+        pigeons(formula, 11)
+        # Its proof is far longer than that: 12 pigeons in 11 holes.
+        assert formula.solve([], Deadline.after(0.3)) is None
+
+
+def test_gives_up_after_so_many_conflicts() -> None:
+    with Formula() as formula:
+        pigeons(formula, 11)
+        assert formula.solve([], most=500) is None
+        # The solver looks at its budget when it begins anew, not at each conflict.
+        assert 500 <= formula.conflicts < 5000
+
+
+def test_answers_within_its_bounds() -> None:
+    with Formula() as formula:
+        pigeons(formula, 5)
+        assert formula.solve([], Deadline.after(60), 100_000) is False

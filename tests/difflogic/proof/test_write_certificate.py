@@ -1,0 +1,164 @@
+"""Certificates as files, confirmed by the very checker that docs/certificates.md prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from difflogic.model.automaton import Automaton
+from difflogic.proof.convergence import Verdict, by_sets, decide
+from difflogic.proof.write_certificate import write_certificate
+from difflogic.system.errors import CircuitError
+from tests.difflogic.proof.convergence.trained import NAMES, path, question, trained
+
+PAGE = Path(__file__).parents[3] / "docs" / "certificates.md"
+
+
+@pytest.fixture(scope="module")
+def check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[bool, str]]:
+    """Run the page's checker on a certificate, alone in an empty directory; say what it said."""
+    folder = tmp_path_factory.mktemp("checker")
+    code, _ = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert code.startswith("import hashlib, json, sys\n")
+    assert code.count("import") == 1
+    (folder / "check.py").write_text(code)
+
+    def run(text: str, *arguments: object) -> tuple[bool, str]:
+        (folder / "certificate.json").write_text(text)
+        done = subprocess.run(
+            [sys.executable, "-I", "check.py", "certificate.json", *map(str, arguments)],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return done.returncode == 0, done.stdout + done.stderr
+
+    return run
+
+
+def certificate(automaton: Automaton, side: int = 8) -> str:
+    return write_certificate(automaton, by_sets(question(automaton, side, side)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_trained_circuits_are_confirmed(name: str, check: Callable[..., tuple[bool, str]]) -> None:
+    automaton = trained(name)
+    side = automaton.height
+    found = by_sets(question(automaton, side, side))
+    said = f"confirmed: every start is right from step {found.from_step} on\n"
+    assert check(write_certificate(automaton, found), path(name)) == (True, said)
+
+
+def flip_gate(proof: dict[str, Any]) -> None:
+    proof["circuit"]["gates"][-1]["op"] = "FALSE"
+
+
+def flip_target(proof: dict[str, Any]) -> None:
+    first = proof["target"][0]
+    first[0][1] ^= 1
+
+
+def skip_a_step(proof: dict[str, Any]) -> None:
+    del proof["states"][3]
+    proof["from_step"] -= 1
+
+
+def stop_early(proof: dict[str, Any]) -> None:
+    del proof["states"][-1]
+    proof["from_step"] -= 1
+
+
+def begin_late(proof: dict[str, Any]) -> None:
+    del proof["states"][0]
+    proof["from_step"] -= 1
+
+
+def claim_an_earlier_step(proof: dict[str, Any]) -> None:
+    proof["from_step"] -= 1
+
+
+def know_too_much(proof: dict[str, Any]) -> None:
+    proof["sets"][1] = proof["sets"][1].replace("?", "0", 1)
+
+
+def other_wires(proof: dict[str, Any]) -> None:
+    proof["circuit"]["gates"][0]["a"] = -1
+
+
+def a_smaller_grid(proof: dict[str, Any]) -> None:
+    proof["height"] -= 1
+
+
+FORGERIES = (
+    flip_gate,
+    flip_target,
+    skip_a_step,
+    stop_early,
+    begin_late,
+    claim_an_earlier_step,
+    know_too_much,
+    other_wires,
+    a_smaller_grid,
+)
+
+
+@pytest.mark.parametrize("forge", FORGERIES)
+@pytest.mark.parametrize("rehash", [False, True], ids=["", "rehashed"])
+def test_forgeries_are_not_confirmed(
+    forge: Callable[[dict[str, Any]], None], rehash: bool, check: Callable[..., tuple[bool, str]]
+) -> None:
+    from difflogic.proof.write_certificate import circuit_hash
+
+    proof = json.loads(certificate(trained("checkerboard-seed-2")))
+    forge(proof)
+    if rehash:
+        proof["circuit_sha256"] = circuit_hash(proof["circuit"])
+    confirmed, said = check(json.dumps(proof))
+    assert not confirmed
+    assert "NOT CONFIRMED" in said
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_damage_is_not_confirmed(seed: int, check: Callable[..., tuple[bool, str]]) -> None:
+    """One unknown cell's channel, claimed to be known a step too soon."""
+    proof = json.loads(certificate(trained("checkerboard-seed-3")))
+    rng = np.random.default_rng(seed)
+    step = int(rng.integers(1, 4))
+    cells = [n for count, n in proof["states"][step] for _ in range(count)]
+    place = int(rng.choice([i for i, n in enumerate(cells) if "?" in proof["sets"][n]]))
+    signs = list(proof["sets"][cells[place]])
+    unknown = rng.choice([i for i, sign in enumerate(signs) if sign == "?"])
+    signs[unknown] = str(rng.integers(0, 2))
+    proof["sets"].append("".join(signs))
+    cells[place] = len(proof["sets"]) - 1
+    proof["states"][step] = [[1, n] for n in cells]
+    confirmed, said = check(json.dumps(proof))
+    assert not confirmed
+    assert "a step leads into the next sets" in said
+
+
+def test_another_circuit_is_told(check: Callable[..., tuple[bool, str]]) -> None:
+    text = certificate(trained("checkerboard-seed-1"))
+    confirmed, said = check(text, path("checkerboard-seed-2"))
+    assert not confirmed
+    assert "it is of another circuit" in said
+
+
+def test_only_sets_leave_states() -> None:
+    automaton = trained("checkerboard-seed-1")
+    with pytest.raises(CircuitError, match="it is open"):
+        write_certificate(automaton, by_sets(question(automaton, 9, 9)))
+    found = decide(question(automaton, 9, 9))
+    assert found.verdict is Verdict.refuted
+    with pytest.raises(CircuitError, match="decided by a run"):
+        write_certificate(automaton, found)

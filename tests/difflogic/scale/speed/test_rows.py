@@ -1,0 +1,99 @@
+"""Rows that are measured in turn: what they count, and that they must be equal."""
+
+import pytest
+
+from difflogic.library.scaling import compare
+from difflogic.scale.speed import rows
+from difflogic.scale.speed.rows import Comparison, measure, of_workers, with_laws
+from difflogic.system.errors import ConfigError
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.tiny import TINY, tiny
+
+CONFIG = tiny("training.batch=4")
+
+
+def test_worker_counts_give_the_same_bits_and_are_counted():
+    heard = []
+    found = measure(of_workers(CONFIG, (1, 2, 3)), 2, heard.append)
+    assert heard == [1, 2]
+    assert found.equal
+    assert [row.difference for row in found.rows] == [None, 0.0, 0.0]
+    assert [row.workers for row in found.rows] == [1, 2, 3]
+    first = found.rows[0]
+    assert first.speedup(first) == first.efficiency(first) == 1
+    assert first.steal_ratio == first.waiting == 0
+    for row in found.rows:
+        assert len(row.steps) == len(row.backward) == 2
+        assert len(row.losses) == rows.WARM_UP_STEPS + 4
+        assert 0 <= row.steal_ratio <= 1
+        assert 0 <= row.waiting <= 1
+        # Two steps are done for each that is measured; whole groups are one task each way.
+        assert row.work.tasks >= 2 * 2 * 2 * 4
+    data = found.as_dict()
+    assert data["rows"][1]["efficiency"] == data["rows"][1]["speedup"] / 2
+    assert data["rows"][1]["ceiling"] == 2
+    assert data["rows"][2]["bytes"] - data["rows"][1]["bytes"] > data["rows"][0]["bytes_per_worker"]
+
+
+def test_rows_that_differ_are_found(monkeypatch):
+    step = Trainer.step
+
+    def wrong(trainer):
+        if trainer.workers == 2:
+            trainer._logits[0, 0] += 1e-3
+        return step(trainer)
+
+    monkeypatch.setattr(Trainer, "step", wrong)
+    found = measure(of_workers(CONFIG, (1, 2)), 1)
+    assert not found.equal
+    assert found.rows[1].difference > 0
+
+
+def test_laws_are_fitted_within_the_cores(monkeypatch):
+    monkeypatch.setattr(rows, "cpu_count", lambda: 2)
+    found = measure(of_workers(CONFIG, (1, 2, 4)), 1)
+    for row, seconds in zip(found.rows, (8.0, 5.0, 6.0), strict=True):
+        row.steps[:] = [seconds]
+    fitted = with_laws(found)
+    assert [row.oversubscribed for row in found.rows] == [False, False, True]
+    assert fitted.fitted_oversubscribed
+    assert fitted.fit.workers == (1, 2)
+    assert fitted.fit.amdahl.serial == pytest.approx(0.25)
+    assert fitted.fit.best == 3
+    assert with_laws(Comparison(found.rows[1:])).fit is None
+
+
+def test_ways_batches_and_grids():
+    ways = compare(CONFIG, ways=("sequential", "batch", "cells", "steps", "oracle"), repeat=1)
+    assert ways.equal
+    assert ways.rows[-1].plan is None
+    assert ways.rows[-1].workers == 1
+    batches = compare(CONFIG, batches=(1, 3), repeat=1)
+    one, three = batches.rows
+    one.steps[:], three.steps[:] = [1.0], [2.0]
+    assert three.speedup(one) == 1.5
+    assert three.samples_per_second == 1.5
+    assert three.difference is None
+    found = compare(
+        "checkerboard-small", [*TINY], grid=["parallel.lanes=16,32", "parallel.chunk=1"], repeat=1
+    )
+    assert [row.plan.lanes for row in found.rows] == [16, 32]
+    assert found.rows[0].setting.label == "parallel.lanes=16 parallel.chunk=1"
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "compare one thing"),
+        ({"workers": (1,), "batches": (2,)}, "compare one thing"),
+        ({"workers": (0, 1)}, "from 1 to 1024"),
+        ({"workers": (1, 1)}, "twice"),
+        ({"ways": ("cell",)}, 'no way "cell": did you mean "cells"'),
+        ({"workers": (1, 2), "repeat": 0}, "at least once"),
+        ({"workers": tuple(range(1, 100))}, "99 rows are more than 64"),
+        ({"grid": ("a.b=1",)}, "by its name"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(asked, message):
+    with pytest.raises(ConfigError, match=message):
+        compare(CONFIG, **asked)

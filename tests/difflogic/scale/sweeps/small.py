@@ -1,0 +1,44 @@
+"""Sweeps whose runs take no time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from difflogic.scale.sweeps.backends import LocalBackend
+from difflogic.scale.sweeps.directory import SweepDirectory
+from difflogic.scale.sweeps.execution import Execution
+from difflogic.scale.sweeps.question import Asked, Question, ask
+from difflogic.scale.sweeps.results import Row
+
+TINY = (
+    "task.height=6",
+    "task.width=7",
+    "automaton.channels=2",
+    "automaton.steps=3",
+    "perception.kernels=2",
+    "update.gates=[8,4,2]",
+    "evaluation.starts=5",
+    "training.epochs=20",
+)
+
+
+def question(*grid: str, seeds: tuple[int, ...] = (0, 1), overrides: tuple[str, ...] = ()) -> Any:
+    """A checkerboard of 6×7 cells."""
+    return ask(Asked("checkerboard-small", (*TINY, *overrides), grid), seeds)
+
+
+def execute_all(path: Path, asked: Question, jobs: int = 1) -> list[Row]:
+    """Do what is missing of a sweep, and return all rows."""
+    directory = SweepDirectory(path)
+    directory.make()
+    directory.write_question(asked)
+    with Execution(directory, asked, LocalBackend(jobs)) as execution:
+        for _ in execution.work(tick=0.05):
+            pass
+        return execution.rows
+
+
+def timeless(rows: list[Row]) -> list[dict[str, Any]]:
+    """The rows without what depends on the clock."""
+    return [{k: v for k, v in vars(row).items() if "seconds" not in k} for row in rows]

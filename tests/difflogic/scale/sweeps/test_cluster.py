@@ -1,0 +1,250 @@
+"""Sweeps on a Dask cluster: a scheduler and two workers, each a process of its own."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from difflogic.scale.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
+from difflogic.scale.sweeps.directory import SweepDirectory
+from difflogic.scale.sweeps.execution import Execution
+from tests.difflogic.scale.sweeps.small import execute_all, question, timeless
+
+pytest.importorskip("distributed")
+
+REPOSITORY = Path(__file__).resolve().parents[4]
+SEEDS = (0, 1, 2, 3)
+LONG = ("training.epochs=800",)
+
+APART = """
+from difflogic.scale.sweeps import work
+work.Control.is_shared = lambda self: False
+"""
+
+
+class Cluster:
+    """A scheduler and workers, started and killed at will."""
+
+    def __init__(self, path):
+        self.path = path
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        self.scheduler = self.start(
+            "scheduler", "--host", "127.0.0.1", "--port", self.address.rpartition(":")[2]
+        )
+        self.processes = [self.scheduler]
+        self.wait_for(0)
+
+    def start(self, *arguments):
+        log = (self.path / f"dask-{time.monotonic_ns()}.log").open("w")
+        return subprocess.Popen(
+            [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
+            cwd=self.path,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+            stdout=log,
+            stderr=log,
+        )
+
+    def wait_for(self, workers):
+        """Wait until the scheduler answers and has so many workers."""
+        import distributed
+
+        with distributed.Client(self.address, timeout=120, set_as_default=False) as client:
+            while len(client.scheduler_info(n_workers=-1)["workers"]) < workers:
+                assert self.scheduler.poll() is None
+                time.sleep(0.02)
+
+    def add_worker(self, apart=False):
+        preload = []
+        if apart:
+            (self.path / "apart.py").write_text(APART)
+            preload = ["--preload", "apart.py"]
+        worker = self.start(
+            "worker",
+            self.address,
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--host",
+            "127.0.0.1",
+            "--local-directory",
+            str(self.path),
+            "--death-timeout",
+            "10",
+            *preload,
+        )
+        self.processes.append(worker)
+        return worker
+
+    def close(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def dask(tmp_path):
+    cluster = Cluster(tmp_path)
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    """The same runs on this machine: where they are, and their rows."""
+    path = tmp_path_factory.mktemp("local")
+    return path, timeless(execute_all(path, question(seeds=SEEDS, overrides=LONG), jobs=2))
+
+
+def test_a_killed_worker_loses_nothing(tmp_path, dask, local):
+    victim = dask.add_worker()
+    dask.add_worker()
+    dask.wait_for(2)
+    asked = question(seeds=SEEDS, overrides=LONG)
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+    with Execution(directory, asked, DaskBackend(dask.address, None, ["float32"])) as execution:
+        for _ in execution.work(tick=0.02):
+            at_work = [run for run in execution.running() if run[2] > 0]
+            # Once both are at work, one of the two is the victim's.
+            if victim.poll() is None and len(at_work) == 2:
+                victim.send_signal(signal.SIGKILL)
+                victim.wait()
+        assert victim.returncode == -signal.SIGKILL
+        rows = execution.rows
+    assert timeless(rows) == local[1]
+    for path in local[0].rglob("model.npz"):
+        there = tmp_path / "cluster" / path.relative_to(local[0])
+        assert there.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.slow
+def test_workers_that_see_no_common_directory_return_the_runs(tmp_path, dask, local):
+    victim = dask.add_worker(apart=True)
+    dask.add_worker(apart=True)
+    dask.wait_for(2)
+    asked = question(seeds=SEEDS, overrides=LONG)
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+    with Execution(directory, asked, DaskBackend(dask.address, None, ["float32"])) as execution:
+        for row in execution.work(tick=0.02):
+            # Three are left then, so both workers have one.
+            if row is not None and victim.poll() is None:
+                victim.send_signal(signal.SIGKILL)
+                victim.wait()
+        rows = execution.rows
+    assert timeless(rows) == local[1]
+    for path in local[0].rglob("model.npz"):
+        there = tmp_path / "cluster" / path.relative_to(local[0])
+        assert there.read_bytes() == path.read_bytes()
+        assert not list(there.parent.glob("checkpoint-*"))  # it was made in a directory elsewhere
+
+
+@pytest.mark.slow
+def test_runs_elsewhere_hear_that_they_are_to_stop(tmp_path, dask, monkeypatch):
+    dask.add_worker(apart=True)
+    asked = question(seeds=(0, 1), overrides=("training.epochs=1000000",))
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+    with Execution(directory, asked, DaskBackend(dask.address, None, ["float32"])) as execution:
+        threading.Timer(3.0, execution.stop).start()  # what goes on there is not seen from here
+        for _ in execution.work(tick=0.05):
+            pass
+        assert [row.status for row in execution.rows] == ["missing", "missing"]
+
+
+def test_a_lost_scheduler_ends_the_sweep_in_words(tmp_path, dask):
+    dask.add_worker()
+    asked = question(seeds=(0, 1), overrides=("training.epochs=1000000",))
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+
+    def watch(execution):
+        for _ in execution.work(tick=0.02):
+            if dask.scheduler.poll() is None and any(run[2] > 0 for run in execution.running()):
+                dask.scheduler.kill()
+
+    with Execution(directory, asked, DaskBackend(dask.address, None, ["float32"])) as execution:
+        with pytest.raises(ClusterLostError):
+            watch(execution)
+        assert [row.status for row in execution.rows] == ["missing", "missing"]
+
+
+def test_a_cluster_of_its_own(tmp_path):
+    asked = question(seeds=(0, 1))
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+    with Execution(directory, asked, DaskBackend(None, 2, ["float32"])) as execution:
+        list(execution.work(0.1))
+        rows = execution.rows
+    assert timeless(rows) == timeless(execute_all(tmp_path / "local", asked))
+
+
+def test_a_cluster_of_its_own_answers_nobody_without_its_certificate(tmp_path):
+    import distributed
+
+    asked = question(seeds=(0,), overrides=LONG)
+    directory = SweepDirectory(tmp_path / "cluster")
+    directory.make()
+    backend = DaskBackend(None, 1, ["float32"])
+    with Execution(directory, asked, backend) as execution:
+        work = execution.work(0.05)
+        while not any(run[2] > 0 for run in execution.running()):
+            next(work)
+        scheduler = backend._cluster.scheduler_address
+        known = backend._client.scheduler_info(n_workers=-1)["workers"]
+        nannies = [each["nanny"] for each in known.values()]
+        assert len(nannies) == 1
+        for address in [scheduler, *known, *nannies]:
+            assert address.startswith("tls://127.0.0.1:"), address
+        for address in (scheduler, scheduler.replace("tls", "tcp")):
+            with pytest.raises((OSError, TimeoutError, TypeError)):
+                distributed.Client(address, timeout=2, set_as_default=False)
+        stranger = distributed.Security.temporary()
+        with pytest.raises((OSError, TimeoutError)):
+            distributed.Client(scheduler, security=stranger, timeout=2, set_as_default=False)
+        list(work)
+        assert [row.epochs for row in execution.rows] == [800]
+
+
+def test_no_scheduler_answers(tmp_path):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
+        with (
+            Execution(
+                SweepDirectory(tmp_path),
+                question(),
+                DaskBackend(address, None, ["float32"], timeout=1),
+            ) as execution,
+            pytest.raises(ClusterError, match=f"no scheduler answers at {re.escape(address)}"),
+        ):
+            list(execution.work(0.05))
+
+
+def test_a_scheduler_without_workers(tmp_path, dask):
+    backend = DaskBackend(dask.address, None, ["float32"], timeout=3)
+    with (
+        Execution(SweepDirectory(tmp_path), question(), backend) as execution,
+        pytest.raises(ClusterError, match="has no workers: start some with dask worker"),
+    ):
+        list(execution.work(0.05))
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://host", "http://127.0.0.1:80", "a b:1", ""])
+def test_what_is_no_address_is_refused_at_once(address):
+    with pytest.raises(ClusterError, match="is no address"):
+        DaskBackend(address, None, ["float32"])
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "host:1", "tls://[::1]:8786"])
+def test_addresses(address):
+    assert DaskBackend(address, 3, []).slots == 3

@@ -1,0 +1,103 @@
+"""What a sweep asks, and when two sweeps ask the same."""
+
+import shlex
+
+import pytest
+
+from difflogic.config import load_config
+from difflogic.scale.sweeps.question import Asked, ask, differences, with_seed
+from difflogic.system.errors import ConfigError
+from tests.difflogic.scale.sweeps.small import TINY, question
+
+
+def test_each_combination_is_the_configuration_that_its_overrides_make():
+    asked = question("training.weight_decay=0.0,0.5", "update.gates=[8,4,2],[6,4,2]", seeds=(4, 9))
+    overrides = ["parallel.workers=1", *TINY]
+    expected = [
+        load_config(
+            "checkerboard-small",
+            [*overrides, f"training.weight_decay={decay}", f"update.gates={gates}"],
+        )
+        for decay in ("0.0", "0.5")
+        for gates in ("[8,4,2]", "[6,4,2]")
+    ]
+    assert [variant.config for variant in asked.variants] == expected
+    assert asked.variants[1].values == {"training.weight_decay": 0.0, "update.gates": [6, 4, 2]}
+    assert asked.size == 8
+    assert [(variant.name, seed) for variant, seed in asked.runs][:5] == [
+        *((variant.name, 4) for variant in asked.variants),
+        (asked.variants[0].name, 9),
+    ]
+
+
+def test_a_run_has_one_thread_unless_more_are_asked_for():
+    assert question().variants[0].config.parallel.workers == 1
+    assert question(overrides=("parallel.workers=3",)).variants[0].config.parallel.workers == 3
+
+
+def test_all_wrong_values_are_named_once():
+    with pytest.raises(ConfigError) as caught:
+        question("training.weight_decay=0.0,-1", "training.epochs=0,3,5")
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "2 problems in the grid:"
+    assert "--grid training.epochs=0: [training] epochs must be" in lines[1]
+    assert "--grid training.weight_decay=-1: [training] weight_decay must be" in lines[2]
+    assert len(lines) == 3
+
+
+def test_a_wrong_key_has_a_hint():
+    with pytest.raises(ConfigError, match='did you mean "weight_decay"'):
+        question("training.weight_decoy=0.0,1.0")
+
+
+def test_values_that_mean_the_same_are_refused():
+    with pytest.raises(ConfigError, match="mean the same"):
+        question("training.weight_decay=0.01,1e-2")
+
+
+def test_the_recipe_is_applied_before_the_overrides():
+    asked = ask(Asked("checkerboard", ("training.epochs=7",), (), "reference"), (0,))
+    expected = load_config("checkerboard", ["parallel.workers=1", "training.epochs=7"], "reference")
+    assert asked.variants[0].config == expected
+    with pytest.raises(ConfigError, match="no recipe"):
+        ask(Asked("checkerboard", (), (), "referenz"), (0,))
+
+
+def test_the_command_asks_the_same_again():
+    asked = question("update.gates=[8,4,2],[6,4,2]", seeds=(0, 1, 2, 7))
+    words = shlex.split(asked.command)
+    assert words[:5] == ["dct", "sweep", "checkerboard-small", "--seeds", "0-2,7"]
+    pairs = list(zip(words[3::2], words[4::2], strict=True))
+    assert [value for flag, value in pairs if flag == "--set"] == list(TINY)
+    assert [value for flag, value in pairs if flag == "--grid"] == ["update.gates=[8,4,2],[6,4,2]"]
+
+
+def test_differences_name_what_changes_results():
+    one = question("training.batch=1,2")
+    assert differences(one, question("training.batch=1,2", seeds=(7,))) == []
+    assert differences(one, question("training.batch=1,2", overrides=("parallel.workers=2",))) == []
+    found = differences(one, question("training.batch=1,2", overrides=("training.beta1=0.5",)))
+    assert found == ["training.beta1: 0.9 → 0.5"]
+    found = differences(one, question("training.batch=1,2", overrides=("training.epochs=21",)))
+    assert found == ["training.epochs: 20 → 21"]
+    (found,) = differences(one, question("training.batch=1,3"))
+    assert found == "grid: batch=1, batch=2 → batch=1, batch=3"
+
+
+def test_a_seed_changes_nothing_else():
+    config = question().variants[0].config
+    changed = with_seed(config, 77).to_dict()
+    assert changed["training"].pop("seed") == 77
+    expected = config.to_dict()
+    del expected["training"]["seed"]
+    assert changed == expected
+
+
+def test_a_grid_of_many_wrong_values_is_told_shortly():
+    wrong = "training.batch=" + ",".join(f"-{value}" for value in range(1, 500))
+    with pytest.raises(ConfigError) as caught:
+        question(wrong)
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith("499 problems in the grid")
+    assert len(lines) < 20
+    assert lines[-1] == "  and 489 more"

@@ -1,0 +1,51 @@
+import numpy as np
+
+from difflogic.engine.layout import Grid, make_layout, samples_per_group
+from difflogic.engine.program import compile_program
+from difflogic.scale.verification.cases import DEEP, SMALL, Case, awkward_cases, case_of
+from tests.difflogic.training.tiny import tiny
+
+
+def test_a_case_is_determined_by_its_seed():
+    one, same = (Case("x", SMALL, Grid(3, 4, "zero"), 2, 3, 0.5, seed=1) for _ in range(2))
+    other = Case("x", SMALL, Grid(3, 4, "zero"), 2, 3, 0.5, seed=2)
+    for name in ("logits", "starts", "masks", "loss_gradients"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(same, name))
+        assert (getattr(one, name) != getattr(other, name)).any()
+    assert (one.netlist.a != other.netlist.a).any()
+
+
+def test_shapes():
+    case = Case("x", DEEP, Grid(3, 4, "zero"), 2, 5, 0.5)
+    assert case.logits.shape == (DEEP.parameters, 16)
+    assert case.starts.shape == case.loss_gradients.shape == (5, 2, 3, 4)
+    assert case.masks.shape == (5, 2, 3, 4)
+    assert case.mask(4).shape == (2, 3, 4)
+    synchronous = Case("x", DEEP, Grid(3, 4, "zero"), 2, 5)
+    assert synchronous.masks is None
+    assert synchronous.mask(0) is None
+
+
+def test_the_awkward_cases_cover_what_they_should():
+    cases = awkward_cases()
+    assert len({case.name for case in cases}) == len(cases)
+    assert {case.grid.boundary for case in cases} == {"zero", "periodic"}
+    assert any(case.grid.cells == 1 for case in cases)
+    assert any(case.masks is not None for case in cases)
+    assert any(case.netlist.channels == 1 for case in cases)
+    assert any(case.architecture.distinct_wiring for case in cases)
+    assert any(case.batch > samples_per_group(case.grid) > 1 for case in cases)
+    layouts = [make_layout(case.grid, 64, None) for case in cases]
+    assert any(sum(layout.tile_lanes) > layout.cells for layout in layouts)
+    assert any(len(layout.chunk_start) > 2 for layout in layouts)
+    # Every kind of instruction is there.
+    codes = [compile_program(case.netlist).backward for case in cases]
+    for kind in ("stars", "runs", "gates"):
+        assert any(len(getattr(code, kind)) for code in codes)
+
+
+def test_the_circuit_of_a_configuration():
+    case = case_of(tiny("automaton.boundary=periodic", "automaton.fire_rate=0.5"), 2, 4)
+    assert case.architecture == tiny().architecture
+    assert case.grid == Grid(6, 7, "periodic")
+    assert (case.steps, case.batch, case.fire_rate, case.seed) == (2, 4, 0.5, 23)

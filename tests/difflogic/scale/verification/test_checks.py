@@ -1,0 +1,195 @@
+import json
+
+import numpy as np
+import pytest
+
+from difflogic.config import config_from_dict, load_config
+from difflogic.engine import oracle
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.layout import Grid
+from difflogic.engine.rollout import Engine
+from difflogic.scale.verification import Finding, checks, equivalence, findings
+from difflogic.scale.verification.cases import IRREGULAR, SINGLE, SMALL, Case
+from difflogic.system.jit import JIT
+from difflogic.training.levers import Hardening
+from tests.difflogic.training.tiny import tiny
+
+SMALL_CASES = [
+    Case("one cell", SINGLE, Grid(1, 1, "zero"), 2, 2, 0.5),
+    Case("odd", SMALL, Grid(5, 13, "periodic"), 2, 2),
+    Case("irregular", IRREGULAR, Grid(2, 3, "zero"), 2, 3, 0.6),
+]
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Fewer cases and workers than the command tries."""
+    monkeypatch.setattr(checks, "awkward_cases", lambda: SMALL_CASES)
+    monkeypatch.setattr(checks, "worker_counts", lambda: (2, 5))
+    monkeypatch.setattr(checks, "EPOCHS", 2)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("fire_rate", [1, 0.5])
+def test_everything_is_equivalent(fire_rate):
+    findings = list(equivalence(tiny("update.gates=[6,4,2]", f"automaton.fire_rate={fire_rate}")))
+    assert [finding for finding in findings if not finding.passed] == []
+    compared = {(finding.what.split(",")[0], finding.against) for finding in findings}
+    assert {
+        ("batch-parallel", "sequential"),
+        ("cell-parallel", "sequential"),
+        ("batch- and cell-parallel", "sequential"),
+        ("pipelined", "sequential"),
+        ("batch-parallel and pipelined", "sequential"),
+        ("gate-parallel", "sequential"),
+        ("batch- and gate-parallel", "sequential"),
+        ("training with 5 workers", "sequential"),
+        ("float64 kernels", "oracle"),
+        ("gradients of one sample", "oracle"),
+        ("losses", "oracle"),
+        ("gradients", "oracle"),
+        ("losses and gradients", "sequential"),
+        ("logits", "reference trainer"),
+        ("soft loss", "reference trainer"),
+        ("oracle", "central differences"),
+        ("float32 gradients", "float64"),
+        ("bit-packed simulator", "oracle, argmax gates"),
+        ("bit-packed simulator", "soft kernel, one-hot gates"),
+    } <= compared
+    assert all(finding.reason for finding in findings)
+    assert all(finding.where for finding in findings)
+    levers = {f.against for f in findings if "with levers" in f.where}
+    assert levers == {"sequential", "reference trainer"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not JIT, reason="takes minutes")
+def test_the_shipped_cases_are_equivalent():
+    assert all(finding.passed for finding in equivalence(tiny()))
+
+
+def failures(findings):
+    return [f"{f.what} / {f.against}" for f in findings if not f.passed]
+
+
+def test_a_wrong_gradient_fails(monkeypatch):
+    right = Engine.backward
+    monkeypatch.setattr(Engine, "backward", lambda self, upstream: -right(self, upstream))
+    found = failures(checks.kernels_agree_with_the_oracle(SMALL_CASES[1]))
+    assert found == ["float64 kernels / oracle", "gradients of one sample / oracle"]
+
+
+def test_a_loss_at_another_step_fails(monkeypatch):
+    right = Engine._supervise
+    monkeypatch.setattr(Engine, "_supervise", lambda self, steps: right(self, steps[-1:]))
+    for case in SMALL_CASES[1:]:
+        found = failures(checks.supervised_steps_agree(case))
+        assert found == ["losses, float64 kernels / oracle", "gradients, float64 kernels / oracle"]
+
+
+def test_levers_that_depend_on_the_workers_fail(monkeypatch):
+    right = Hardening.pressure
+
+    def depends(self, probabilities, rate, epoch):
+        return right(self, probabilities, rate * (1 + 1e-3 * next(calls)), epoch)
+
+    calls = iter(range(10**6))
+    monkeypatch.setattr(Hardening, "pressure", depends)
+    monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
+    assert not failures(checks.training_is_the_same_at_any_worker_count(tiny()))
+    levers = checks.with_levers(tiny())
+    assert len(failures(checks.training_is_the_same_at_any_worker_count(levers))) == 7
+
+
+def test_levers_leave_the_boards_of_life_alone():
+    life = load_config("game-of-life-small")
+    assert checks.with_levers(life).training.later_steps == 0
+    assert checks.with_levers(tiny()).training.later_steps == 3
+    assert config_from_dict(checks.with_levers(tiny("name=a")).to_dict() | {"name": "a"}, "test")
+
+
+def test_a_wrong_oracle_fails(monkeypatch):
+    monkeypatch.setattr(oracle, "loss_gradient", lambda state, target, channels: state - target)
+    assert failures([checks.oracle_agrees_with_finite_differences(SMALL_CASES[1])])
+
+
+def test_a_wrong_simulator_fails(monkeypatch):
+    right = HardSimulator.rollout
+    monkeypatch.setattr(
+        HardSimulator, "rollout", lambda self, *arguments: 1 - right(self, *arguments)
+    )
+    assert len(failures(checks.hard_paths_agree(SMALL_CASES[1]))) == 2
+
+
+def test_a_result_that_depends_on_the_workers_fails(monkeypatch):
+    right = Engine.backward
+
+    def depends(self, upstream):
+        return right(self, upstream) * np.float32(1 if self.plan.workers < 3 else 1 + 1e-7)
+
+    monkeypatch.setattr(Engine, "backward", depends)
+    monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
+    assert not failures(checks.sharing_changes_nothing(SMALL_CASES[1]))
+    monkeypatch.setattr(checks, "worker_counts", lambda: (2, 3))
+    assert len(failures(checks.sharing_changes_nothing(SMALL_CASES[1]))) == 7
+
+
+def test_too_coarse_a_float32_fails(monkeypatch):
+    right = Engine.backward
+
+    def coarse(self, upstream):
+        found = right(self, upstream)
+        return found.astype(np.float16).astype(found.dtype) if found.dtype == "float32" else found
+
+    monkeypatch.setattr(Engine, "backward", coarse)
+    found = failures(checks.single_precision_is_close(SMALL_CASES[1]))
+    assert found == ["float32 gradients / float64"]
+
+
+@pytest.mark.parametrize(
+    ("difference", "tolerance", "passed"),
+    [
+        (0.0, 0.0, True),
+        (1e-9, 1e-9, True),
+        (2e-9, 1e-9, False),
+        (np.nan, 1.0, False),
+        (np.inf, 1.0, False),
+    ],
+)
+def test_a_finding_passes_within_its_tolerance(difference, tolerance, passed):
+    finding = Finding("this", "that", "here", difference, tolerance)
+    assert finding.passed is passed
+    assert finding.reason == ""
+    assert json.loads(json.dumps(finding.as_dict()))["what"] == "this"
+
+
+def test_a_tolerance_has_a_reason():
+    finding = Finding("this", "that", "here", 0.0, checks.EXACT)
+    assert finding.as_dict() == {
+        "what": "this",
+        "against": "that",
+        "where": "here",
+        "difference": 0.0,
+        "tolerance": 0.0,
+        "reason": "the same bits",
+        "passed": True,
+    }
+
+
+def test_distances():
+    x = np.array([1.0, 2.0])
+    assert findings.distance(x, x) == 0
+    assert findings.distance(x, x + np.array([0, 0.5])) == 0.5
+    assert findings.distance(x, x[:1]) == np.inf
+    assert findings.distance(x, np.array([1.0, np.nan])) == np.inf
+    assert findings.distance(np.array([np.inf]), x[:1]) == np.inf
+    assert findings.relative(2 * x, x) == 1.0
+    assert findings.relative(x, np.array([np.nan, 1.0])) == np.inf
+    assert findings.relative(np.zeros(2), np.zeros(2)) == 0
+    assert findings.relative(np.ones(2), np.zeros(2)) > 1e300
+
+
+def test_worker_counts_go_beyond_the_cores():
+    counts = checks.worker_counts()
+    assert max(counts) > checks.cpu_count()
+    assert {1, 2, 3, 5} <= set(counts)

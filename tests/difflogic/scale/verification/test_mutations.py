@@ -1,0 +1,252 @@
+"""Break the kernels on purpose, one place at a time: the verification must notice.
+
+Each mutant is a copy of the package in which one line is changed. What is plain Python runs
+without the compiler, which takes a second; what emits vectors has to be compiled.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import difflogic
+
+pytestmark = pytest.mark.slow
+
+SCRIPT = """
+import json, sys, threading, time
+from difflogic.engine.kernels import shares
+from difflogic.system.jit import JIT
+from difflogic.scale.verification import checks
+from difflogic.scale.verification.cases import awkward_cases
+
+wanted = json.loads(sys.argv[1])
+checks.worker_counts = lambda: (2,)
+if not JIT:
+    # Threads other than the caller's are slow: who does not wait for them reads what is not there.
+    plain = shares.tile_forward
+
+    def slow(*arguments):
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.01)
+        plain(*arguments)
+
+    shares.tile_forward = slow
+cases = {case.name: case for case in awkward_cases()}
+for check, name in wanted:
+    found = list(getattr(checks, check)(cases[name]))
+    assert found
+    failed = [f"{f.what}, {f.where}" for f in found if not f.passed]
+    if failed:
+        break
+print(json.dumps(failed))
+"""
+
+KERNELS, SHARING = "kernels_agree_with_the_oracle", "sharing_changes_nothing"
+HARD, SUPERVISED = "hard_paths_agree", "supervised_steps_agree"
+PLAIN = {
+    SUPERVISED: ["2×9 zero", "3×3, 17 samples periodic"],
+    KERNELS: ["2×9 zero", "3×3, 17 samples periodic", "11×13 periodic"],
+    HARD: ["2×9 zero", "3×3, 17 samples periodic"],
+    SHARING: ["11×13 zero"],
+}
+COMPILED = {KERNELS: ["2×9 zero", "11×13 periodic", "16×16 zero"]}
+
+PLAIN_MUTATIONS = {
+    # name: (what, by what, how often it stands there)
+    "two neighbours swapped": (
+        "neighbor = 8 - n if mirrored else n",
+        "neighbor = 8 - n if mirrored else (n + 1 if n == 0 else n - 1 if n == 1 else n)",
+        1,
+    ),
+    "two neighbours swapped on the way back": (
+        "neighbor = 8 - n if mirrored else n",
+        "neighbor = (8 - n if n > 1 else 7 + n) if mirrored else n",
+        1,
+    ),
+    "mirror ignored": ("neighbor = 8 - n if mirrored else n", "neighbor = n", 1),
+    "edges not mended": ("for m in range(mend, mend_end):", "for m in range(mend, mend):", 1),
+    "empty lanes not cleared": ("target[count:] = 0.0", "target[count:] = 1.0", 1),
+    "mask ignored forward": (
+        "new[i] = computed[i] if updated[i] else old[i]",
+        "new[i] = computed[i]",
+        1,
+    ),
+    "mask ignored backward": ("            if updated[i]:\n", "            if True:\n", 1),
+    "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0", 1),
+    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]", 2),
+    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]", 2),
+    "a ring one too short": ("\nRING = 2\n", "\nRING = 1\n", 1),
+    "a missing wait": (
+        "+ DONE) < steps:\n            return False",
+        "+ DONE) < 0:\n            return False",
+        1,
+    ),
+    "two parts writing one row": (
+        "first, end = split.sum_bounds[0, part], ",
+        "first, end = split.sum_bounds[0, 0], ",
+        1,
+    ),
+    "parts that do not wait for each other": (
+        "        if foreign or not stages:\n",
+        "        if not stages:\n",
+        1,
+    ),
+    "gradients of a row added in another order": (
+        "for instruction in reversed(order):\n        if instruction.is_star:\n            *leaves",
+        "for instruction in order:\n        if instruction.is_star:\n            *leaves",
+        1,
+    ),
+    "an order that depends on the worker": (
+        "batch.sums[group, chunk]",
+        "batch.sums[group, workspace.cursor[8] % batch.sums.shape[1]]",
+        2,
+    ),
+    "the way back takes the tickets of the way forward": (
+        "first_stage = 1 + rounds * steps if backward else 0",
+        "first_stage = 0",
+        1,
+    ),
+    "every shared piece is the first chunk": (
+        "cursor[GROUP], cursor[CHUNK] = first + task // chunks, task % chunks",
+        "cursor[GROUP], cursor[CHUNK] = first + task // chunks, 0",
+        1,
+    ),
+    "barrier removed": (
+        "    if workers == 1:\n        return",
+        "    if workers > 0:\n        return",
+        1,
+    ),
+    "another loss's gradient": ("supervised, loss = True, index", "supervised, loss = True, 0", 1),
+    "every state supervised": ("supervised, loss = False, 0", "supervised, loss = True, 0", 1),
+    "no state supervised": ("    if step.supervised:\n", "    if False:\n", 1),
+    "only the last state supervised": (
+        "if loss_steps[index] == step + 1:",
+        "if last and loss_steps[index] == step + 1:",
+        1,
+    ),
+    "the way back begins at the engine's last step": (
+        "last = step == loss_steps[-1] - 1",
+        "last = step == len(batch.states[group]) - 2",
+        1,
+    ),
+    "the rollout ends at the first loss": (
+        "steps = int(self._loss_steps[-1])",
+        "steps = int(self._loss_steps[0])",
+        3,
+    ),
+    "the loss of another state": (
+        "states[group, loss_steps[loss], channel]",
+        "states[group, loss_steps[-1], channel]",
+        1,
+    ),
+    "losses share a gradient": (
+        "loss_gradients[group, loss, channel]",
+        "loss_gradients[group, 0, channel]",
+        1,
+    ),
+    "only the last loss counts": (
+        "        for loss in range(len(loss_steps)):",
+        "        for loss in range(len(loss_steps) - 1, len(loss_steps)):",
+        1,
+    ),
+    "hard shift off by one": ("right = cells.shift[s]", "right = cells.shift[s] + np.uint64(1)", 1),
+    "hard mask ignored": (
+        "(old ^ tile.reshape(-1, WORDS)[row]) & fired",
+        "(old ^ tile.reshape(-1, WORDS)[row])",
+        1,
+    ),
+    "hard pass-through of the wrong input": ("if op == 3:", "if op == 5:", 1),
+}
+
+COMPILED_MUTATIONS = {
+    "one sign flipped in the gradient": (
+        "return self.fma(c[3], b, c[1]), self.fma(c[3], a, c[2])",
+        "return self.fma(c[3], b, self.builder.fneg(c[1])), self.fma(c[3], a, c[2])",
+        1,
+    ),
+    "one sign flipped in the gate": (
+        "return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, c[0]))",
+        "return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, self.builder.fneg(c[0])))",
+        1,
+    ),
+    "sums folded in the wrong lanes": (
+        "low = [i for k in groups for i in (k, n + k, k + 1, n + k + 1)]",
+        "low = [i for k in groups for i in (n + k, k, k + 1, n + k + 1)]",
+        1,
+    ),
+    "a chain carries the wrong gradient": (
+        "builder.store(builder.fmul(g, to_a), held)",
+        "builder.store(builder.fmul(g, to_b), held)",
+        1,
+    ),
+    "the first store to a gradient adds": (
+        "with builder.if_then(adds):",
+        "with builder.if_then(builder.not_(adds)):",
+        1,
+    ),
+    "the first star to reach a gradient adds": (
+        "builder.select(add, base, zeros)",
+        "builder.select(add, base, base)",
+        1,
+    ),
+    "edges not mended": (
+        "builder, mend_end, start=mend, intp",
+        "builder, mend_end, start=mend_end, intp",
+        1,
+    ),
+}
+
+
+def failures(directory, wanted, jit, mutation=None):
+    """Copy the package, change one place, and return what the verification first finds wrong."""
+    checks = [(check, name) for check, names in wanted.items() for name in names]
+    source = Path(difflogic.__file__).parent
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(source, directory / "difflogic", ignore=ignore)
+    if mutation is not None:
+        old, new, times = mutation
+        found = 0
+        for file in (directory / "difflogic" / "engine").rglob("*.py"):
+            text = file.read_text(encoding="utf-8")
+            found += text.count(old)
+            file.write_text(text.replace(old, new), encoding="utf-8")
+        assert found == times, "the kernels have changed: so must the mutation"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(directory),
+        "NUMBA_CACHE_DIR": str(directory / "numba"),
+        "NUMBA_DISABLE_JIT": "0" if jit else "1",
+        # What is wrong here is wrong before LLVM makes it fast, which takes a third of the time.
+        "NUMBA_OPT": "0" if mutation else "3",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(checks)],
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_sound_kernels_pass(jit, tmp_path):
+    assert failures(tmp_path, COMPILED if jit else PLAIN, jit) == []
+
+
+@pytest.mark.parametrize("name", PLAIN_MUTATIONS)
+def test_a_mutant_in_plain_python_is_caught(name, tmp_path):
+    assert failures(tmp_path, PLAIN, False, PLAIN_MUTATIONS[name])
+
+
+@pytest.mark.parametrize("name", COMPILED_MUTATIONS)
+def test_a_mutant_of_the_vectors_is_caught(name, tmp_path):
+    assert failures(tmp_path, COMPILED, True, COMPILED_MUTATIONS[name])

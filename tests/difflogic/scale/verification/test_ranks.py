@@ -1,0 +1,140 @@
+"""The comparison of ranks holds, and catches what would make bits depend on them."""
+
+import pytest
+
+from difflogic.engine.rollout import add_slots
+from difflogic.scale.verification import ranks as comparison
+from difflogic.scale.verification import ranks_change_nothing, take_part
+from difflogic.system.ranks import Ranks, in_threads
+from difflogic.system.ranks.protocol import LinkedRanks
+from difflogic.training.turns import TurnSum
+from tests.difflogic.training.tiny import growing, tiny
+
+WHOLE = tuple(comparison.STRATEGIES), comparison.WORKERS
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Fewer workers than the command tries: on a busy machine those wait long for each other."""
+    monkeypatch.setattr(comparison, "WORKERS", (1, 2))
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """One worker, and one way: what ranks do wrong shows in any."""
+    monkeypatch.setattr(comparison, "WORKERS", (1,))
+    monkeypatch.setattr(comparison, "STRATEGIES", {"samples": "whole samples shared"})
+
+
+def test_the_matrix_is_what_is_promised():
+    assert WHOLE == (("samples", "cells", "steps", "gates"), (1, 2, 3, 5))
+
+
+def test_every_way_gives_the_bits_of_one_process():
+    found = list(ranks_change_nothing(tiny(), (1, 3)))
+    assert [finding.difference for finding in found] == [0.0] * 12
+    assert {finding.what for finding in found} == {
+        "training by 1 rank, 1, 2 workers each",
+        "training by 3 ranks as threads, 1, 2 workers each",
+    }
+    assert len({finding.where for finding in found}) == 6
+
+
+@pytest.mark.usefixtures("alone")
+def test_ranks_of_a_world_take_part(monkeypatch):
+    monkeypatch.setattr(comparison, "in_threads", None)  # of which there is no need
+    sizes = (1, 2)
+    with in_threads(2, lambda ranks: take_part(sizes, ranks)) as world:
+        found = list(ranks_change_nothing(tiny(), sizes, world))
+    assert [finding.passed for finding in found] == [True] * 6
+    assert found[-1].what == "training by 2 ranks, 1, 2 workers each"
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_configuration_that_waits_for_searches_and_gives_up_is_compared(monkeypatch):
+    """Whose cut is one that other ranks accept."""
+    monkeypatch.setattr(comparison, "EPOCHS", 2)
+    asked = growing(
+        "task.hold=true",
+        "pool.batch=2",
+        "pool.after_growth=true",
+        "pool.restart_every=20",
+        "training.restart_every=40",
+        "training.abandon_after=20",
+    )
+    assert all(finding.passed for finding in ranks_change_nothing(asked, (2,)))
+
+
+def swapped(ranks, own):
+    return EXCHANGE(ranks, own)[::-1]
+
+
+def in_the_order_of_arrival(ranks, sums, add):
+    """The last rank is done first."""
+    if ranks.rank < ranks.size - 1:
+        ranks.take(sums, ranks.rank + 1)
+    add()
+    if ranks.rank:
+        ranks.give(sums, ranks.rank - 1)
+    ranks.spread(sums, 0)
+
+
+def without_the_last(ranks, count, group=1):
+    found = PART(ranks, count, group)
+    return slice(found.start, max(found.start, min(found.stop, count - 1)))
+
+
+def twice_where_uneven(ranks, count, group=1):
+    found = PART(ranks, count, group)
+    uneven = count % ranks.size and ranks.rank == 1
+    return slice(max(0, found.start - 1) if uneven else found.start, found.stop)
+
+
+def only_the_last_wave(turn, also):
+    if turn._last is not None:
+        turn._last.reduce(turn._total)
+    also()
+
+
+def last_wave_first(turn, also):
+    if turn._last is not None:
+        turn._last.reduce(turn._total)
+    for slots in turn._waiting:
+        add_slots(slots, turn._total)
+    also()
+
+
+def kept_to_itself(ranks, sums, add):
+    """Rank 0 alone has the sums of all."""
+    IN_TURN(ranks, sums, add)
+    if not ranks.leads:
+        sums[:] = 0
+
+
+def of_rank_0_alone(ranks, own):
+    """Each candidate of another rank's counts as one that is worse."""
+    every = EXCHANGE(ranks, own)
+    every[1:] += 1000
+    return every
+
+
+EXCHANGE, PART, IN_TURN = LinkedRanks.exchange, Ranks.part, LinkedRanks.add_in_turn
+
+MUTATIONS = {
+    "slots added in the order of arrival": (LinkedRanks, "add_in_turn", in_the_order_of_arrival),
+    "a sample dropped at an uneven split": (Ranks, "part", without_the_last),
+    "a sample done twice at an uneven split": (Ranks, "part", twice_where_uneven),
+    "waves but the last forgotten": (TurnSum, "_add", only_the_last_wave),
+    "the last wave added first": (TurnSum, "_add", last_wave_first),
+    "sums that one rank keeps to itself": (LinkedRanks, "add_in_turn", kept_to_itself),
+    "candidates in the order of the ranks": (LinkedRanks, "exchange", swapped),
+    "candidates that only rank 0 judges": (LinkedRanks, "exchange", of_rank_0_alone),
+}
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_mutant_is_caught(name, monkeypatch):
+    owner, attribute, mutant = MUTATIONS[name]
+    monkeypatch.setattr(owner, attribute, mutant)
+    assert not all(finding.passed for finding in ranks_change_nothing(tiny(), (2,)))

@@ -1,0 +1,396 @@
+"""Circuits that are right by construction, damaged and finished; and some that never can be."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from difflogic.circuit import gates
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import CENTER, neighbors
+from difflogic.engine import candidates, oracle
+from difflogic.engine.sharing import SEQUENTIAL, Sharing
+from difflogic.engine.workers import Workers
+from difflogic.evaluation import trial as trial_module
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.scene import Streams
+from difflogic.evaluation.trial import Changes, Trial
+from difflogic.search import finishing, search
+from difflogic.search.finishing import Finisher
+from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.system.jit import JIT
+from difflogic.system.streams import Purpose
+from difflogic.tasks import draw_batch, make_task
+from difflogic.training.best import prefer
+from difflogic.training.trainer import Trainer
+from tests.difflogic.engine.built import Builder, game_of_life
+from tests.difflogic.evaluation.naive import blinker, rollout
+from tests.difflogic.training.tiny import growing, tiny
+
+STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
+LIFE = (
+    "task.height=3",
+    "task.width=3",
+    "automaton.channels=1",
+    "automaton.steps=1",
+    "automaton.boundary=periodic",
+    "update.gates=[8,4,2,1]",
+)
+
+
+compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
+
+
+def life(*overrides):
+    """The Game of Life on 3×3 cells: all of its 512 boards can be tried."""
+    return tiny("task.kind=life", *LIFE, *overrides)
+
+
+def sure(ops, rng=None, spread=1.0):
+    """Logits (16, parameters) that harden to `ops`, the other ops in random order."""
+    logits = np.zeros((gates.OPS, len(ops)))
+    if rng is not None:
+        logits += rng.uniform(0, spread, logits.shape)
+    logits[ops, np.arange(len(ops))] = 2 * spread
+    return logits
+
+
+def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, hear=search.unheard, **settings):
+    settings = config.finishing.model_copy(update={"candidates": 20_000, **settings})
+    plan = Plan.of(config, finishing.ROUND, STREAMS)
+    sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
+    with Workers(sharing.workers) as workers:
+        finisher = Finisher(netlist, plan, settings, sensitivity, workers)
+        return finisher, finisher.finish(logits, np.random.default_rng(seed), hear)
+
+
+def wrong_boards(netlist, ops):
+    """Boards of 3×3 on a torus, of all 512, that a circuit does not advance as Conway says."""
+    boards = (np.arange(512)[:, None] >> np.arange(9) & 1).reshape(512, 9)
+    seen = boards[:, neighbors(3, 3, "periodic")]
+    counts = seen.sum(axis=1) - seen[:, CENTER]
+    expected = (counts == 3) | ((counts == 2) & (boards == 1))
+    coefficients = gates.one_hot(ops)
+    wrong = [
+        (
+            oracle.rollout(netlist, coefficients, board.reshape(1, 3, 3), 1, "periodic")[-1].ravel()
+            != target
+        ).any()
+        for board, target in zip(boards, expected, strict=True)
+    ]
+    return int(np.sum(wrong))
+
+
+def damaged(ops, gates_hit, rng):
+    ops = ops.copy()
+    hit = rng.choice(len(ops), gates_hit, replace=False)
+    ops[hit] = (ops[hit] + rng.integers(1, 16, gates_hit)) % 16
+    return ops
+
+
+def wrong_in_the_picture(config, netlist, ops):
+    """Wrong cells of a picture that grows from its only start."""
+    start, target = make_task(config).sample(np.random.default_rng(0))
+    steps, boundary = config.automaton.steps, config.automaton.boundary
+    states = oracle.rollout(netlist, gates.one_hot(ops), start, steps, boundary)
+    return int((states[-1][[0]] != target).sum())
+
+
+@pytest.fixture(scope="module")
+def plus():
+    """A circuit that grows a plus of 5×5 cells, in more gates than it takes."""
+    config = growing("training.seed=5")
+    with Trainer(config) as trainer:
+        while not trainer.done:
+            trainer.step()
+        assert trainer.exact_epoch is not None
+        model = trainer.result
+    assert wrong_in_the_picture(config, model.netlist, model.ops) == 0
+    return model
+
+
+@given(
+    values=st.lists(st.sampled_from([-0.0, 0.0, 1.0, -2.5, 3.25, np.inf]), max_size=40),
+    share=st.floats(0, 1),
+)
+def test_the_least_come_as_a_stable_sort_has_them(values, share):
+    count = int(share * len(values))
+    found = search.lowest(np.array(values), count)
+    np.testing.assert_array_equal(found, np.argsort(values, kind="stable")[:count])
+
+
+@compiled
+@pytest.mark.parametrize("hits", [1, 2, 4])
+def test_damaged_circuits_are_repaired(plus, hits):
+    """Many of them; and what is said of each is what the oracle says."""
+    repaired = 0
+    for seed in range(10):
+        rng = np.random.default_rng([hits, seed])
+        ops = plus.ops
+        while not wrong_in_the_picture(plus.config, plus.netlist, ops):
+            ops = damaged(plus.ops, hits, rng)
+        logits = plus.logits.T.copy()
+        prefer(logits, ops)
+        heard = []
+        finisher, found = finish(plus.netlist, plus.config, logits, seed, hear=heard.append)
+        assert [each.candidates for each in heard] == sorted(each.candidates for each in heard)
+        assert heard[0].wrong == found.wrong_before
+        assert heard[-1].wrong >= found.wrong
+        assert heard[-1].candidates <= found.candidates
+        assert {each.budget for each in heard} == {20_000}
+        assert found.wrong_before == wrong_in_the_picture(plus.config, plus.netlist, ops)
+        assert found.wrong == wrong_in_the_picture(plus.config, plus.netlist, found.ops)
+        assert found.wrong == found.wrong_fresh <= found.wrong_before
+        assert found.exact == (found.wrong == 0)
+        assert finisher.verify(found.ops) == (found.exact, [])
+        assert finisher.verify(ops) == (False, [])
+        assert 0 < found.candidates <= 20_000 + search.GRADIENT_COST
+        repaired += found.exact
+    assert repaired >= 3
+
+
+@pytest.mark.parametrize("gate", [0, 4, 9, 27])
+def test_the_second_most_probable_op_is_tried_early(gate):
+    """Whatever the gradient says: here it repairs a little damage to the Game of Life."""
+    netlist, right = game_of_life()
+    plan = Plan.of(life(), finishing.ROUND, STREAMS)
+    trial = Trial(netlist, plan.scene, range(512))
+    wrong = []
+    for op in range(gates.OPS):
+        ops = right.copy()
+        ops[gate] = op
+        wrong.append(int(trial(ops).sum()) or np.inf)
+    ops[gate] = np.argmin(wrong)
+    logits = sure(ops)
+    logits[right[gate], gate] = 1.9
+
+    def nothing(ops, samples):
+        change = np.ones((len(ops), gates.OPS))
+        change[-1, Op.NAND] = 0.0  # which makes nearly all cells wrong
+        return change
+
+    settings = life().finishing.model_copy(update={"candidates": 100})
+    finisher = Finisher(netlist, plan, settings, nothing, Workers(1))
+    found = finisher.finish(logits, np.random.default_rng(0))
+    assert found.exact
+    np.testing.assert_array_equal(found.ops, right)
+    assert found.candidates == search.GRADIENT_COST + 2
+    assert finisher.verify(ops) == (False, [])
+
+
+def test_what_is_exact_is_left_as_it_is():
+    netlist, ops = game_of_life()
+    _, found = finish(netlist, life(), sure(ops))
+    np.testing.assert_array_equal(found.ops, ops)
+    assert (found.exact, found.wrong_before, found.wrong, found.candidates) == (True, 0, 0, 0)
+
+
+def test_a_single_wrong_neighbourhood_is_seen():
+    """Of all 512, the last one: a living cell with eight neighbours, which dies."""
+    netlist, ops = game_of_life()
+    config = life()
+    config = config.model_copy(update={"task": config.task.model_copy(update={"rule": "B3/S238"})})
+    finisher, found = finish(netlist, config, sure(ops), candidates=0)
+    assert not found.exact
+    assert found.wrong_before == found.wrong == found.wrong_fresh == 9
+    assert finisher.verify(ops) == (False, [])
+
+
+@pytest.mark.parametrize("seed", range(6 if JIT else 2))
+def test_no_circuit_is_exact_with_a_wrong_cell(seed):
+    """Random circuits, few starts, hardly any search: whatever is found, the oracle agrees."""
+    rng = np.random.default_rng(seed)
+    netlist, right = game_of_life()
+    ops = damaged(right, int(rng.integers(1, 4)), rng)
+    _, found = finish(netlist, life(), sure(ops, rng), seed, candidates=60)
+    assert found.exact == (wrong_boards(netlist, found.ops) == 0)
+
+
+@pytest.mark.parametrize(("op", "steps"), [(Op.NAND, 2), (Op.NOR, 3), (Op.NAND, 4)])
+def test_a_two_cycle_is_not_exact(op, steps):
+    """All cells are right at the training step, and none one step later."""
+    model = blinker(op, f"automaton.steps={steps}")
+    _, found = finish(model.netlist, model.config, sure(model.ops), candidates=0)
+    states = rollout(model, make_task(model.config).sample(np.random.default_rng(0))[0], steps + 1)
+    assert not states[-2][0].any()
+    assert states[-1][0].all()
+    assert not found.exact
+    assert found.wrong_before > 0
+
+
+def seldom_wrong(channels=2):
+    """A circuit that gives 0, but 1 where 11 cells of the start's neighbourhood are all 1."""
+    gate = Builder(channels)
+    row = gate(Op.AND, 0, 1)
+    for other in range(2, 11):
+        row = gate(Op.AND, row, other)
+    netlist, ops = gate.finish(row, gate(Op.FALSE, 0, 1))
+    # The target is 0 everywhere: a square is as large as the grid.
+    config = tiny("task.width=6", "task.square=6", "automaton.steps=1")
+    return netlist, ops, config
+
+
+def wrong_by_the_oracle(netlist, ops, config, start):
+    starts, targets = draw_batch(make_task(config), 23, 0, 1, Purpose.CHECK_START, start)
+    steps = config.automaton.steps
+    states = oracle.rollout(
+        netlist, gates.one_hot(ops), starts[0], 2 * steps + 1, config.automaton.boundary
+    )
+    at = sorted({steps, steps + 1, 2 * steps, 2 * steps + 1})
+    return sum(int((states[t][[0]] != targets[0]).sum()) for t in at)
+
+
+def test_counterexamples_are_found_and_fail():
+    netlist, ops, config = seldom_wrong()
+    finisher, found = finish(
+        netlist, config, sure(ops), candidates=0, starts=1, verified_starts=900
+    )
+    assert (found.exact, found.wrong_before) == (False, 0)
+    exact, failing = finisher.verify(ops)
+    assert not exact
+    wrong = np.array([wrong_by_the_oracle(netlist, ops, config, n) for n in range(1, 257)])
+    # The worst of the first fresh starts that fail, the ones that the search began with left out.
+    worst = np.argsort(-wrong, kind="stable")[: finishing.NEW_COUNTEREXAMPLES]
+    assert failing == [1 + place for place in worst.tolist() if wrong[place]]
+    assert failing
+
+
+def test_counterexamples_join_the_search(monkeypatch):
+    netlist, ops, config = seldom_wrong()
+    searched = []
+    right = Trial.__init__
+
+    def seen(self, netlist, scene, samples):
+        if isinstance(samples, tuple):
+            searched.append(samples)
+        right(self, netlist, scene, samples)
+
+    monkeypatch.setattr(Trial, "__init__", seen)
+    finisher, found = finish(netlist, config, sure(ops), starts=1, verified_starts=900)
+    assert found.exact
+    assert found.wrong_before == 0 < found.candidates
+    assert finisher.verify(found.ops) == (True, [])
+    assert searched[0] == (0,)
+    assert searched[1][0] == 0
+    assert all(wrong_by_the_oracle(netlist, ops, config, n) for n in searched[1][1:])
+    assert len(searched[1]) > 1
+    assert not any(wrong_by_the_oracle(netlist, found.ops, config, n) for n in range(200))
+
+
+def test_the_latest_counterexamples_are_kept_if_there_are_many(monkeypatch):
+    monkeypatch.setattr(finishing, "MOST_SAMPLES", 3)
+    netlist, ops, config = seldom_wrong()
+    lengths = []
+    right = Finisher.trial
+
+    def seen(self, samples):
+        lengths.append(len(samples) if isinstance(samples, tuple) else 0)
+        return right(self, samples)
+
+    monkeypatch.setattr(Finisher, "trial", seen)
+    _, found = finish(netlist, config, sure(ops), starts=1, verified_starts=900)
+    assert found.exact
+    assert max(lengths) <= 3
+
+
+@pytest.mark.parametrize("budget", [1, 41, 60, 150] if JIT else [60])
+def test_the_budget_is_kept(budget, monkeypatch):
+    netlist, right = game_of_life()
+    rng = np.random.default_rng(5)
+    ops = rng.integers(0, 16, len(right)).astype(np.uint8)
+    tried = []
+    judge = Changes.judge
+    monkeypatch.setattr(
+        Changes, "judge", lambda self, *asked: tried.append(len(asked[0])) or judge(self, *asked)
+    )
+    monkeypatch.setattr(candidates, "MOST_BYTES", 0)
+    monkeypatch.setattr(trial_module, "AHEAD", 1)
+    _, found = finish(netlist, life(), sure(ops, rng), candidates=budget)
+    assert not found.exact
+    assert found.wrong <= found.wrong_before
+    assert budget <= found.candidates <= budget + search.GRADIENT_COST
+    assert set(tried) == {1}
+    assert len(tried) <= budget
+
+
+@compiled
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("fits", [True, False])
+def test_what_is_judged_ahead_changes_nothing(seed, fits, monkeypatch):
+    """In a walk, one at a time, or several that are simulated anew each."""
+    netlist, right = game_of_life()
+    rng = np.random.default_rng(seed)
+    logits = sure(damaged(right, 6, rng), rng)
+    _, expected = finish(netlist, life(), logits, candidates=1500)
+    monkeypatch.setattr(trial_module, "AT_ONCE", 1)
+    if not fits:
+        monkeypatch.setattr(candidates, "MOST_BYTES", 0)
+    _, found = finish(netlist, life(), logits, candidates=1500)
+    assert found.ops.tolist() == expected.ops.tolist()
+    assert replace(found, ops=None) == replace(expected, ops=None)
+
+
+def test_without_a_budget_nothing_is_searched():
+    netlist, right = game_of_life()
+    ops = damaged(right, 6, np.random.default_rng(3))
+    _, found = finish(netlist, life(), sure(ops), candidates=0)
+    np.testing.assert_array_equal(found.ops, ops)
+    assert found.candidates == 0
+    assert found.wrong == found.wrong_before > 0
+    assert not found.exact
+
+
+@compiled
+@pytest.mark.parametrize("workers", [2, 3])
+def test_a_search_is_determined_by_its_seed_at_any_worker_count(workers, monkeypatch):
+    """Also where helpers are called for all that is tried."""
+    monkeypatch.setattr(candidates, "WORTH", 0.0)
+    netlist, right = game_of_life()
+    rng = np.random.default_rng(8)
+    logits = sure(damaged(right, 8, rng), rng)
+    results = [
+        finish(netlist, life(), logits, seed, sharing, candidates=1500)[1]
+        for seed, sharing in ((4, SEQUENTIAL), (4, Sharing(workers)), (5, SEQUENTIAL))
+    ]
+    first, second, third = (found.ops.tolist() for found in results)
+    assert first == second
+    assert replace(results[0], ops=None) == replace(results[1], ops=None)
+    assert first != third
+
+
+def test_a_search_leaves_the_logits_alone():
+    netlist, right = game_of_life()
+    logits = sure(damaged(right, 2, np.random.default_rng(1)))
+    before = logits.copy()
+    finish(netlist, life(), logits, candidates=100)
+    np.testing.assert_array_equal(logits, before)
+
+
+@compiled
+def test_a_gradient_that_leaves_the_range_does_not_end_a_search():
+    """The parity of nine cells: a slope of ±1 each, and so up to 9^steps after some steps."""
+    gate = Builder(2)
+    row = gate(Op.XOR, 0, 2)
+    for other in range(4, 18, 2):
+        row = gate(Op.XOR, row, other)
+    netlist, ops = gate.finish(row, gate(Op.NAND, 0, 2))
+    config = tiny("automaton.steps=130", "automaton.boundary=periodic", "task.square=6")
+    plan = Plan.of(config, 64, STREAMS)
+    sensitivity = GradientSensitivity(netlist, plan, 130)
+    with np.errstate(all="ignore"):
+        assert not np.isfinite(sensitivity(ops, (0, 1))).all()
+    _, found = finish(netlist, config, sure(ops), candidates=2000)
+    assert found.wrong < found.wrong_before
+
+
+def test_a_circuit_without_gates_to_change():
+    """The loss channel is an input: no gate makes a difference."""
+    gate = Builder(2)
+    gate(Op.AND, 0, 1)
+    netlist, ops = gate.finish(2 * CENTER, 2 * CENTER + 1)
+    _, found = finish(netlist, tiny(), sure(ops))
+    assert not found.exact
+    assert found.candidates <= search.PATIENCE * search.GRADIENT_COST
+    np.testing.assert_array_equal(found.ops, ops)

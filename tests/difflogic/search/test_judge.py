@@ -1,0 +1,222 @@
+"""Certificates as the judge of finishing: what is proved, what is late, and what is left open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import OPS, Op, one_hot
+from difflogic.circuit.netlist import Netlist
+from difflogic.config import Config, load_config
+from difflogic.engine import oracle
+from difflogic.engine.workers import Workers
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.scene import Streams
+from difflogic.evaluation.suspects import FIRST, Suspects
+from difflogic.model.model import Model
+from difflogic.proof.convergence import deciding
+from difflogic.proof.convergence.folding import live_circuit
+from difflogic.search import finishing
+from difflogic.search import judge as judging
+from difflogic.search.finishing import Finisher
+from difflogic.search.judge import DOUBTFUL, Judge
+from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.system.streams import Purpose
+from tests.difflogic.proof.convergence.trained import trained
+
+STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
+
+
+def netlist_of(name: str) -> tuple[Netlist, np.ndarray]:
+    """A trained circuit as a netlist with an op of its own for each gate."""
+    circuit = trained(name).circuit
+    numbers = np.arange(circuit.gates, dtype=np.int32)
+    netlist = Netlist(
+        circuit.channels, circuit.a, circuit.b, numbers, circuit.outputs, circuit.gates
+    )
+    return netlist, circuit.op.copy()
+
+
+def config_of(channels: int, *overrides: str) -> Config:
+    return load_config(
+        "checkerboard",
+        [
+            f"automaton.channels={channels}",
+            f"update.gates=[16,8,{channels}]",
+            "perception.kernels=1",
+            "update.wiring=random",
+            "task.height=8",
+            "task.width=8",
+            *overrides,
+        ],
+    )
+
+
+@contextmanager
+def finisher_of(config: Config, netlist: Netlist) -> Iterator[Finisher]:
+    plan = Plan.of(config, finishing.ROUND, STREAMS)
+    sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
+    with Workers(1) as workers:
+        yield Finisher(netlist, plan, config.finishing, sensitivity, workers)
+
+
+def test_proved_in_time_needs_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    netlist, ops = netlist_of("checkerboard-seed-1")
+    config = config_of(netlist.channels)
+    with finisher_of(config, netlist) as finisher:
+        monkeypatch.setattr(Finisher, "_fresh", property(lambda self: pytest.fail("samples")))
+        assert finisher.verify(ops) == (True, [])
+
+
+@pytest.mark.parametrize(("steps", "exact"), [(20, True), (3, False)])
+def test_proved_but_late_is_for_samples_to_say(steps: int, exact: bool) -> None:
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    config = config_of(netlist.channels, f"automaton.steps={steps}")
+    judgement = Judge(netlist, Plan.of(config, 8, STREAMS))(ops)
+    assert judgement.proved
+    assert judgement.finding.from_step == 13
+    assert judgement.in_time == exact
+    with finisher_of(config, netlist) as finisher:
+        found, failing = finisher.verify(ops)
+    assert found == exact
+    assert bool(failing) != exact
+    assert all(number < FIRST for number in failing)
+
+
+def test_rounds_are_no_steps() -> None:
+    netlist, ops = netlist_of("checkerboard-async-seed-1")
+    config = config_of(netlist.channels, "automaton.fire_rate=0.6", "automaton.steps=1000")
+    judgement = Judge(netlist, Plan.of(config, 8, STREAMS))(ops)
+    assert judgement.proved
+    assert not judgement.in_time
+
+
+def stained() -> tuple[Netlist, np.ndarray]:
+    """The checkerboard, but for cells whose last channel is 1, which they stay for ever."""
+    circuit = trained("checkerboard-seed-1").circuit
+    channels = circuit.channels + 1
+    first = 9 * channels
+
+    def moved(row: int) -> int:
+        """A row of the circuit among more channels."""
+        neighbor, channel = divmod(row, circuit.channels)
+        inside = row < circuit.inputs
+        return neighbor * channels + channel if inside else first + row - circuit.inputs
+
+    a, b, outputs = (
+        [moved(row) for row in rows.tolist()] for rows in (circuit.a, circuit.b, circuit.outputs)
+    )
+    stain = 4 * channels + channels - 1
+    ops = [*circuit.op.tolist(), Op.OR]
+    outputs = [first + len(ops) - 1, *outputs[1:], stain]
+    netlist = Netlist(
+        channels,
+        np.array([*a, moved(int(circuit.outputs[0]))], np.int32),
+        np.array([*b, stain], np.int32),
+        np.arange(len(ops), dtype=np.int32),
+        np.array(outputs, np.int32),
+        len(ops),
+    )
+    return netlist, np.array(ops, np.uint8)
+
+
+def test_what_is_refuted_is_not_exact_though_samples_find_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Counterexamples come from what the certificate leaves open, and go wrong indeed."""
+    netlist, ops = stained()
+    config = config_of(netlist.channels)
+    judgement = Judge(netlist, Plan.of(config, 8, STREAMS))(ops)
+    assert not judgement.proved
+    starts = judgement.doubtful_starts()
+    assert starts.shape == (DOUBTFUL, netlist.channels, 8, 8)
+    assert (starts == Judge(netlist, Plan.of(config, 8, STREAMS))(ops).doubtful_starts()).all()
+    with finisher_of(config, netlist) as finisher:
+        monkeypatch.setattr(Finisher, "_fresh", [])  # as if samples had found nothing
+        exact, failing = finisher.verify(ops)
+        assert not exact
+        assert failing
+        for number in failing:
+            assert number >= FIRST
+            start = starts[number - FIRST]
+            last = oracle.rollout(netlist, one_hot(ops), start, config.automaton.steps, "zero")[-1]
+            y, x = np.indices((8, 8)) // 2
+            assert (last[0] != (x + y) % 2).any()
+
+
+def test_a_search_ends_where_nothing_is_wrong_and_nothing_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    netlist, ops = netlist_of("checkerboard-seed-1")
+    config = config_of(netlist.channels)
+    monkeypatch.setattr(judging, "by_sets", lambda asked: deciding.decide(asked, 0.0))
+    monkeypatch.setattr(judging, "decide_quickly", lambda asked: deciding.decide(asked, -1.0))
+    monkeypatch.setattr(
+        deciding,
+        "_run_on_sets",
+        lambda asked: ([deciding.sets.everything(asked.circuit.channels, asked.board)], None),
+    )
+    logits = np.zeros((OPS, len(ops)))
+    logits[ops, np.arange(len(ops))] = 2.0
+    with finisher_of(config, netlist) as finisher:
+        found = finisher.finish(logits, np.random.default_rng(0))
+    assert (found.exact, found.wrong, found.wrong_fresh) == (False, 0, 0)
+    assert (found.ops == ops).all()
+
+
+def test_other_tasks_have_no_certificate() -> None:
+    config = load_config("lizard")
+    netlist, _ = netlist_of("checkerboard-seed-1")
+    assert not Judge(netlist, Plan.of(config, 8, STREAMS)).can_prove
+
+
+def test_suspects_have_numbers_of_their_own() -> None:
+    def draw(first: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.full((batch, 1, 2, 2), first, np.uint8), np.zeros((batch, 1, 2, 2))
+
+    suspects = Suspects(draw, np.ones((1, 2, 2), np.uint8))
+    assert suspects.draw(3, 2)[0].tolist() == np.full((2, 1, 2, 2), 3).tolist()
+    found = np.arange(8, dtype=np.uint8).reshape(2, 1, 2, 2)
+    assert suspects.add(found) == range(FIRST, FIRST + 2)
+    assert suspects.add(found[:1]) == range(FIRST + 2, FIRST + 3)
+    starts, targets = suspects.draw(FIRST + 1, 2)
+    assert (starts == found[[1, 0]]).all()
+    assert (targets == 1).all()
+    suspects.clear()
+    assert suspects.add(found) == range(FIRST, FIRST + 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_judged_is_the_live_part_of_the_whole(seed: int) -> None:
+    config = config_of(6)
+    rng = np.random.default_rng(seed)
+    netlist = Model.create(config, attempt=seed).netlist
+    # Mostly wires, as when trained; then hardly anything is live.
+    ops = rng.integers(0, OPS, netlist.parameters, np.uint8)
+    ops[rng.random(netlist.parameters) < 0.5] = Op.A
+    whole = LogicCircuit(
+        ops[netlist.param], netlist.a, netlist.b, netlist.outputs, tuple(range(netlist.channels))
+    )
+    visible = tuple(config.task.loss_channels)
+    asked = Judge(netlist, Plan.of(config, 8, STREAMS))(ops).finding.question.circuit
+    expected = live_circuit(whole, visible)
+    assert asked.labels == expected.labels
+    for name in ("op", "a", "b", "outputs"):
+        np.testing.assert_array_equal(getattr(asked, name), getattr(expected, name))
+
+
+def test_a_circuit_is_run_on_sets_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    netlist, ops = netlist_of("checkerboard-seed-1")
+    asked = []
+    by_sets = judging.by_sets
+    monkeypatch.setattr(judging, "by_sets", lambda what: asked.append(what) or by_sets(what))
+    judge = Judge(netlist, Plan.of(config_of(netlist.channels), 8, STREAMS))
+    assert judge.certified_step(ops) == judge(ops).finding.from_step
+    assert len(asked) == 1
+    ops[-1] ^= 1
+    judge(ops)
+    assert len(asked) == 2

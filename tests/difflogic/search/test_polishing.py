@@ -1,0 +1,296 @@
+"""Polished circuits: smaller, right no later, and proved by other means than the search has."""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.gates import Op, one_hot
+from difflogic.circuit.netlist import Netlist
+from difflogic.config import Config, load_config
+from difflogic.engine import candidates, oracle
+from difflogic.engine.hard import active_gates
+from difflogic.engine.workers import Workers
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.scene import Streams
+from difflogic.evaluation.trial import Trial
+from difflogic.proof.convergence import sets
+from difflogic.search import finishing, polishing
+from difflogic.search.finishing import Finished, Finisher
+from difflogic.search.judge import Judge
+from difflogic.search.polishing import Extent, Polished, polish
+from difflogic.system.streams import Purpose
+from tests.difflogic.engine.built import game_of_life
+from tests.difflogic.proof.convergence.trained import question, trained
+from tests.difflogic.search.test_finishing import life, wrong_boards
+
+STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
+
+
+def board(channels: int, *overrides: str) -> Config:
+    """A checkerboard of 8×8 cells for circuits from elsewhere."""
+    return load_config(
+        "checkerboard",
+        [
+            f"automaton.channels={channels}",
+            f"update.gates=[16,8,{channels}]",
+            "perception.kernels=1",
+            "update.wiring=random",
+            "task.height=8",
+            "task.width=8",
+            *overrides,
+        ],
+    )
+
+
+def netlist_of(name: str) -> tuple[Netlist, np.ndarray]:
+    """A trained circuit as a netlist with an op of its own for each gate."""
+    circuit = trained(name).circuit
+    numbers = np.arange(circuit.gates, dtype=np.int32)
+    netlist = Netlist(
+        circuit.channels, circuit.a, circuit.b, numbers, circuit.outputs, circuit.gates
+    )
+    return netlist, circuit.op.copy()
+
+
+@contextmanager
+def finisher_of(
+    config: Config, netlist: Netlist, budget: int, workers: int = 1
+) -> Iterator[Finisher]:
+    settings = config.finishing.model_copy(update={"polish": budget})
+    plan = Plan.of(config, finishing.ROUND, STREAMS)
+    with Workers(workers) as threads:
+        yield Finisher(
+            netlist, plan, settings, lambda ops, samples: pytest.fail("a search"), threads
+        )
+
+
+def polished(
+    config: Config,
+    netlist: Netlist,
+    ops: np.ndarray,
+    budget: int = 1500,
+    workers: int = 1,
+    seed: int = 0,
+) -> Polished:
+    found = Finished(ops, True, 0, 0, 0, 0)
+    with finisher_of(config, netlist, budget, workers) as finisher:
+        made = finisher.polish(found, np.random.default_rng(seed))
+        assert made.polished is not None
+        assert finisher.verify(made.ops) == (True, [])
+    np.testing.assert_array_equal(made.ops, made.polished.ops)
+    assert replace(made, ops=ops, polished=None, exact=True, late=False) == found
+    return made.polished
+
+
+def test_a_life_of_fewer_gates_is_right_on_all_boards() -> None:
+    netlist, ops = game_of_life()
+    found = polished(life(), netlist, ops, budget=6000)
+    assert found.before == Extent(len(active_gates(netlist, ops, (0,))), None)
+    assert found.after == Extent(len(active_gates(netlist, found.ops, (0,))), None)
+    assert found.after < found.before
+    assert wrong_boards(netlist, found.ops) == 0
+
+
+@pytest.mark.parametrize("name", ["checkerboard-seed-2", "checkerboard-async-seed-1"])
+def test_a_polished_checkerboard_is_certified_and_no_later(name: str) -> None:
+    netlist, ops = netlist_of(name)
+    rate = trained(name).fire_rate
+    config = board(netlist.channels, f"automaton.fire_rate={rate}", "automaton.steps=40")
+    judge = Judge(netlist, Plan.of(config, 8, STREAMS))
+    found = polished(config, netlist, ops)
+    assert found.before == Extent(
+        len(active_gates(netlist, ops, (0,))), judge(ops).finding.from_step
+    )
+    assert found.after == Extent(
+        len(active_gates(netlist, found.ops, (0,))), judge(found.ops).finding.from_step
+    )
+    assert found.after <= found.before
+    # What the visible channel does not depend on does nothing any more.
+    assert len(active_gates(netlist, found.ops)) == found.after.gates
+    y, x = np.indices((8, 8)) // 2
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        start = rng.integers(0, 2, (netlist.channels, 8, 8), dtype=np.uint8)
+        steps = found.after.from_step
+        assert steps is not None
+        states = oracle.rollout(netlist, one_hot(found.ops), start, steps + 3, "zero")
+        for state in states[steps:]:
+            np.testing.assert_array_equal(state[0], (x + y) % 2)
+
+
+@pytest.mark.parametrize("most_ahead", [1, 8])
+def test_polishing_is_determined_by_its_seed_at_any_worker_count(
+    most_ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many batches are drawn ahead, and helpers called for all that is tried."""
+    monkeypatch.setattr(candidates, "WORTH", 0.0)
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    config = board(netlist.channels)
+    first, second, other = (
+        polished(config, netlist, ops, 600, workers, seed)
+        for workers, seed in ((1, 4), (3, 4), (1, 5))
+    )
+    monkeypatch.setattr(polishing, "MOST_AHEAD", most_ahead)
+    assert polished(config, netlist, ops, 600, 2, 4).ops.tolist() == first.ops.tolist()
+    assert first.ops.tolist() == second.ops.tolist()
+    assert replace(first, ops=ops) == replace(second, ops=ops)
+    assert first.ops.tolist() != other.ops.tolist()
+
+
+def test_a_certificate_that_is_late_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the training step, from which on any start has to be right."""
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    config = board(netlist.channels, "automaton.steps=12")
+    found = polished(config, netlist, ops, 300)
+    assert found.before.from_step == 13
+    assert found.after.from_step in range(13)
+    assert found.candidates > 600
+    assert found.after.gates == len(active_gates(netlist, found.ops, (0,)))
+    y, x = np.indices((8, 8)) // 2
+    rng = np.random.default_rng(2)
+    for _ in range(8):
+        start = rng.integers(0, 2, (netlist.channels, 8, 8), dtype=np.uint8)
+        states = oracle.rollout(netlist, one_hot(found.ops), start, 16, "zero")
+        for state in states[12:]:
+            np.testing.assert_array_equal(state[0], (x + y) % 2)
+    again = polished(config, netlist, ops, 300, workers=3)
+    assert (again.ops.tolist(), again.after) == (found.ops.tolist(), found.after)
+    monkeypatch.setattr(Judge, "due", None)
+    assert polished(config, netlist, ops, 300).after.from_step == 13
+
+
+def test_what_stays_late_does_not_count_as_exact() -> None:
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    config, found = board(netlist.channels, "automaton.steps=12"), Finished(ops, True, 0, 0, 0, 0)
+    with finisher_of(config, netlist, 300) as finisher:
+        left, hastened = (
+            finisher.polish(found, np.random.default_rng(0), hasten) for hasten in (False, True)
+        )
+    assert left.polished is not None
+    assert left.polished.after.from_step == 13
+    assert left.polished.candidates < 300 + polishing.CERTIFICATE_COST
+    assert (left.late, left.exact) == (True, False)
+    assert (hastened.late, hastened.exact) == (False, True)
+
+
+def test_a_walk_is_over_where_the_certificate_is_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not where nothing is unknown any more, whoever says so."""
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    late = []
+
+    class Walk(polishing._Hastening):
+        def _consider(self, ops: np.ndarray, gates: int) -> None:
+            super()._consider(ops, gates)
+            step = judge.certified_step(ops)
+            late.append(step is not None and step > 12)
+            assert self.is_over == (step is not None and step <= 12)
+
+    config = board(netlist.channels, "automaton.steps=12")
+    judge = Judge(netlist, Plan.of(config, 8, STREAMS))
+    monkeypatch.setattr(polishing, "_Hastening", Walk)
+    monkeypatch.setattr(Judge, "unknown_in_time", lambda judge, ops: 0)
+    assert polished(config, netlist, ops, 300).before.from_step == 13
+    assert any(late)
+
+
+@pytest.mark.parametrize("name", ["checkerboard-seed-2", "checkerboard-async-seed-1"])
+def test_a_certificate_in_time_or_of_rounds_is_left_as_it_is(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netlist, ops = netlist_of(name)
+    rate = trained(name).fire_rate
+    # A step is no round, and what counts rounds is never late.
+    steps = 13 if rate == 1 else 40
+    config = board(netlist.channels, f"automaton.fire_rate={rate}", f"automaton.steps={steps}")
+    monkeypatch.setattr(polishing, "_Hastening", lambda *of_walk: pytest.fail("in time"))
+    assert polished(config, netlist, ops, 200).candidates < 200 + polishing.CERTIFICATE_COST
+
+
+@pytest.mark.parametrize("steps", [1, 5, 9, 12, 13, 30])
+def test_what_is_unknown_in_time_is_what_sets_leave_open(steps: int) -> None:
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    judge = Judge(netlist, Plan.of(board(netlist.channels, f"automaton.steps={steps}"), 8, STREAMS))
+    asked = question(trained("checkerboard-seed-2"))
+    *_, state = itertools.islice(sets.descend(asked.network, asked.board), steps + 1)
+    expected = (sets.as_array(asked.board, state)[list(asked.shown)] == sets.UNKNOWN).sum()
+    assert judge.unknown_in_time(ops) == expected
+    assert (expected == 0) == (steps >= 13) == (judge.certified_step(ops) <= steps)
+    assert judge.unknown_in_time(np.full_like(ops, Op.XOR)) is None
+
+
+@pytest.mark.parametrize("budget", [1, 21, 100])
+def test_the_budget_is_kept(budget: int) -> None:
+    netlist, ops = netlist_of("checkerboard-seed-1")
+    found = polished(board(netlist.channels), netlist, ops, budget)
+    assert budget <= found.candidates < budget + polishing.CERTIFICATE_COST
+
+
+class Refusing:
+    """Says of every circuit but the first that a start state fails."""
+
+    def __init__(self, finisher: Finisher, failing: list[int]) -> None:
+        self.finisher, self.failing = finisher, failing
+        self.asked: list[tuple[int, ...]] = []
+        self.refused = 0
+
+    def verify(self, ops: np.ndarray) -> tuple[bool, list[int]]:
+        self.refused += 1
+        return False, self.failing
+
+    def certified_step(self, ops: np.ndarray) -> int | None:
+        return self.finisher.certified_step(ops)
+
+    def trial(self, samples: tuple[int, ...]) -> Trial:
+        self.asked.append(tuple(samples))
+        return self.finisher.trial(samples)
+
+
+def test_what_is_not_verified_is_not_kept_and_counterexamples_join() -> None:
+    netlist, ops = netlist_of("checkerboard-seed-2")
+    config = board(netlist.channels)
+    with finisher_of(config, netlist, 1) as finisher, Workers(1) as workers:
+        prover = Refusing(finisher, [77])
+        found = polish(netlist, prover, ops, 13, range(4), workers, np.random.default_rng(0), 800)
+    assert prover.refused > 0
+    assert found.before == found.after
+    live = found.ops != ops
+    assert set(found.ops[live].tolist()) <= {Op.A}
+    assert prover.asked[0] == (0, 1, 2, 3)
+    assert prover.asked[1] == (0, 1, 2, 3, 77)
+    assert len(prover.asked) == 1 + prover.refused
+
+
+def test_what_cannot_be_proved_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    netlist, ops = netlist_of("checkerboard-seed-1")
+    monkeypatch.setattr(Judge, "can_prove", False)
+    found = Finished(ops, True, 0, 0, 0, 0)
+    with finisher_of(board(netlist.channels), netlist, 500) as finisher:
+        assert finisher.polish(found, np.random.default_rng(0)) is found
+
+
+def test_without_a_budget_nothing_is_polished() -> None:
+    netlist, ops = game_of_life()
+    found = Finished(ops, True, 0, 0, 0, 0)
+    with finisher_of(life(), netlist, 0) as finisher:
+        assert finisher.polish(found, np.random.default_rng(0)) is found
+
+
+def test_what_has_no_gates_ends_at_once() -> None:
+    """A picture of nothing needs no gate that could be changed."""
+    netlist, ops = netlist_of("checkerboard-seed-1")
+    config = board(netlist.channels, "task.square=8", "automaton.steps=1")
+    none = np.full_like(ops, Op.FALSE)
+    found = polished(config, netlist, none, 200)
+    assert found.after.gates <= found.before.gates
+
+
+def test_less_is_less_in_both() -> None:
+    assert Extent(3, 18) < Extent(4, 18)
+    assert Extent(3, 17) < Extent(3, 18)
+    assert not Extent(3, 19) <= Extent(4, 18)
+    assert not Extent(3, 18) < Extent(3, 18)
+    assert Extent(3, None) < Extent(4, None)

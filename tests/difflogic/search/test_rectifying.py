@@ -1,0 +1,181 @@
+"""Rectified circuits, one step at a time, by the oracle: what changes, and where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.circuit.gates import OPS, Op, one_hot
+from difflogic.engine import oracle
+from difflogic.engine.hard import mark_live
+from difflogic.engine.hard_gradients import HardGradients
+from difflogic.engine.workers import Workers
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.scene import Streams, scene_of
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finisher
+from difflogic.search.rectifying import Rectifier, can_rectify
+from difflogic.search.rectifying_search import RectifyingSearch
+from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.system.streams import Purpose
+from difflogic.tasks import make_task
+from tests.difflogic.training.tiny import growing, tiny
+
+STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
+
+
+class Case:
+    """An untrained automaton that is to grow a plus, some of its gates being any."""
+
+    def __init__(self, seed, share, *overrides):
+        self.config = growing(f"training.seed={seed % 7}", *overrides)
+        self.netlist = Model.create(self.config).netlist
+        rng = np.random.default_rng(seed)
+        other = rng.random(self.netlist.parameters) < share
+        ops = rng.integers(0, OPS, self.netlist.parameters)
+        passing = rng.choice([Op.A, Op.B], self.netlist.parameters)
+        self.ops = np.where(other, ops, passing).astype(np.uint8)
+        self.task = make_task(self.config)
+        self.start, self.target = self.task.sample(np.random.default_rng(0))
+        holds = self.task.holds
+        self.plan = Plan.holding(self.task, STREAMS) if holds else Plan.of(self.config, 1, STREAMS)
+        self.scene = replace(self.plan.scene, at=self.plan.decisive)
+        self.rectifier = Rectifier(self.netlist, self.scene, (0,))
+
+    def states(self, ops):
+        """Of the start and all steps, (steps + 1, C, H, W)."""
+        automaton = self.config.automaton
+        return oracle.rollout(
+            self.netlist, one_hot(ops), self.start, self.scene.at[-1], automaton.boundary
+        )
+
+    def values(self, ops, states):
+        """Of all rows before each step of a run, (steps, rows, cells)."""
+        boundary = self.config.automaton.boundary
+        return np.array(
+            [
+                oracle.evaluate(self.netlist, one_hot(ops), oracle.perceive(state, boundary))
+                for state in states[:-1]
+            ]
+        )
+
+    def wrong(self, ops):
+        """Wrong cells at all steps that count."""
+        states = self.states(ops)
+        channels = list(self.task.loss_channels)
+        return sum(int((states[step][channels] != self.target).sum()) for step in self.scene.at)
+
+    def live(self, ops):
+        live, _ = mark_live(self.netlist, ops, self.task.loss_channels)
+        return live
+
+
+cases = given(seed=st.integers(0, 2**32), share=st.sampled_from([0.1, 0.3, 0.6]))
+
+
+@cases
+@settings(max_examples=12)
+def test_detectors_are_right_at_one_point_and_change_nothing_that_matters(seed, share):
+    case = Case(seed, share)
+    netlist, ops = case.netlist, case.ops
+    live, states = case.live(ops), case.states(ops)
+    before = case.values(ops, states)
+    uses = np.bincount(netlist.param, minlength=netlist.parameters)
+    gradients = HardGradients(netlist, case.scene.grid, case.scene.at[-1], 1)
+    starts, wrong = case.start[None], {case.scene.at[-1]: 1.0 - 2.0 * case.target[None]}
+    for found in list(case.rectifier.propose(ops, np.random.default_rng(0)))[:10]:
+        changed = [param for param in found.ops if found.ops[param] != ops[param]]
+        rows = [
+            netlist.inputs + int(np.flatnonzero(netlist.param == param)[0]) for param in changed
+        ]
+        assert all(uses[param] == 1 for param in changed)
+        # One live gate, and else what no channel that counts ever depends on.
+        (row,) = [row for row in rows if live[row]]
+        # Before any state changes: each step from the states of the circuit as it was.
+        after = case.values(found.of(ops), states)
+        differs = after[:, row] != before[:, row]
+        gradients.begin(ops, case.scene.channels, np.array([row], np.int32))
+        _, slopes = gradients.trace(
+            starts, wrong, case.scene.channels, np.array([row], np.int32), np.array([row], np.int32)
+        )
+        slopes = slopes[0, :, : case.scene.grid.cells]
+        change = np.where(before[:, row] == 1, -slopes, slopes)
+        assert (differs & (change < 0)).any()
+        assert np.count_nonzero(differs & (change > 0)) == found.harm
+        # Nothing else that is live changes but by that gate.
+        others = np.flatnonzero(live[netlist.inputs :]) + netlist.inputs
+        reached = (after[:, others] != before[:, others]).any(axis=(0, 2))
+        assert (others[reached] >= row).all()
+
+
+@cases
+@settings(max_examples=12)
+def test_a_simpler_circuit_does_the_same(seed, share):
+    case = Case(seed, share)
+    simpler = case.rectifier.simplify(case.ops)
+    channels = list(case.task.loss_channels)
+    for one, other in zip(case.states(case.ops), case.states(simpler), strict=True):
+        np.testing.assert_array_equal(one[channels], other[channels])
+    assert case.live(simpler).sum() <= case.live(case.ops).sum()
+
+
+def finished(case, workers=1, **changes):
+    """Search from a case's circuit, and compare what is said of the end with the oracle."""
+    settings = case.config.finishing.model_copy(update={"candidates": 20_000, **changes})
+    logits = np.zeros((OPS, len(case.ops)), np.float32)
+    logits[case.ops, np.arange(len(case.ops))] = 1.0
+    sensitivity = GradientSensitivity(case.netlist, case.plan, case.config.automaton.steps)
+    with Workers(workers) as team:
+        finisher = Finisher(case.netlist, case.plan, settings, sensitivity, team)
+        found = finisher.finish(logits, np.random.default_rng(0))
+    assert case.task.holds or found.wrong == case.wrong(found.ops)
+    assert (0 if found.exact else found.wrong_fresh) == case.wrong(found.ops)
+    return found
+
+
+WIDE = "update.gates=[128,128,64,32,16,8,4]"
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_it_mends_what_changes_of_one_gate_do_not(stays):
+    """Fewer cells are left wrong, and the same at any number of workers."""
+    plain, rectified = [], []
+    for seed in range(2 if stays else 6):
+        case = Case(seed, 0.1, WIDE, f"task.hold={str(stays).lower()}")
+        plain.append(finished(case))
+        rectified.append(finished(case, rectify=25))
+    np.testing.assert_array_equal(rectified[-1].ops, finished(case, 2, rectify=25).ops)
+    assert sum(each.wrong_fresh for each in rectified) < sum(each.wrong_fresh for each in plain)
+    assert stays or sum(each.exact for each in rectified) > sum(each.exact for each in plain)
+
+
+def test_a_search_that_starts_over_ends_with_the_best(monkeypatch):
+    left, start_over = [], RectifyingSearch._start_over
+
+    def leave(search):
+        left.append(search.wrong)
+        start_over(search)
+
+    monkeypatch.setattr(RectifyingSearch, "_start_over", leave)
+    best = []
+    for seed in range(4):
+        left.clear()
+        found = finished(Case(seed, 0.3, WIDE), candidates=40_000, rectify=25)
+        if left:
+            assert found.wrong <= min(left)
+            best.append(found.wrong < left[0])
+    assert any(best)
+
+
+@pytest.mark.parametrize(
+    ("config", "complete"),
+    [(tiny(), False), (growing("automaton.fire_rate=0.5"), True)],
+    ids=["random starts", "asynchronous"],
+)
+def test_where_a_point_is_no_point(config, complete):
+    scene = scene_of(make_task(config), STREAMS, (3,))
+    assert not can_rectify(scene, complete)

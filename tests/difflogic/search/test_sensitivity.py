@@ -1,0 +1,141 @@
+"""What the gradient predicts, against what a change really does, and against the oracle."""
+
+import numpy as np
+import pytest
+
+from difflogic.circuit import gates
+from difflogic.circuit.firing import draw_masks
+from difflogic.config import load_config
+from difflogic.engine import oracle, search_buffers
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.scene import Streams
+from difflogic.evaluation.trial import Trial
+from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.system.streams import Purpose
+from difflogic.tasks import draw_batch, make_task
+from tests.difflogic.engine.built import read_once
+from tests.difflogic.evaluation.naive import random_model
+from tests.difflogic.training.tiny import tiny
+
+STREAMS = Streams(5, Purpose.CHECK_START, Purpose.CHECK_MASK)
+
+
+def predict(netlist, config, ops, samples):
+    plan = Plan.of(config, 64, STREAMS)
+    found = GradientSensitivity(netlist, plan, config.automaton.steps)(ops, samples)
+    assert found.shape == (netlist.parameters, gates.OPS)
+    return found
+
+
+def wrong_cells(netlist, config, ops, samples):
+    """Wrong cells of the loss channels after the training step, by the oracle."""
+    automaton, size = config.automaton, config.task
+    task, channels = make_task(config), list(config.task.loss_channels)
+    total = 0
+    for sample in samples:
+        starts, targets = draw_batch(task, STREAMS.seed, 0, 1, STREAMS.start, sample)
+        masks = draw_masks(
+            STREAMS.seed,
+            0,
+            1,
+            automaton.steps,
+            size.height,
+            size.width,
+            automaton.fire_rate,
+            STREAMS.mask,
+            sample,
+        )
+        last = oracle.rollout(
+            netlist,
+            gates.one_hot(ops),
+            starts[0],
+            automaton.steps,
+            automaton.boundary,
+            None if masks is None else masks[0],
+        )[-1]
+        total += int((last[channels] != targets[0]).sum())
+    return total
+
+
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@pytest.mark.parametrize("fire_rate", [1, 0.6])
+@pytest.mark.parametrize("samples", [(3,), (9, 0, 4, 5)])
+def test_the_prediction_is_exact_in_one_step_where_no_row_is_read_twice(
+    samples, fire_rate, boundary
+):
+    """Each cell's next state is then linear in each of its gates, whose logits none else uses."""
+    config = tiny(
+        "automaton.steps=1",
+        "task.height=3",
+        "task.width=5",
+        "task.loss_channels=[1,0]",
+        f"automaton.fire_rate={fire_rate}",
+        f"automaton.boundary={boundary}",
+    )
+    rng = np.random.default_rng(len(samples))
+    netlist = read_once(2, rng)
+    assert netlist.parameters == 16
+    ops = rng.choice([1, 6, 7, 9, 13], netlist.parameters).astype(np.uint8)
+    predicted = predict(netlist, config, ops, samples)
+    before = wrong_cells(netlist, config, ops, samples)
+    true = np.empty_like(predicted)
+    for gate, op in np.ndindex(true.shape):
+        changed = ops.copy()
+        changed[gate] = op
+        true[gate, op] = wrong_cells(netlist, config, changed, samples) - before
+    np.testing.assert_array_equal(predicted, true)
+    assert len(np.unique(true)) > 4
+    # What the prediction is for: the same as the simulator counts.
+    scene = Plan.of(config, 64, STREAMS).scene
+    assert Trial(netlist, scene, samples)(ops)[0].sum() == before
+
+
+def test_the_prediction_is_the_oracles_gradient():
+    """Over several steps and shared logits it is no more than that."""
+    config = tiny("automaton.fire_rate=0.6", "automaton.steps=3", "task.loss_channels=[1]")
+    model, samples = random_model(config), (8, 2, 3, 2**40)
+    netlist, ops = model.netlist, model.ops
+    gradient = np.zeros((netlist.parameters, 4))
+    for sample in samples:
+        starts, targets = draw_batch(make_task(config), STREAMS.seed, 0, 1, STREAMS.start, sample)
+        mask = draw_masks(STREAMS.seed, 0, 1, 3, 6, 7, 0.6, STREAMS.mask, sample)[0]
+        states = oracle.rollout(netlist, gates.one_hot(ops), starts[0], 3, "zero", mask)
+        slope = np.zeros_like(states[-1])
+        slope[1] = np.where(targets[0, 0] == 1, -1, 1)
+        gradient += oracle.coefficient_gradients(
+            netlist, gates.one_hot(ops), states, slope, "zero", mask
+        )
+    by_op = np.einsum("pc,oc->po", gradient, gates.COEFFICIENTS)
+    expected = by_op - by_op[np.arange(len(ops)), ops][:, None]
+    assert np.abs(expected).max() > 1
+    np.testing.assert_allclose(predict(netlist, config, ops, samples), expected, atol=1e-9)
+
+
+def test_the_prediction_is_exact_for_all_cases_of_the_game_of_life():
+    """Whose targets are of a type without negative numbers."""
+    config = load_config("game-of-life", ["training.seed=3"])
+    model = random_model(config, 14)
+    plan = Plan.of(config, 1, STREAMS)
+    samples = range(0, plan.starts, 37)
+    found = GradientSensitivity(model.netlist, plan, 1)(model.ops, tuple(samples))
+    trial = Trial(model.netlist, plan.scene, samples)
+    before = trial(model.ops).sum()
+    last = model.netlist.param[model.netlist.outputs[0] - model.netlist.inputs]
+    for op in range(gates.OPS):
+        changed = model.ops.copy()
+        changed[last] = op  # read once, by no other gate
+        assert trial(changed).sum() - before == found[last, op]
+    assert len(np.unique(found[last])) > 2
+
+
+def test_the_first_samples_are_looked_at_if_there_are_many(monkeypatch):
+    """They are those with the most wrong cells. Some of them are fewer than a batch."""
+    monkeypatch.setattr(search_buffers, "SEARCH_CELLS", 100)  # two grids of 42 cells
+    config = tiny()
+    model = random_model(config)
+    found = predict(model.netlist, config, model.ops, (7, 3, 5, 1))
+    np.testing.assert_array_equal(found, predict(model.netlist, config, model.ops, (7, 3)))
+    one = predict(model.netlist, config, model.ops, (7,))
+    other = predict(model.netlist, config, model.ops, (3,))
+    np.testing.assert_allclose(found, one + other, atol=1e-9)
+    assert (found != one).any()

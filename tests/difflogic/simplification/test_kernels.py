@@ -1,0 +1,201 @@
+"""The search's kernels, each against its meaning written out case by case."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import TRUTH_TABLES
+from difflogic.simplification import nets
+from difflogic.simplification.kernels.nets import invert_a, invert_b, simulate
+from difflogic.simplification.kernels.structures import VIRTUAL, Net
+from difflogic.simplification.kernels.substitution import find_care, fits_one, fits_two, substitute
+from difflogic.simplification.kernels.windows import extract, find_window, put_back
+from tests.difflogic.logic.circuits import all_cases, circuits
+
+few = settings(max_examples=30)
+
+
+def values(net: Net, cases: np.ndarray) -> list[np.ndarray]:
+    """Return the value of each node in each case, gate by gate."""
+    rows = [np.zeros(cases.shape[1], int), *cases.astype(int)]
+    for node in range(1 + net.inputs, net.size[0]):
+        rows.append(TRUTH_TABLES[net.op[node]][2 * rows[net.a[node]] + rows[net.b[node]]])
+    return rows
+
+
+def outputs(net: Net, cases: np.ndarray) -> np.ndarray:
+    rows = values(net, cases)
+    return np.array([rows[output >> 1] ^ (output & 1) for output in net.outputs])
+
+
+def bits(words: np.ndarray, cases: int) -> np.ndarray:
+    return np.unpackbits(words.view(np.uint8), bitorder="little")[:cases]
+
+
+@pytest.mark.parametrize("op", range(16))
+def test_inverting_an_input_of_an_op(op: int) -> None:
+    for a, b in product((0, 1), repeat=2):
+        assert TRUTH_TABLES[invert_a(op)][2 * a + b] == TRUTH_TABLES[op][2 * (1 - a) + b]
+        assert TRUTH_TABLES[invert_b(op)][2 * a + b] == TRUTH_TABLES[op][2 * a + 1 - b]
+
+
+@pytest.mark.parametrize("inputs", [1, 5, 6, 8])
+def test_tables_of_inputs(inputs: int) -> None:
+    tables = nets.input_tables(inputs)
+    for table, wanted in zip(tables, all_cases(inputs), strict=True):
+        assert (bits(table, 2**inputs) == wanted).all()
+
+
+class TestClean:
+    def test_every_op_of_every_pair_of_literals(self) -> None:
+        cases = all_cases(2)
+        for op, x, y in product(range(16), range(6), range(6)):
+            net = nets.new_net(2, 1, 3)
+            # Two inverters or pass-throughs before it, so that all literals occur.
+            net.op[3:6] = 12 if x & 1 else 3, 12 if y & 1 else 3, op
+            net.a[3:6], net.b[3:6] = (x >> 1, y >> 1, 3), (0, 0, 4)
+            net.size[0], net.outputs[0] = 6, 2 * 5
+            found = nets.cleaned(net)
+            assert (outputs(found, cases) == outputs(net, cases)).all()
+            assert nets.gates(found) <= 1
+
+    @few
+    @given(circuits(channels=1))
+    def test_keeps_the_function_in_any_order_of_nodes(self, circuit: LogicCircuit) -> None:
+        net = nets.from_circuit(circuit)
+        cases = all_cases(9)
+        wanted = outputs(net, cases)
+        shuffled = nets.new_net(9, 1, nets.gates(net))
+        first, size = 10, int(net.size[0])
+        order = np.random.default_rng(1).permutation(size - first) + first
+        place = np.concatenate([np.arange(first), order])
+        shuffled.op[place[:size]] = net.op[:size]
+        shuffled.a[place[:size]], shuffled.b[place[:size]] = (
+            place[net.a[:size]],
+            place[net.b[:size]],
+        )
+        shuffled.size[0] = size
+        shuffled.outputs[0] = 2 * place[net.outputs[0] >> 1] | net.outputs[0] & 1
+        found = nets.cleaned(shuffled)
+        assert (outputs(found, cases) == wanted).all()
+        assert nets.gates(found) == nets.gates(net)
+
+
+class TestSubstitution:
+    @few
+    @given(circuits(channels=1, fewest=3), st.integers(0, 100))
+    def test_care_is_where_inverting_the_target_shows(
+        self, circuit: LogicCircuit, chosen: int
+    ) -> None:
+        net = nets.from_circuit(circuit)
+        if not nets.gates(net):
+            return
+        target = 10 + chosen % nets.gates(net)
+        work = nets.new_work(len(net.op), 9)
+        simulate(net, work.table)
+        find_care(net, work, target)
+        inverted = net._replace(op=net.op.copy())
+        inverted.op[target] = 15 - net.op[target]
+        cases = all_cases(9)
+        differs = (outputs(net, cases) != outputs(inverted, cases)).any(axis=0)
+        assert (bits(work.care[0], 512) == differs).all()
+        value = values(net, cases)[target]
+        assert (bits(work.care[1], 512) == (differs & (value == 1))).all()
+        assert (bits(work.care[2], 512) == (differs & (value == 0))).all()
+
+    @given(st.integers(0, 2**32 - 1))
+    def test_which_gates_fit(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        # Eight cases, repeated to fill a word: often enough some gate fits.
+        x, y, care, wanted = (np.uint8(value) for value in rng.integers(0, 256, 4))
+        repeated = [
+            np.frombuffer(bytes([value]) * 8, np.uint64)
+            for value in (x, y, care, care & wanted, care & ~wanted)
+        ]
+        given_care = np.array(repeated[2:])
+        fitting = [
+            op
+            for op in range(16)
+            if all(
+                not care >> case & 1
+                or TRUTH_TABLES[op][2 * (x >> case & 1) + (y >> case & 1)] == wanted >> case & 1
+                for case in range(8)
+            )
+        ]
+        corners = fits_two(repeated[0], repeated[1], given_care)
+        if corners < 0:
+            assert not fitting
+        else:
+            free = 15 & ~(corners | corners >> 4)
+            assert fitting == [op for op in range(16) if op & ~free == corners & 15]
+        one = fits_one(repeated[0], given_care)
+        assert one == (0 if 3 in fitting else 1 if 12 in fitting else -1)
+
+    @few
+    @given(circuits(channels=1, fewest=3), st.integers(0, 100), st.integers(0, 9))
+    def test_leaves_the_outputs_as_they_are(
+        self, circuit: LogicCircuit, chosen: int, seed: int
+    ) -> None:
+        net = nets.cleaned(nets.from_circuit(circuit), room=VIRTUAL)
+        if not nets.gates(net):
+            return
+        cases = all_cases(9)
+        wanted = outputs(net, cases)
+        work = nets.new_work(len(net.op), 9, seed)
+        simulate(net, work.table)
+        substitute(net, work, 10 + chosen % nets.gates(net))
+        assert (outputs(nets.cleaned(net), cases) == wanted).all()
+
+
+class TestWindow:
+    @few
+    @given(circuits(channels=2, fewest=4), st.integers(0, 100), st.integers(2, 6))
+    def test_leaves_decide_members_and_depend_on_none(
+        self, circuit: LogicCircuit, chosen: int, limit: int
+    ) -> None:
+        net = nets.from_circuit(circuit)
+        if not nets.gates(net):
+            return
+        size = int(net.size[0])
+        root = 19 + chosen % nets.gates(net)
+        leaves = np.zeros(size + limit + 2, np.int32)
+        leaf, member, below = np.zeros((3, size), bool)
+        count = find_window(net, leaves, limit, root, leaf, member, below)
+        chosen_leaves = set(leaves[:count].tolist())
+        assert count <= max(limit, 2)
+        assert set(np.flatnonzero(leaf).tolist()) == chosen_leaves
+        for node in np.flatnonzero(member):
+            for read in (net.a[node], net.b[node]):
+                assert member[read] or read in chosen_leaves
+        depends = set(chosen_leaves)
+        for node in range(size - 1, 18, -1):
+            if node in depends:
+                assert not member[node]
+                depends |= {int(net.a[node]), int(net.b[node])}
+
+    @few
+    @given(circuits(channels=2, fewest=4), st.integers(0, 100))
+    def test_what_is_taken_out_can_be_put_back(self, circuit: LogicCircuit, chosen: int) -> None:
+        net = nets.cleaned(nets.from_circuit(circuit), room=40)
+        if not nets.gates(net):
+            return
+        size = int(net.size[0])
+        leaves = np.zeros(2 * size + 8, np.int32)
+        leaf, member, below = np.zeros((3, size), bool)
+        root = 19 + chosen % nets.gates(net)
+        count = find_window(net, leaves, 5, root, leaf, member, below)
+        part = nets.new_net(count, size, size)
+        taken = extract(net, leaves, count, member, np.zeros(size, np.int32), part)
+        part = part._replace(outputs=part.outputs[:taken])
+        cases = all_cases(18)[:, ::977]
+        wanted = outputs(net, cases)
+        put_back(net, leaves, count, nets.cleaned(part))
+        again = nets.cleaned(net)
+        assert nets.gates(again) <= size - 19
+        assert (outputs(again, cases) == wanted).all()

@@ -1,0 +1,56 @@
+"""Nets are circuits seen otherwise: nothing is lost on the way there and back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.gates import Op
+from difflogic.circuit.xag import from_circuit, to_circuit
+from difflogic.simplification import nets
+from tests.difflogic.logic.circuits import circuit_of, circuits, same_next_states
+
+few = settings(max_examples=30)
+
+
+@few
+@given(circuits())
+def test_there_and_back(circuit: LogicCircuit) -> None:
+    net = nets.from_circuit(circuit)
+    found = nets.to_circuit(net, (0, 1))
+    assert same_next_states(circuit, found)
+    assert nets.gates(nets.from_circuit(found)) == nets.gates(net)
+
+
+@few
+@given(circuits())
+def test_as_many_gates_as_by_way_of_a_xag(circuit: LogicCircuit) -> None:
+    xag, outputs = from_circuit(circuit)
+    other = to_circuit(xag, outputs, (0, 1), range(2))
+    assert nets.to_circuit(nets.from_circuit(circuit), (0, 1)).gates == other.gates
+    assert nets.gates(nets.from_xag(xag, outputs)) == nets.gates(nets.from_circuit(circuit))
+
+
+def test_what_outputs_keep() -> None:
+    # A constant, an inverted input, a gate that is wanted both ways, and one only inverted.
+    gates = [
+        (Op.TRUE, 0, 0),
+        (Op.NOT_A, 0, 0),
+        (Op.AND, 0, 1),
+        (Op.NAND, 0, 1),
+        (Op.XOR, 2, 47),
+        (Op.NOT_A, 49, 0),
+    ]
+    circuit = circuit_of(gates, [45, 46, 47, 48, 50])
+    found = nets.to_circuit(nets.from_circuit(circuit), tuple(range(5)))
+    assert found.op_counts() == {Op.AND: 1, Op.XNOR: 1, Op.NOT_A: 2, Op.TRUE: 1}
+    assert same_next_states(circuit, found)
+
+
+def test_a_channel_that_is_read_cannot_be_left_out() -> None:
+    net = nets.from_circuit(circuit_of([(Op.AND, 0, 1)], [18, 0]))
+    with pytest.raises(ValueError, match="reads a channel that does not stay"):
+        nets.keep_channels(net, [0])
+    kept = nets.keep_channels(net, [1, 0])
+    assert same_next_states(nets.to_circuit(net, (0, 1)), nets.to_circuit(kept, (1, 0)))

@@ -1,0 +1,44 @@
+"""Which registers a processor has, from what the compiler knows of it."""
+
+import pytest
+
+from difflogic.engine.kernels.peak import fma_per_round
+from difflogic.engine.kernels.structures import LANES, chains_of
+from difflogic.system.jit import processor
+from difflogic.system.jit.processor import registers, registers_of
+
+
+@pytest.mark.parametrize(
+    ("triple", "features", "width", "count"),
+    [
+        ("x86_64-unknown-linux-gnu", "+sse2,+avx,+avx2,+avx512f,+fma", 64, 32),
+        ("x86_64-unknown-linux-gnu", "+sse2,+avx,+avx2,-avx512f,+fma", 32, 16),
+        ("x86_64-pc-windows-msvc", "+sse2,+avx,-avx2", 32, 16),
+        ("x86_64-apple-darwin", "+sse2,-avx,-avx512f", 16, 16),
+        ("x86_64-unknown-linux-gnu", "", 16, 16),
+        ("aarch64-unknown-linux-gnu", "+neon", 16, 32),
+        ("arm64-apple-darwin23", "", 16, 32),
+    ],
+)
+def test_registers(triple, features, width, count):
+    assert registers_of(triple, features) == (width, count)
+
+
+def test_this_processor_is_known():
+    triple, name, _ = processor.target()
+    assert triple
+    assert name
+    assert registers() in (processor.AVX512, processor.AVX, processor.NEON, processor.SSE)
+
+
+@pytest.mark.parametrize("kind", ["AVX512", "AVX", "NEON", "SSE"])
+def test_chains_fit_the_registers_and_hide_the_latency(kind):
+    found = getattr(processor, kind)
+    # One register for the factor; two units that take four cycles each, and on NEON four.
+    assert chains_of(found) < found.number
+    assert chains_of(found) >= (16 if kind == "NEON" else 8)
+    assert found.width // 4 <= LANES[0]
+
+
+def test_a_round_counts_all_lanes():
+    assert fma_per_round() == chains_of(registers()) * registers().width // 4

@@ -1,0 +1,152 @@
+"""What lies in the cache is machine code that runs as the user: others may not have written it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from difflogic.system.code_cache import CodeCache
+
+CACHE = CodeCache("simulation", "compiled circuits")
+
+posix = pytest.mark.skipif(os.name != "posix", reason="asks for owners and permissions")
+root = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="gives files away")
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A cache with a file in it."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    CACHE.keep("a.native", b"code")
+    assert CACHE.read("a.native") == b"code"
+    return tmp_path / "numba" / "dct-simulation"
+
+
+def test_where_it_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    assert CACHE.directory() == tmp_path / "numba" / "dct-simulation"
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    assert CACHE.directory() == tmp_path / "own" / "dct" / "simulation"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert CACHE.directory() == Path.home() / ".cache" / "dct" / "simulation"
+
+
+def test_relative_paths_are_ignored(monkeypatch, tmp_path):
+    """Whatever was unpacked into the working directory belongs to the user, too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "here")
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    assert CACHE.directory() == Path.home() / ".cache" / "dct" / "simulation"
+    monkeypatch.setenv("HOME", "home")
+    if os.name == "posix":
+        assert CACHE.directory() is None
+        CACHE.keep("a.native", b"code")
+        assert CACHE.read("a.native") is None
+        assert "no home" in CACHE.problem()
+        assert not list(tmp_path.iterdir())
+
+
+@posix
+def test_what_is_made_is_the_users_alone(place):
+    previous = os.umask(0o000)
+    try:
+        CACHE.keep("b.native", b"more")
+    finally:
+        os.umask(previous)
+    assert CACHE.read("b.native") == b"more"
+    assert (place / "b.native").stat().st_mode & 0o777 == 0o600
+    assert place.stat().st_mode & 0o777 == place.parent.stat().st_mode & 0o777 == 0o700
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o602, 0o620])
+@pytest.mark.parametrize("above", [0, 1, 2])
+def test_what_others_may_write_is_not_run(place, mode, above):
+    path = [place / "a.native", place, place.parent][above]
+    path.chmod(mode if above == 0 else mode | 0o100)
+    assert CACHE.read("a.native") is None
+    CACHE.keep("c.native", b"code")
+    assert (place / "c.native").exists() == (above == 0)
+    assert (CACHE.problem() is None) == (above == 0)
+    if above:
+        assert f"{path} is a link, or may be changed by others" in CACHE.problem()
+
+
+@root
+@pytest.mark.parametrize("above", [0, 1, 2])
+def test_what_belongs_to_another_is_not_run(place, above):
+    path = [place / "a.native", place, place.parent][above]
+    os.chown(path, 1234, 1234)
+    assert CACHE.read("a.native") is None
+
+
+@root
+def test_a_shared_directory_has_to_be_roots(place):
+    """In /tmp nobody can take away what is another's; in one of another user, that user can."""
+    place.parent.chmod(0o1777)
+    assert CACHE.read("a.native") == b"code"
+    os.chown(place.parent, 1234, 1234)
+    assert CACHE.read("a.native") is None
+
+
+@posix
+@pytest.mark.parametrize("what", ["file", "directory"])
+def test_links_are_not_followed(place, tmp_path, what):
+    path = place / "a.native" if what == "file" else place
+    moved = path.rename(tmp_path / "moved")
+    path.symlink_to(moved)
+    assert CACHE.read("a.native") is None
+    CACHE.keep("b.native", b"code")
+    assert not (moved / "b.native").exists()
+    path.unlink()
+    path.symlink_to(path)
+    assert CACHE.read("a.native") is None
+
+
+@posix
+def test_where_a_link_above_leads_is_looked_at(place, tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to(place.parent)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "link"))
+    assert CACHE.read("a.native") == b"code"
+    place.parent.chmod(0o777)
+    assert CACHE.read("a.native") is None
+
+
+@posix
+def test_nothing_waits_for_a_pipe(place):
+    (place / "a.native").unlink()
+    os.mkfifo(place / "a.native")
+    assert CACHE.read("a.native") is None
+
+
+def test_why_nothing_is_kept_is_said(place, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    said = CACHE.keep("a.native", b"code")
+    assert said.startswith(str(tmp_path / "file"))
+    assert "set NUMBA_CACHE_DIR" in said
+
+
+@posix
+def test_a_full_disk_is_said(place, monkeypatch):
+    def write(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", write)
+    said = CACHE.keep("b.native", b"code")
+    assert "free some space" in said
+    assert "NUMBA_CACHE_DIR" in said
+    assert [path.name for path in place.iterdir()] == ["a.native"]
+
+
+def test_a_checksum_finds_damage_and_files_of_another_name(place):
+    (place / "a.native").rename(place / "b.native")
+    assert CACHE.read("b.native") is None
+    CACHE.keep("a.native", b"code")
+    content = (place / "a.native").read_bytes()
+    (place / "a.native").write_bytes(content[:-1] + b"x")
+    assert CACHE.read("a.native") is None

@@ -1,0 +1,74 @@
+"""Time limits limit: whatever takes long looks at the clock, on large circuits too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from difflogic.inspection import fixed_points, settling, symmetry
+from difflogic.proof import Limits, equivalence, prove
+from difflogic.proof.convergence.folding import fold
+from difflogic.proof.decision import Decision
+from difflogic.simplification import EFFORTS, nets, simplify
+from difflogic.system.deadline import Deadline
+from difflogic.system.jit import JIT
+from tests.difflogic.logic.circuits import automaton, deep_circuit
+from tests.difflogic.logic.clocks import Clock
+
+LONGEST = 20.0
+"""Seconds of work between two looks at the clock; here they are one or two."""
+
+compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
+
+
+@compiled
+@pytest.mark.parametrize("gates", [20_000, 200_000])
+def test_simplification_looks_at_the_clock(gates: int) -> None:
+    before = automaton(deep_circuit(gates))
+    nets.from_circuit(before.circuit)  # what compiling takes does not count
+    for looks in (0, 40, 400):
+        clock = Clock(most=looks)
+        found = simplify(before, EFFORTS["normal"], deadline=clock)
+        assert found.stopped
+        assert found.circuit.gates <= fold(before.circuit).gates
+        assert clock.gap < LONGEST
+
+
+@compiled
+@pytest.mark.parametrize("gates", [20_000, 200_000])
+def test_proofs_look_at_the_clock(gates: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = deep_circuit(gates)
+    after = fold(before)
+    for looks in (0, 3, 30):
+        clock = Clock(most=looks)
+        monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _, clock=clock: clock))
+        proof = prove(before, after, before.labels, Limits(seconds=1))
+        assert proof.verdict == "unknown"
+        assert clock.gap < LONGEST
+    assert {output.method for output in proof.outputs} <= {"sat", "exhaustive"}
+    assert equivalence.Deadline is Deadline
+
+
+@compiled
+@pytest.mark.parametrize("looks", [0, 10])
+def test_inspection_looks_at_the_clock(looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = automaton(fold(deep_circuit(20_000)))
+    questions: list[Callable[[], object]] = [
+        partial(symmetry.examine, large.circuit, 1.0),
+        partial(fixed_points.find, large, 2, 1.0),
+        partial(settling.settle, large, 0, 1.0),
+    ]
+    open_ = []
+    for question in questions:
+        clock = Clock(most=looks)
+        monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _, clock=clock: clock))
+        open_.append(question())
+        assert clock.gap < LONGEST
+    rule, fixed, settled = open_
+    assert isinstance(rule, symmetry.Rule)
+    assert Decision("not decided", "time limit") in rule.properties.values()
+    assert isinstance(fixed, fixed_points.FixedPoints)
+    assert fixed.stopped == "time limit"
+    assert settled is None

@@ -1,0 +1,240 @@
+import errno
+import os
+import stat
+
+import pytest
+
+from difflogic.system import files
+from difflogic.system.errors import RunDirectoryError
+from difflogic.system.files import LEFTOVERS, remove_leftovers, write_whole
+
+
+def fail_with(error):
+    def writer(file):
+        file.write(b"half of it")
+        raise error
+
+    return writer
+
+
+def test_it_writes_and_replaces(tmp_path):
+    path = tmp_path / "file"
+    for content in (b"first", b"second"):
+        write_whole(path, lambda file, content=content: file.write(content))
+        assert path.read_bytes() == content
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_the_file_is_as_public_as_others(tmp_path):
+    (tmp_path / "plain").write_text("")
+    write_whole(tmp_path / "whole", lambda file: file.write(b""))
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "whole")]
+    assert modes[0] == modes[1]
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), SystemExit(3)])
+@pytest.mark.parametrize("earlier", [True, False])
+def test_whatever_the_writer_raises_nothing_changes(tmp_path, error, earlier):
+    path = tmp_path / "file"
+    if earlier:
+        path.write_bytes(b"earlier")
+    with pytest.raises(type(error)):
+        write_whole(path, fail_with(error))
+    assert os.listdir(tmp_path) == (["file"] if earlier else [])
+    assert not earlier or path.read_bytes() == b"earlier"
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        (errno.ENOSPC, "no space left on device: free some space"),
+        (errno.EDQUOT, "quota"),
+        (errno.EACCES, "permission denied: check the directory's permissions"),
+        (errno.EROFS, "not read-only"),
+        (errno.EIO, "check the disk"),
+    ],
+)
+@pytest.mark.parametrize("where", ["writer", "fsync", "replace"])
+def test_what_the_system_refuses(tmp_path, monkeypatch, code, remedy, where):
+    path = tmp_path / "file"
+    path.write_bytes(b"earlier")
+    error = OSError(code, os.strerror(code))
+
+    def refuse(*_):
+        raise error
+
+    writer = fail_with(error) if where == "writer" else lambda file: file.write(b"new")
+    if where == "fsync":
+        monkeypatch.setattr(files.os, "fsync", refuse)
+    if where == "replace":
+        monkeypatch.setattr(files.Path, "replace", refuse)
+    with pytest.raises(RunDirectoryError) as caught:
+        write_whole(path, writer)
+    assert str(caught.value).startswith(f"{path}: cannot be written: ")
+    assert remedy in str(caught.value)
+    assert os.listdir(tmp_path) == ["file"]
+    assert path.read_bytes() == b"earlier"
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("missing/file", "create the directory first"),
+        ("plain/file", "a part of the path is a file"),
+        ("directory", "is a directory"),
+    ],
+)
+def test_places_where_no_file_can_be(tmp_path, place, says):
+    (tmp_path / "plain").write_text("")
+    (tmp_path / "directory").mkdir()
+    with pytest.raises(RunDirectoryError, match=says):
+        write_whole(tmp_path / place, lambda file: file.write(b""))
+    assert sorted(os.listdir(tmp_path)) == ["directory", "plain"]
+    assert os.listdir(tmp_path / "directory") == []
+
+
+def test_a_name_as_long_as_can_be(tmp_path):
+    write_whole(tmp_path / ("x" * 255), lambda file: file.write(b""))
+    with pytest.raises(RunDirectoryError, match="shorter"):
+        write_whole(tmp_path / ("x" * 256), lambda file: file.write(b""))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
+def test_a_full_device_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.Path, "with_name", lambda *_: tmp_path / "aside")
+    real_open = files.Path.open
+    monkeypatch.setattr(
+        files.Path, "open", lambda *_: real_open(files.Path("/dev/full"), "wb", buffering=0)
+    )
+    with pytest.raises(RunDirectoryError, match="free some space"):
+        write_whole(tmp_path / "file", lambda file: file.write(b"x" * 10_000))
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="directories of POSIX")
+def test_the_name_is_flushed_too_after_the_renaming(tmp_path, monkeypatch):
+    flushed = []
+
+    def note(descriptor):
+        directory = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        flushed.append((directory, os.listdir(tmp_path)))
+
+    monkeypatch.setattr(files.os, "fsync", note)
+    write_whole(tmp_path / "file", lambda file: file.write(b"x"))
+    (is_directory, before), (then_directory, after) = flushed
+    assert (is_directory, then_directory) == (False, True)
+    assert before != ["file"] == after
+
+
+@pytest.mark.skipif(os.name != "posix", reason="directories of POSIX")
+@pytest.mark.parametrize(("code", "fails"), [(errno.EINVAL, False), (errno.EIO, True)])
+def test_a_file_system_that_flushes_no_names(tmp_path, monkeypatch, code, fails):
+    def refuse(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(files.os, "fsync", refuse)
+    if fails:
+        with pytest.raises(RunDirectoryError, match="check the disk"):
+            write_whole(tmp_path / "file", lambda file: file.write(b"x"))
+    else:
+        write_whole(tmp_path / "file", lambda file: file.write(b"x"))
+    assert (tmp_path / "file").read_bytes() == b"x"
+
+
+def test_what_a_killed_process_left_can_be_removed(tmp_path):
+    names = []
+
+    def look(file):
+        names.extend(path.name for path in tmp_path.glob(LEFTOVERS))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "file", look)
+    assert len(names) == 1
+    for name in (*names, "mine.tmp", "file"):
+        (tmp_path / name).write_text("x")
+    remove_leftovers(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["file", "mine.tmp"]
+
+
+def other_than_a_file(path, kind):
+    """Put something at `path` that no reader of ours may open."""
+    target = path.with_name("target")
+    target.write_bytes(b"somebody's file")
+    match kind:
+        case "link":
+            path.symlink_to(target)
+        case "link to nothing":
+            path.symlink_to(path.with_name("absent"))
+        case "endless device":
+            path.symlink_to("/dev/zero")
+        case "pipe":
+            os.mkfifo(path)
+        case "directory":
+            path.mkdir()
+    return target
+
+
+KINDS = ["link", "link to nothing", "endless device", "pipe", "directory"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_plain_files_are_opened_in_a_directory(tmp_path, kind):
+    path = tmp_path / "file"
+    target = other_than_a_file(path, kind)
+    with pytest.raises(RunDirectoryError, match=str(path)):
+        files.read_inside(path, 100)
+    with pytest.raises(OSError, match="file"):
+        files.open_inside(path)
+    with pytest.raises(OSError, match="file"):
+        files.write_inside(path, "1")
+    with pytest.raises(OSError, match="file"):
+        files.digest(path)
+    assert target.read_bytes() == b"somebody's file"
+    assert not (tmp_path / "absent").exists()
+
+
+def test_a_file_of_two_names_is_not_written_to(tmp_path):
+    (tmp_path / "target").write_text("somebody's file")
+    os.link(tmp_path / "target", tmp_path / "file")
+    with pytest.raises(OSError, match="no plain file of its own") as caught:
+        files.write_inside(tmp_path / "file", "1")
+    told = str(files.refused(tmp_path / "file", "locked", caught.value))
+    assert told.endswith("or has another name elsewhere: remove it")
+    assert (tmp_path / "target").read_text() == "somebody's file"
+
+
+def test_no_more_is_read_than_is_asked_for(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"12345")
+    assert files.read_inside(path, 5) == b"12345"
+    with pytest.raises(RunDirectoryError, match="larger than any file of its kind"):
+        files.read_inside(path, 4)
+    with path.open("wb") as file:
+        file.truncate(2**40)  # which takes no room
+    with pytest.raises(RunDirectoryError, match="larger"):
+        files.read_inside(path, 4)
+    with pytest.raises(OSError, match="larger"):
+        files.digest(path)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        files.read_inside(path, 4)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_files_replace_links_and_not_what_they_lead_to(tmp_path, kind):
+    path = tmp_path / "file"
+    target = other_than_a_file(path, kind)
+    if kind == "directory":
+        with pytest.raises(RunDirectoryError):
+            write_whole(path, lambda file: file.write(b"new"))
+    else:
+        write_whole(path, lambda file: file.write(b"new"))
+        assert path.read_bytes() == b"new"
+        assert not path.is_symlink()
+    assert target.read_bytes() == b"somebody's file"
+    assert not list(tmp_path.glob(LEFTOVERS))

@@ -1,0 +1,194 @@
+"""Versions and the processor."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+import pytest
+
+from difflogic.system import machine
+
+
+def test_versions_name_all_that_computes() -> None:
+    versions = machine.versions()
+    assert set(versions) == {"python", "numpy", "numba", "joblib", "dct"}
+    assert versions["python"] == platform.python_version()
+    assert all(versions.values())
+
+
+def test_the_processor_has_a_name_and_a_count() -> None:
+    assert machine.cpu_name()
+    assert machine.cpu_count() >= 1
+
+
+def test_the_processor_has_a_name_where_the_system_tells_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(path: Path, **options: object) -> str:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "read_text", missing)
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    assert machine.cpu_name() == "arm64"
+
+
+@pytest.fixture
+def groups(tmp_path, monkeypatch):
+    """Control groups that a test writes, on a machine of 64 processors that may all be used."""
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+    monkeypatch.setattr("joblib.cpu_count", lambda only_physical_cores=False: 64)
+    return tmp_path
+
+
+def test_processors_that_this_process_may_use(groups):
+    assert machine.cpu_quota() is None
+    assert machine.cpu_count() == 64
+
+
+@pytest.mark.parametrize(
+    ("content", "quota", "count"),
+    [
+        ("max 100000", None, 64),
+        ("50000 100000", 0.5, 1),
+        ("150000 100000", 1.5, 1),
+        ("200000 100000", 2.0, 2),
+        ("10000000 100000", 100.0, 64),
+        ("nonsense", None, 64),
+        ("100000 0", None, 64),
+        ("", None, 64),
+    ],
+)
+def test_a_containers_quota_bounds_the_workers(groups, content, quota, count):
+    (groups / "cpu.max").write_text(content + "\n")
+    assert machine.cpu_quota() == quota
+    assert machine.cpu_count() == count
+
+
+@pytest.mark.parametrize(("quota", "count"), [("-1", 64), ("250000", 2)])
+def test_control_groups_of_version_1(groups, quota, count):
+    (groups / "cpu").mkdir()
+    (groups / "cpu" / "cpu.cfs_quota_us").write_text(f"{quota}\n")
+    (groups / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
+    assert machine.cpu_count() == count
+
+
+def test_the_tightest_of_nested_groups_counts(groups, monkeypatch):
+    own = groups / "system.slice" / "job"
+    own.mkdir(parents=True)
+    (own / "cpu.max").write_text("max 100000")
+    (own.parent / "cpu.max").write_text("300000 100000")
+    read = Path.read_text
+
+    def read_text(path, **options):
+        return "0::/system.slice/job\n" if path == Path("/proc/self/cgroup") else read(path)
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    assert machine.cpu_count() == 3
+
+
+def test_what_bounds_the_workers_is_told(groups):
+    (groups / "cpu.max").write_text("150000 100000")
+    found = machine.processors()
+    assert found.quota == 1.5
+    assert found.usable == 1
+    assert found.logical == os.cpu_count()
+    assert 1 <= found.affinity <= found.logical
+    assert found.as_dict()["physical"] <= found.logical
+
+
+def test_processors_where_the_system_tells_little(groups, monkeypatch):
+    monkeypatch.delattr(machine.os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(machine.os, "cpu_count", lambda: None)
+    assert machine.processors().affinity == 1
+
+
+def test_physical_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = machine.physical_memory()
+    assert memory is not None
+    assert memory > 2**20
+    monkeypatch.delattr(os, "sysconf")
+    assert machine.physical_memory() is None
+
+
+@pytest.fixture
+def caches(tmp_path, monkeypatch):
+    """Caches that a test writes."""
+    monkeypatch.setattr(machine, "_CACHES", tmp_path)
+    machine.cache_bytes.cache_clear()
+    yield tmp_path
+    machine.cache_bytes.cache_clear()
+
+
+def test_caches_by_level(caches):
+    for index, (level, kind, size) in enumerate(
+        [(1, "Data", "32K"), (1, "Instruction", "64K"), (2, "Unified", "512K"), (3, "Unified", "x")]
+    ):
+        (caches / f"index{index}").mkdir()
+        for name, value in (("level", level), ("type", kind), ("size", size)):
+            (caches / f"index{index}" / name).write_text(f"{value}\n")
+    (caches / "index9").mkdir()
+    assert [machine.cache_bytes(level) for level in (1, 2, 3, 4)] == [32768, 524288, None, None]
+
+
+def test_caches_that_the_system_does_not_tell(caches):
+    assert machine.cache_bytes(2) is None
+
+
+@pytest.fixture
+def memory(groups, monkeypatch):
+    """Control groups that bound memory, beside a system that has 1 GB left."""
+    read = Path.read_text
+
+    def read_text(path, *args, **options):
+        if str(path) == "/proc/meminfo":
+            return "MemTotal: 9 kB\nMemAvailable: 1000000 kB\n"
+        return read(path, *args, **options)
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    return groups
+
+
+def test_memory_is_what_the_system_has_left(memory):
+    assert machine.available_memory() == 1024 * 10**6
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        (("memory.max", "memory.current"), "inactive_file"),
+        (("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"), "total_inactive_file"),
+    ],
+)
+def test_memory_is_what_a_container_has_left(memory, names, kept):
+    (memory / "memory").mkdir()
+    limit, used = names
+    (memory / limit).write_text("500000000\n")
+    (memory / used).write_text("200000000\n")
+    (memory / limit).with_name("memory.stat").write_text(f"anon 5\n{kept} 50000000\n")
+    assert machine.available_memory() == 350_000_000
+    (memory / limit).write_text("max\n")
+    assert machine.available_memory() == 1024 * 10**6
+    (memory / limit).write_text("100\n")
+    assert machine.available_memory() == 0
+
+
+def test_lines_of_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "_CACHES", tmp_path)
+    assert machine.cache_line() == 64
+    (tmp_path / "index0").mkdir()
+    for text, size in (("128\n", 128), ("x", 64), ("0", 64)):
+        (tmp_path / "index0" / "coherency_line_size").write_text(text)
+        assert machine.cache_line() == size
+
+
+def test_processors_of_memory_nodes(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "_NODES", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 4, 5, 6}, raising=False)
+    assert machine.numa_nodes() == ((0, 1, 4, 5, 6),)
+    for node, processors in ((0, "0-3"), (1, "8-11"), (10, "4,5-6,9"), (2, "x")):
+        (tmp_path / f"node{node}").mkdir()
+        (tmp_path / f"node{node}" / "cpulist").write_text(processors + "\n")
+    assert machine.numa_nodes() == ((0, 1), (4, 5, 6))

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from difflogic.system import measuring
+from difflogic.system.measuring import Spread, fastest_rate, peak_memory
+
+
+def test_spread() -> None:
+    spread = Spread((3.0, 1.0, 2.0, 10.0))
+    assert (spread.minimum, spread.median, spread.maximum) == (1.0, 2.5, 10.0)
+    assert spread.as_dict() == {"min": 1.0, "median": 2.5, "max": 10.0}
+
+
+def test_peak_memory_is_that_of_this_process() -> None:
+    peak = peak_memory()
+    assert peak is None or 1e7 < peak < 1e11
+
+
+def test_the_fastest_of_many_bursts_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, calls = [0.0], []
+
+    def run(rounds: int) -> None:
+        calls.append(rounds)
+        slow = 1 + len(calls) % 3  # as where other programs run
+        now[0] += 1e-6 * rounds * slow
+
+    monkeypatch.setattr(measuring.time, "perf_counter", lambda: now[0])
+    assert fastest_rate(run, bursts=6) == pytest.approx(1e6)
+    assert calls[0] == 1000
+    assert calls[-1] * 1e-6 >= measuring.BURST / 3
+    assert len(set(calls[-6:])) == 1
+
+
+def test_a_clock_that_stands_still_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter([0.0, 0.0, 0.0, 1.0, 1.0, 3.0])
+    monkeypatch.setattr(measuring.time, "perf_counter", lambda: next(ticks))
+    assert fastest_rate(lambda rounds: None, bursts=1) == 1000

@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from difflogic.config import picture_directory
+from difflogic.system.errors import ConfigError
+from difflogic.tasks.pictures import (
+    MAX_CELLS,
+    center_picture,
+    parse_picture,
+    render_picture,
+    shipped_pictures,
+)
+
+
+def sizes(side=8):
+    return st.tuples(st.integers(1, side), st.integers(1, side))
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda channels: sizes().flatmap(
+            lambda size: hnp.arrays(np.uint8, (channels, *size), elements=st.integers(0, 1))
+        )
+    )
+)
+def test_round_trip(bits):
+    text = render_picture(bits)
+    assert len(text.splitlines()) == bits.shape[1]
+    found = parse_picture(text, len(bits))
+    assert found.dtype == np.uint8
+    np.testing.assert_array_equal(found, bits)
+
+
+@pytest.mark.parametrize(
+    ("sign", "channels", "bits"),
+    [
+        (".", 1, [0]),
+        ("#", 1, [1]),
+        ("1", 1, [1]),
+        ("2", 2, [0, 1]),
+        (".", 3, [0, 0, 0]),
+        ("#", 3, [1, 1, 1]),
+        ("r", 3, [1, 0, 0]),
+        ("g", 3, [0, 1, 0]),
+        ("b", 3, [0, 0, 1]),
+        ("y", 3, [1, 1, 0]),
+        ("m", 3, [1, 0, 1]),
+        ("c", 3, [0, 1, 1]),
+        ("6", 3, [0, 1, 1]),
+        ("b", 4, [1, 1, 0, 1]),
+        ("B", 4, [1, 1, 0, 1]),
+        ("#", 9, [1] * 9),
+    ],
+)
+def test_signs(sign, channels, bits):
+    assert parse_picture(sign, channels)[:, 0, 0].tolist() == bits
+
+
+@pytest.mark.parametrize(
+    ("text", "channels", "says"),
+    [
+        ("", 1, "there is no picture"),
+        (" \n \n", 1, "there is no picture"),
+        (".#\n.##\n", 1, "row 2 has 3 cells and row 1 has 2: make them equal"),
+        (".#\n\n.#\n", 1, "row 2 has 0 cells"),
+        (".#\n.x\n", 1, r'no colour "x" \(row 2, column 2\) with 1 loss channel: use \. for'),
+        (".r\n", 1, r"with 1 loss channel: set task\.loss_channels"),
+        (".8\n", 3, "with 3 loss channels"),
+        (".r\n", 5, "with 5 loss channels"),
+        (".\x07\n", 1, r'no colour "\\u0007"'),
+        ("#" * (MAX_CELLS + 1), 1, "more than the 262144 of a picture"),
+    ],
+)
+def test_texts_that_are_no_picture(text, channels, says):
+    with pytest.raises(ConfigError, match=says):
+        parse_picture(text, channels)
+
+
+def test_blanks_around_rows_and_line_ends_do_not_matter():
+    np.testing.assert_array_equal(parse_picture("\n  .#\r\n\t#. \r\n\n", 1), [[[0, 1], [1, 0]]])
+
+
+@given(sizes(), sizes(5))
+def test_a_picture_stands_in_the_middle(size, more):
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (2, *size), dtype=np.uint8)
+    height, width = (side + extra for side, extra in zip(size, more, strict=True))
+    placed = center_picture(bits, height, width)
+    assert placed.shape == (2, height, width)
+    assert placed.sum() == bits.sum()
+    for y in range(size[0]):
+        for x in range(size[1]):
+            row, column = height // 2 + y - size[0] // 2, width // 2 + x - size[1] // 2
+            np.testing.assert_array_equal(placed[:, row, column], bits[:, y, x])
+
+
+def test_pictures_and_grids_that_do_not_fit():
+    with pytest.raises(ConfigError, match=r"has 3×5 cells and does not fit the grid of 3×4"):
+        center_picture(np.ones((1, 3, 5), np.uint8), 3, 4)
+    with pytest.raises(ConfigError, match="larger than the 262144 cells"):
+        center_picture(np.ones((1, 3, 5), np.uint8), 65536, 65536)
+
+
+def test_shipped_pictures():
+    pictures = shipped_pictures(picture_directory())
+    assert list(pictures) == ["letter-g", "lizard", "lizard-small"]
+    lizard = parse_picture(pictures["lizard"].read_text(), 1)
+    assert (lizard.shape, lizard.sum()) == ((1, 20, 20), 121)
+    letter = parse_picture(pictures["letter-g"].read_text(), 3)
+    assert letter.shape == (3, 16, 16)
+    assert abs(int(letter.sum()) - 109) < 10
+    small = parse_picture(pictures["lizard-small"].read_text(), 1)
+    assert (small.shape, small.sum()) == ((1, 12, 12), 44)
+    for path, bits in zip(pictures.values(), (letter, lizard, small), strict=True):
+        assert render_picture(bits) == path.read_text()

@@ -1,0 +1,208 @@
+"""Figures of runs and sweeps: their lines hold the numbers that the files hold."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from difflogic.circuit.gates import Op
+from difflogic.config import load_config
+from difflogic.evaluation import evaluate
+from difflogic.library.plotting import plot
+from difflogic.model.model import Model
+from difflogic.scale.sweeps.results import Row, VariantResult
+from difflogic.scale.sweeps.statistics import wilson_interval
+from difflogic.system.errors import ConfigError
+from difflogic.training.metrics import History, MetricsRow, Search
+from difflogic.view.plotting import runs, sweeps
+from difflogic.view.plotting.style import encode, require_matplotlib, styled
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def model():
+    config = load_config("checkerboard-small", ["training.seed=4"])
+    made = Model.create(config)
+    logits = np.random.default_rng(0).normal(0, 4, made.logits.shape).astype(np.float32)
+    return Model(made.circuit, logits, config)
+
+
+@pytest.fixture(scope="module")
+def gates(model):
+    return evaluate(model, ["gates"])["tests"]["gates"]
+
+
+def history(epochs):
+    return History(
+        MetricsRow(
+            n,
+            200.0 / n,
+            8.0 if n % 10 == 0 else None,
+            0.5 if n % 10 == 0 else None,
+            {"forward": 0.5, "backward": 1.5},
+            1 - n / 5000,
+            Search(4 * n, n, n, 9, False) if n % 20 == 0 else None,
+        )
+        for n in range(1, epochs + 1)
+    )
+
+
+def starting_over(rows):
+    """The same, where an attempt ended after epochs 15 and 35 and one was given up after 22."""
+    return History(
+        replace(
+            row, attempt=1 + sum(row.epoch > end for end in (15, 22, 35)), given_up=row.epoch == 22
+        )
+        for row in rows
+    )
+
+
+def by_label(axes):
+    return {line.get_label(): line.get_xydata() for line in axes.get_lines()}
+
+
+def test_curves_hold_every_epoch_of_a_short_run(model, gates):
+    with styled():
+        made = runs.draw(model, history(40), 30, gates)
+    losses, accuracy, _, _, phases, *_ = made.axes
+    lines = by_label(losses)
+    np.testing.assert_allclose(lines["soft"], [(n, 200 / n) for n in range(1, 41)])
+    np.testing.assert_allclose(lines["hard"], [(n, 8) for n in (10, 20, 30, 40)])
+    assert lines["verified exact"][:, 0].tolist() == [30, 30]
+    np.testing.assert_allclose(by_label(accuracy)["accuracy"][:, 1], 50)
+    assert [bar.get_width() for bar in phases.patches] == [60, 20]
+
+
+def test_decided_gates_and_searches_are_drawn_where_they_are_recorded(model, gates):
+    with styled():
+        made = runs.draw(model, history(40), None, gates)
+        plain = runs.draw(model, History([MetricsRow(1, 5.0, 4.0, 0.5)]), None, gates)
+    decided, searches = (by_label(axes) for axes in made.axes[2:4])
+    assert decided["decided"][0].tolist() == [1, 100 * (1 - 1 / 5000)]
+    np.testing.assert_allclose(searches["before"][:2], [(20, 80), (40, 160)])
+    np.testing.assert_allclose(searches["after"][:2], [(20, 20), (40, 40)])
+    said = [[text.get_text() for text in axes.texts] for axes in plain.axes[2:4]]
+    assert said == [["not recorded"], ["no searches"]]
+
+
+def test_the_epochs_at_which_learning_started_over_are_marked(model, gates):
+    with styled():
+        made = runs.draw(model, starting_over(history(40)), 38, gates)
+        encode(made, ".svg")
+        plain = runs.draw(model, history(40), 38, gates)
+    for axes, before in zip(made.axes[:4], plain.axes[:4], strict=True):
+        more = axes.get_lines()[len(before.get_lines()) :]
+        assert [line.get_xdata()[0] for line in more] == [15, 22, 35]
+        styles = [line.get_linestyle() for line in more]
+        assert styles[0] == styles[2] != styles[1]
+        words = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert words[-2:] == ["starts over", "given up"]
+        assert len(set(words)) == len(words)
+    # Those of a file of before, which does not tell.
+    assert plain.axes[1].get_legend() is None
+
+
+def test_many_starts_are_thinned(model, gates):
+    rows = [replace(row, attempt=row.epoch) for row in history(3 * runs.MOST_RESTARTS)]
+    with styled():
+        made = runs.draw(model, History(rows), None, gates)
+    assert len(made.axes[1].get_lines()) == 1 + runs.MOST_RESTARTS
+
+
+def test_a_long_run_is_averaged_and_keeps_its_end(model, gates):
+    with styled():
+        made = runs.draw(model, history(2500), None, gates)
+    soft = by_label(made.axes[0])["soft"]
+    assert len(soft) <= runs.MOST_POINTS
+    assert soft[-1, 0] == 2500
+    assert soft[0, 1] == pytest.approx(np.mean([200, 100, 200 / 3]))
+
+
+def test_histograms_count_the_ops(model, gates):
+    with styled():
+        made = runs.draw(model, None, None, gates)
+    perception, update = made.axes[6:]
+    split = model.config.architecture.kernels * model.config.architecture.kernel_gates
+    for axes, ops in ((perception, model.ops[:split]), (update, model.ops[split:])):
+        heights = [bar.get_height() for bar in axes.patches]
+        assert heights == np.bincount(ops, minlength=len(Op)).tolist()
+    share = np.exp(model.logits).max(axis=1) / np.exp(model.logits).sum(axis=1)
+    assert f"{100 * (share > 0.9).mean():.0f} % above 0.9" in made.axes[5].get_title("left")
+
+
+rows = st.lists(
+    st.tuples(st.sampled_from(["exact", "not exact", "failed"]), st.integers(1, 500)), max_size=12
+)
+
+
+@given(rows)
+def test_the_share_of_exact_seeds_at_each_epoch(drawn):
+    ended = [
+        Row(
+            "v",
+            {},
+            seed,
+            status,
+            epochs=epoch if status != "failed" else None,
+            epochs_to_exact=epoch if status == "exact" else None,
+        )
+        for seed, (status, epoch) in enumerate(drawn)
+    ]
+    steps = sweeps.share_by_epoch(ended)
+    assert steps == sorted(steps)
+    for at in range(0, 501, 7):
+        counted = sum(status == "exact" and epoch <= at for status, epoch in drawn)
+        assert max(number for epoch, number in steps if epoch <= at) == counted
+
+
+def test_a_sweeps_figure():
+    found = [
+        Row("a", {}, seed, "exact", 100, 10 * (seed + 1), 0, 20 + seed, 1.0) for seed in range(3)
+    ] + [Row("b", {}, 0, "not exact", 100, None, 5, 30, 2.0), Row("b", {}, 1, "missing")]
+    low, high = wilson_interval(3, 3)
+    none = dict.fromkeys(field.name for field in fields(VariantResult))
+    a = {"variant": "a", "seeds": 3, "exact": 3, "exact_low": low, "exact_high": high}
+    b = {"variant": "b", "seeds": 1, "exact": 0}
+    b |= dict(zip(("exact_low", "exact_high"), wilson_interval(0, 1), strict=True))
+    results = [
+        VariantResult(**none | a | {"seconds": 1.0, "seconds_total": 3.0}),
+        VariantResult(**none | b | {"seconds": 2.0, "seconds_total": 2.0}),
+    ]
+    with styled():
+        made, again = (sweeps.draw("mine", results, found) for _ in range(2))
+        assert encode(made, ".svg") == encode(again, ".svg")
+    by_epoch, gates, shares, seconds = made.axes
+    lines = by_label(by_epoch)
+    np.testing.assert_allclose(lines["a: 3/3"][-1], [100, 1])
+    np.testing.assert_allclose(lines["b: 0/1"][:, 1], 0)
+    np.testing.assert_allclose(by_label(gates)["a"], [(10, 20), (20, 21), (30, 22)])
+    np.testing.assert_allclose(shares.get_lines()[0].get_xdata(), [low, high])
+    assert [bar.get_width() for bar in seconds.patches] == [1.0, 2.0]
+
+
+def test_no_setting_of_matplotlib_is_changed(model, gates):
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    with styled():
+        encode(runs.draw(model, None, None, gates), ".png")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ConfigError, match=r"pip install '\.\[plot\]'"):
+        require_matplotlib()
+    with pytest.raises(ConfigError, match="matplotlib"):
+        plot(tmp_path, tmp_path / "a.svg")
+
+
+def test_another_kind_of_file_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"ends in \.svg"):
+        plot(tmp_path, tmp_path / "a.jpg")

@@ -1,0 +1,171 @@
+"""Pictures of rollouts, read back by Pillow: every pixel is the cell that the oracle has there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image, ImageSequence
+
+from difflogic.library.rendering import GAP, render
+from difflogic.library.simulating import Rectangle
+from difflogic.simulation import starts
+from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.simulator import Conditions, Simulator
+from difflogic.system.errors import ConfigError
+from difflogic.view.rendering.panels import INK, PAPER
+from difflogic.view.rendering.writing import LABEL
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import life_like, random_circuit
+from tests.difflogic.simulation.naive import simulate
+
+LIFE = automaton(life_like("3", "23"), height=6, width=8, steps=9)
+THREE = automaton(random_circuit(np.random.default_rng(1), 3, 40), height=5, width=7, steps=4)
+FIVE = automaton(
+    random_circuit(np.random.default_rng(2), 5, 60, (0, 2, 3, 7, 9)),
+    visible=(2, 9),
+    height=4,
+    width=4,
+)
+
+
+def states(found, steps, height=None, width=None, seed=0, damage=None):
+    """The states after each step (steps + 1, channels, height, width), in the plainest way."""
+    sides = height or found.height, width or found.width
+    geometry = Geometry(found.circuit.channels, *sides, found.boundary)
+    with Simulator(found.circuit, Conditions(geometry, seed=seed), "interpreter") as simulator:
+        starts.prepare(simulator, found, found.start, 0.5)
+        state = simulator.grid.bits()
+    masks = damage or {}
+    rest = [
+        simulate(found.circuit, state, n, found.boundary, damage=masks) for n in range(1, steps + 1)
+    ]
+    return np.stack([state, *rest])
+
+
+def frames(path, each=100):
+    """All frames (frames, rows, columns, 3), and how long each stays, in milliseconds.
+
+    A frame that is like the one before may have become one that stays longer: it is there again.
+    """
+    with Image.open(path) as image:
+        found = [
+            (np.asarray(frame.convert("RGB")), frame.info.get("duration"))
+            for frame in ImageSequence.Iterator(image)
+        ]
+    stays = [round(duration or each) for _, duration in found]
+    times = [stay // each for stay in stays[:-1]] + [max(1, (stays[-1] - 1000) // each + 1)]
+    return np.stack([pixels for pixels, _ in found]).repeat(times, axis=0), stays
+
+
+def two_colors(bits, scale):
+    return np.array([PAPER, INK], np.uint8)[bits].repeat(scale, axis=-3).repeat(scale, axis=-2)
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".apng", ".webp"])
+def test_every_pixel_of_an_animation_is_its_cell(tmp_path, suffix):
+    path = tmp_path / f"life{suffix}"
+    done = render(LIFE, path, scale=3, frames_per_second=20)
+    pixels, durations = frames(path, each=50)
+    np.testing.assert_array_equal(pixels, two_colors(states(LIFE, 9)[:, 0], 3))
+    assert (done.height, done.width, done.steps) == (18, 24, tuple(range(10)))
+    assert sum(durations) == 9 * 50 + 1000
+    assert done.bytes == path.stat().st_size
+
+
+def test_three_channels_are_red_green_and_blue(tmp_path):
+    render(THREE, tmp_path / "a.apng", scale=1, every=4)
+    pixels, _ = frames(tmp_path / "a.apng")
+    found = states(THREE, 4)[[0, 4]]
+    np.testing.assert_array_equal(pixels, np.moveaxis(found, 1, -1) * 255)
+
+
+def test_two_channels_have_four_colours(tmp_path):
+    render(FIVE, tmp_path / "a.apng", scale=1, steps=3)
+    pixels, _ = frames(tmp_path / "a.apng")
+    values = np.array([1, 0, 0, 0, 2]) @ states(FIVE, 3)[:, [1, 0, 2, 3, 4]].reshape(4, 5, -1)
+    seen = {}
+    for value, color in zip(values.ravel(), pixels.reshape(-1, 3), strict=True):
+        seen.setdefault(int(value), set()).add(tuple(color))
+    assert all(len(colors) == 1 for colors in seen.values())
+    assert len(set.union(*seen.values())) == len(seen) == 4
+
+
+def test_a_sheet_shows_each_channel(tmp_path):
+    render(FIVE, tmp_path / "a.apng", scale=2, steps=2, sheet=True)
+    pixels, _ = frames(tmp_path / "a.apng")
+    assert pixels.shape[1:3] == (2 * (2 * 5 - 1), 2 * (3 * 5 - 1))
+    for step, state in enumerate(states(FIVE, 2)):
+        for channel, cells in enumerate(state):
+            top, left = (10 * place for place in divmod(channel, 3))
+            part = pixels[step, top : top + 8, left : left + 8]
+            np.testing.assert_array_equal(part, two_colors(cells, 2))
+
+
+def test_chosen_channels_have_their_numbers(tmp_path):
+    render(FIVE, tmp_path / "a.apng", scale=1, steps=1, channels=[7])
+    np.testing.assert_array_equal(
+        frames(tmp_path / "a.apng")[0], two_colors(states(FIVE, 1)[:, 3], 1)
+    )
+
+
+def test_a_larger_grid_stands_beside_and_is_damaged_alike(tmp_path):
+    path = tmp_path / "a.apng"
+    render(LIFE, path, larger=True, scale=4, steps=3, damage=[Rectangle((2,), 1, 2, 3, 4)])
+    pixels, _ = frames(path)
+    assert pixels.shape[1:3] == (24, 32 + GAP + 32)
+    for side, scale, left in ((1, 4, 0), (4, 1, 32 + GAP)):
+        mask = np.zeros((6 * side, 8 * side), np.uint8)
+        mask[side : 4 * side, 2 * side : 6 * side] = 1
+        expected = states(LIFE, 3, 6 * side, 8 * side, damage={2: mask})
+        assert not (expected[2, 0] & mask).any()
+        part = pixels[:, :, left : left + 32]
+        np.testing.assert_array_equal(part, two_colors(expected[:, 0], scale))
+
+
+def test_a_strip_has_labels_below(tmp_path):
+    path = tmp_path / "a.png"
+    done = render(LIFE, path, at=[0, 3, 9], scale=5)
+    (pixels,), _ = frames(path)
+    assert pixels.shape[0] == 30 + LABEL
+    expected = two_colors(states(LIFE, 9)[[0, 3, 9], 0], 5)
+    width = (pixels.shape[1] + 24) // 3
+    for number, frame in enumerate(expected):
+        part = pixels[:30, number * width : number * width + 40]
+        np.testing.assert_array_equal(part, frame)
+    assert (pixels[30:] != 255).any()
+    assert done.steps == (0, 3, 9)
+    assert Image.open(path).mode == "P"
+
+
+def test_a_strip_shows_six_steps_by_itself(tmp_path):
+    assert render(LIFE, tmp_path / "a.png", steps=50).steps == (0, 10, 20, 30, 40, 50)
+    assert render(LIFE, tmp_path / "b.png", steps=2).steps == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"file": "a.mp4"}, "ends in .gif"),
+        ({"channels": [5]}, "no channel 5"),
+        ({"every": 0}, "--every 1"),
+        ({"size": (0, 4)}, "0×4 cells"),
+        ({"scale": 0}, "cells of 0 pixels"),
+        ({"frames_per_second": 1000}, "1000 frames per second"),
+        ({"damage": [Rectangle((1,), 0, 0, 9, 9)]}, "not within"),
+        ({"damage": [Rectangle((11,), 0, 0, 1, 1)]}, "not after one of the steps"),
+        ({"steps": 20_000}, "raise --every"),
+        ({"steps": 5000, "size": (512, 512), "scale": 4}, "too many"),
+    ],
+)
+def test_what_is_refused(tmp_path, options, said):
+    file = tmp_path / options.pop("file", "a.gif")
+    with pytest.raises(ConfigError, match=said):
+        render(LIFE, file, **options)
+    assert not file.exists()
+
+
+def test_many_channels_need_a_sheet(tmp_path):
+    five = automaton(FIVE.circuit)
+    with pytest.raises(ConfigError, match="colours show up to 3"):
+        render(five, tmp_path / "a.gif")
+    render(five, tmp_path / "a.gif", channels=[0, 9])

@@ -1,0 +1,166 @@
+"""Debian's Chromium, driven for the tests: headless, with a profile of its own, and watched."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+
+PROGRAMS = ("chromium", "chromedriver")
+
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--force-device-scale-factor=1",
+    "--window-size=1200,1000",
+)
+
+
+def missing():
+    """What is not there of what the tests need."""
+    absent = [name for name in PROGRAMS if shutil.which(name) is None]
+    try:
+        import selenium  # noqa: F401
+    except ImportError:
+        absent.append("selenium")
+    return absent
+
+
+needs_browser = pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(missing())}")
+
+
+@contextmanager
+def chromium():
+    """A Browser."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    options = Options()
+    options.binary_location = shutil.which("chromium")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    with TemporaryDirectory() as profile:
+        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        try:
+            yield Browser(driver)
+        finally:
+            driver.quit()
+
+
+class Browser:
+    """One window. `js` runs a script in it, `wait` waits for what a script returns."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def open(self, page: Path, **media):
+        """Open a page from disk, with media features such as prefers_color_scheme="dark"."""
+        asked = {"prefers-reduced-motion": "reduce"}
+        asked |= {name.replace("_", "-"): value for name, value in media.items()}
+        self.driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia",
+            {"features": [{"name": name, "value": value} for name, value in asked.items()]},
+        )
+        self.requests(), self.messages()  # those of the page before
+        self.driver.get(page.as_uri())
+        self.wait("return Boolean(window.dct)")
+        return self
+
+    @contextmanager
+    def phone(self):
+        """Be a phone of 360 pixels."""
+        size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def js(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, script, seconds=60):
+        """Return the first true value that a script returns."""
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        return WebDriverWait(self.driver, seconds, 0.02).until(lambda _: self.js(script))
+
+    def find(self, css):
+        from selenium.webdriver.common.by import By
+
+        return self.driver.find_element(By.CSS_SELECTOR, css)
+
+    def set(self, css, value):
+        """Set a control, as its user would have done, and say so to the page."""
+        self.js(
+            "const control = document.querySelector(arguments[0]); control.value = arguments[1];"
+            "for (const name of ['input', 'change']) control.dispatchEvent(new Event(name));",
+            css,
+            str(value),
+        )
+
+    def text(self, css):
+        return self.js("return document.querySelector(arguments[0]).textContent", css)
+
+    def press(self, *keys):
+        """Press keys, whatever is in focus."""
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def drag(self, *cells):
+        """Press the mouse over a cell (y, x), move over the others, and let go."""
+        from selenium.webdriver.common.actions.action_builder import ActionBuilder
+
+        self.js("document.querySelector('#cells').scrollIntoView({block: 'center'})")
+        left, top, width, height, columns, rows = self.js(
+            "const c = document.querySelector('#cells'), b = c.getBoundingClientRect();"
+            "return [b.left, b.top, b.width, b.height, c.width, c.height]"
+        )
+        actions = ActionBuilder(self.driver, duration=0)
+        for number, (y, x) in enumerate(cells):
+            actions.pointer_action.move_to_location(
+                left + (x + 0.5) * width / columns, top + (y + 0.5) * height / rows
+            )
+            if number == 0:
+                actions.pointer_action.pointer_down()
+        actions.pointer_action.pointer_up()
+        actions.perform()
+
+    def bits(self):
+        """The state (channels, height, width)."""
+        channels, height, width, text = self.js(
+            "const s = dct.simulation, g = s.geometry;"
+            "return [g.channels, g.height, g.width,"
+            " s.allChannels.map((c) => s.bits(c).join('')).join('')]"
+        )
+        return (np.frombuffer(text.encode(), np.uint8) - 48).reshape(channels, height, width)
+
+    def messages(self):
+        """What was said in the console since the last call."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self):
+        """The addresses that were asked for since the last call."""
+        said = (
+            json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
+        )
+        return [
+            event["params"]["request"]["url"]
+            for event in said
+            if event["method"] == "Network.requestWillBeSent"
+        ]

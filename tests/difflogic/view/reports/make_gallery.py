@@ -1,0 +1,81 @@
+"""The gallery: trainings by the shipped recipes, and what docs/ shows of their circuits.
+
+make gallery, or python -m tests.difflogic.view.reports.make_gallery [NAME …]
+
+All bits follow from the seeds below; a page also tells how long its training took. The picture of a
+page needs Chromium, and is left as it is where there is none.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.difflogic.view.reports.browser import chromium, missing
+from tests.difflogic.view.reports.pages import EXPERIMENTS, GALLERY
+
+DOCS = GALLERY.parent
+
+SEEDS = {"checkerboard": 2, "checkerboard-async": 0, "game-of-life": 0, "letter-g": 2, "lizard": 1}
+"""Those of the gates once simplified in README.md."""
+
+ROLLOUT = ("--larger", "--steps", "150", "--every", "2", "--damage", "78:4,4,8x8", "--scale", "12")
+
+SHOT = (1100, 1900)
+"""Pixels of the picture of the checkerboard's page."""
+
+
+def dct(*words):
+    """Run a command as it is documented."""
+    print("dct", *words, flush=True)
+    subprocess.run([sys.executable, "-m", "cli", *map(str, words)], check=True)
+
+
+def make(name, run):
+    """Train an experiment in the directory `run`, and write its circuit and its page."""
+    dct("train", name, "--seed", SEEDS[name], "--dir", run, "--quiet")
+    dct("simplify", run, "-o", GALLERY / f"{name}.json", "--force")
+    dct("report", run, "-o", GALLERY / f"{name}.html", "--force")
+
+
+def draw_checkerboard():
+    """Write what pages show of the checkerboard's circuit."""
+    circuit = GALLERY / "checkerboard.json"
+    dct("export", circuit, "-o", DOCS / "circuit.svg", "--force")
+    dct("render", circuit, "-o", DOCS / "rollout.gif", *ROLLOUT, "--force")
+    if missing():
+        print(f"report.png stays as it is: no {', '.join(missing())}")
+        return
+    with chromium() as window:
+        shoot(window, DOCS / "report.png")
+
+
+def shoot(window, file):
+    """Draw the checkerboard's page as it is while a wound heals, with a cell looked at."""
+    width, height = SHOT
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    window.open(GALLERY / "checkerboard.html")
+    # Step by step, as the curve has a point for each look at the cells.
+    for _ in range(44):
+        window.js("dct.player.advance(1)")
+    window.drag((3, 2), (4, 5), (6, 9), (6, 13))
+    for _ in range(3):
+        window.js("dct.player.advance(1)")
+    window.js("window.scrollTo(0, 0); document.documentElement.style.overflow = 'hidden'")
+    window.driver.save_screenshot(str(file))
+
+
+def main(*names):
+    """Make the gallery, or a part of it, anew."""
+    for name in names or EXPERIMENTS:
+        with TemporaryDirectory() as folder:
+            make(name, Path(folder) / f"{name}-seed{SEEDS[name]}")
+        if name == "checkerboard":
+            draw_checkerboard()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,47 @@
+"""Reports to try things on: of the gallery's circuits, as if they had just been trained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from difflogic.config import load_config
+from difflogic.formats.read_circuit import read_circuit
+from difflogic.model.automaton import from_model
+from difflogic.model.model import Model
+from difflogic.view.reports import Source, build
+
+GALLERY = Path(__file__).parents[4] / "docs" / "gallery"
+EXPERIMENTS = ("checkerboard", "checkerboard-async", "game-of-life", "letter-g", "lizard")
+
+
+@cache
+def automaton(name):
+    """The simplified automaton of an experiment."""
+    return read_circuit(GALLERY / f"{name}.json")
+
+
+@cache
+def many_gates():
+    """A lizard's model of which more gates do something than a drawing with wires can show."""
+    made = Model.create(load_config("lizard"))
+    rng = np.random.default_rng(0)
+    logits = made.logits + rng.normal(0, 20, made.logits.shape).astype(np.float32)
+    return replace(made, logits=logits)
+
+
+@cache
+def large_page():
+    """The report of a lizard that was trained to as many gates as can be."""
+    model = many_gates()
+    return build(Source(from_model(model), model), automaton("lizard"), None)
+
+
+@cache
+def page(name):
+    """The report of an experiment; its configuration is real, its logits are untrained."""
+    found = automaton(name)
+    return build(Source(found, Model.create(load_config(name))), found, None)

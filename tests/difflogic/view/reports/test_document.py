@@ -1,0 +1,233 @@
+"""The page as text: what stands in it, that it asks for nothing, and that nobody gets in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.circuit.gates import Op
+from difflogic.config import load_config
+from difflogic.evaluation import evaluate
+from difflogic.formats.diagram.graph import DRAWN
+from difflogic.model.automaton import from_model
+from difflogic.model.model import Model
+from difflogic.training.metrics import History, MetricsRow
+from difflogic.view.reports import Source, assets, build, document
+from difflogic.view.reports.circuits import LOGIT_STEP, MOST_NODES, drawing, drawn_gates, logits
+from tests.difflogic.view.reports.pages import EXPERIMENTS, automaton, large_page, many_gates, page
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&lt;{{ 7*7 }}"
+
+
+class Parts(HTMLParser):
+    """Elements with their attributes, and the texts of scripts and styles."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.texts, self._inside = [], {}, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._inside = (tag, dict(attrs).get("type"))
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, data):
+        if self._inside and self._inside[0] in ("script", "style"):
+            self.texts.setdefault(self._inside, []).append(data)
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A small run as it may come from elsewhere: every text of it is hostile."""
+    model = Model.create(load_config("checkerboard-small"))
+    history = History([MetricsRow(n + 1, 100.0 / (n + 1), float(n % 3), 0.5) for n in range(900)])
+    summary = {
+        "epochs": HOSTILE,
+        "exact_epoch": 1e300,
+        "seconds": {"training": [HOSTILE]},
+        "versions": {HOSTILE: HOSTILE},
+        "cpu": {"name": HOSTILE, "count": HOSTILE},
+    }
+    return Source(replace(from_model(model), name=HOSTILE), model, history, summary)
+
+
+@pytest.fixture(scope="module")
+def hostile(trained):
+    small = replace(automaton("checkerboard"), name=HOSTILE)
+    return build(trained, small, evaluate(trained.model, ["gates"]))
+
+
+def test_hostile_texts_make_no_element(hostile):
+    parts = Parts(hostile)
+    assert [tag for tag, _ in parts.elements].count("script") == 2
+    assert "img" not in {tag for tag, _ in parts.elements}
+    assert not any(name.startswith("on") for _, attrs in parts.elements for name in attrs)
+    assert "{{ 7*7 }}" in html.unescape(hostile), "and are shown as they are"
+    assert "49" not in Parts(hostile).texts.get(("style", None), "")
+
+
+def test_the_policy_allows_these_texts_and_nothing_else(hostile):
+    parts = Parts(hostile)
+    (policy,) = (
+        attrs["content"]
+        for tag, attrs in parts.elements
+        if tag == "meta" and attrs.get("http-equiv") == "Content-Security-Policy"
+    )
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert "unsafe-inline" not in policy
+    for kind, key in (("script-src", ("script", "module")), ("style-src", ("style", None))):
+        text = "".join(parts.texts[key])
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in rules[kind]
+    assert not any("style" in attrs for _, attrs in parts.elements)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_it_is_small_and_names_no_other_place(name):
+    text = page(name)
+    assert len(text.encode()) < 500_000
+    parts = Parts(text)
+    links = [
+        value
+        for _, attrs in parts.elements
+        for key, value in attrs.items()
+        if key in ("src", "href")
+    ]
+    assert set(links) == {"data:,", "#automaton"}
+    assert set(re.findall(r"https?://[^\"' ]+", text)) == {"http://www.w3.org/2000/svg"}
+
+
+@given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_embedded_values_end_no_element_and_are_read_back(value):
+    text = assets.embedded({"value": value})
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == {"value": value}
+
+
+def test_the_bundle_holds_all_modules_in_an_order_that_works():
+    names = {path.name for path in assets.ASSETS.glob("*.js")}
+    assert names == set(document.SCRIPTS)
+    seen, defined = set(), []
+    for name in document.SCRIPTS:
+        text = assets.asset(name)
+        assert set(re.findall(r"from \"\./(\w+\.js)\"", text)) <= seen, name
+        seen.add(name)
+        defined += re.findall(r"^(?:export )?(?:const|let|function|class) (\w+)", text, re.M)
+    assert len(defined) == len(set(defined)), "a name at the top of two modules"
+    assert not re.search(r"^(import|export) ", assets.bundle(document.SCRIPTS), re.M)
+
+
+def numbers(text, kind):
+    return np.frombuffer(base64.b64decode(text), kind)
+
+
+def data_of(text):
+    return json.loads("".join(Parts(text).texts["script", "application/json"]))
+
+
+def test_logits_are_those_of_the_gates_that_are_drawn(trained):
+    rng = np.random.default_rng(0)
+    drawn_at_random = rng.normal(0, 5, trained.model.logits.shape).astype(np.float32)
+    model = replace(trained.model, logits=drawn_at_random)
+    found = from_model(model)
+    small = found.with_circuit(replace(found.circuit, labels=found.circuit.labels))
+    data = data_of(build(replace(trained, automaton=found, model=model), small, None))
+    table = numbers(data["logits"]["table"], "<i2").reshape(-1, 16)
+    before = data["drawings"]["before"]
+    gates = [
+        gate
+        for gate, kind in zip(before["names"], before["kinds"], strict=True)
+        if kind not in "iov"
+    ]
+    assert drawn_gates(before) == gates
+    for gate, row in zip(gates, numbers(data["logits"]["of"], "<u2"), strict=True):
+        expected = drawn_at_random[model.netlist.param[gate]]
+        np.testing.assert_allclose(table[row] * LOGIT_STEP, expected, atol=LOGIT_STEP)
+        assert int(expected.argmax()) == int(found.circuit.op[gate])
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(EXPERIMENTS[:3]), st.integers(0, 2**32))
+def test_what_is_drawn_computes_the_next_state(name, seed):
+    """Node by node, as the page does, against the circuit itself."""
+    found = automaton(name)
+    drawn = drawing(found)
+    bits = np.random.default_rng(seed).integers(0, 2, found.circuit.inputs).astype(bool)
+    expected = found.circuit.next_state(bits[:, None])[:, 0].tolist()
+    assert computed(found.circuit, drawn, bits) == dict(
+        zip(found.circuit.labels, expected, strict=True)
+    )
+
+
+def test_thousands_of_tiles_compute_the_next_state():
+    model = many_gates()
+    found = from_model(model)
+    labels = found.circuit.labels[::3]
+    drawn = drawing(found, labels)
+    assert len(drawn["kinds"]) > MOST_NODES
+    assert drawn["tiled"]
+    unpacked = drawn | {name: numbers(drawn[name], "<u2").tolist() for name in "ab"}
+    bits = np.random.default_rng(1).integers(0, 2, found.circuit.inputs).astype(bool)
+    expected = found.circuit.next_state(bits[:, None])[:, 0]
+    assert computed(found.circuit, unpacked, bits) == {
+        label: expected[found.circuit.labels.index(label)] for label in labels
+    }
+    gates = drawn_gates(drawn)
+    assert gates == [
+        name
+        for name, kind in zip(numbers(drawn["names"], "<u2"), drawn["kinds"], strict=True)
+        if kind not in "iov"
+    ]
+    told = logits(model, gates, 8)
+    table = numbers(told["table"], "<i1").reshape(-1, 16) * told["step"]
+    expected = model.logits[model.netlist.param[gates]]
+    rows = numbers(told["of"], "<u2")
+    np.testing.assert_allclose(table[rows], expected, atol=0.51 * told["step"])
+
+
+def test_a_page_of_thousands_of_gates_is_small():
+    text = large_page()
+    assert len(text.encode()) < 500_000
+    assert "as trained" in text
+
+
+def computed(circuit, drawn, bits):
+    """The next states by their labels, as the page computes them."""
+    place = {label: channel for channel, label in enumerate(circuit.labels)}
+    values, results = [], {}
+    for kind, a, b in zip(drawn["kinds"], drawn["a"], drawn["b"], strict=True):
+        if kind == "i":
+            values.append(int(bits[a * circuit.channels + place[b]]))
+        elif kind in "ov":
+            values.append(values[a])
+            results[b] = values[a]
+        else:
+            values.append(int(kind, 16) >> (3 - 2 * values[a] - values[b]) & 1)
+    return results
+
+
+def test_every_op_is_described():
+    ops = data_of(page("checkerboard"))["ops"]
+    assert len(ops) == len(Op) == len(DRAWN)
+    assert [op["symbol"] for op in ops][:3] == ["0", "a∧b", "a∧¬b"]
+    assert ops[Op.NAND] == {
+        "symbol": "¬(a∧b)",
+        "sign": "∧",
+        "family": "and",
+        "inverted": True,
+        "reads": [True, True],
+    }

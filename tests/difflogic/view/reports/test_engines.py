@@ -1,0 +1,141 @@
+"""The page's two engines in Node.js, against the interpreter that `dct simulate` has."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difflogic.simulation import starts
+from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.damage import rectangle
+from difflogic.simulation.simulator import Conditions, Simulator
+from difflogic.view.reports.assets import ASSETS
+from difflogic.view.reports.circuits import running
+from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.logic.rules import life_like, random_circuit
+from tests.difflogic.view.reports.pages import EXPERIMENTS
+from tests.difflogic.view.reports.pages import automaton as shipped
+
+RUNNER = __file__.replace("test_engines.py", "run_page.mjs")
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+
+
+def in_node(cases):
+    """The bits (engines, channels, height, width) of each case."""
+    automata = {id(case["automaton"]): case["automaton"] for case in cases}
+    told = {key: running(found) for key, found in automata.items()}
+    told = [{**case, "automaton": told[id(case["automaton"])]} for case in cases]
+    done = subprocess.run(
+        ["node", RUNNER],
+        input=json.dumps({"page": ASSETS.as_uri(), "cases": told}),
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for case, found in zip(cases, json.loads(done.stdout), strict=True):
+        shape = (2, case["automaton"].circuit.channels, case["height"], case["width"])
+        bits = np.array([np.frombuffer(text.encode(), np.uint8) - ord("0") for text in found])
+        yield bits.reshape(shape)
+
+
+def in_python(case, engine="interpreter"):
+    """The bits (channels, height, width) of a case, by an engine of the library."""
+    found, height, width = case["automaton"], case["height"], case["width"]
+    boundary = "periodic" if case["periodic"] else "zero"
+    geometry = Geometry(found.circuit.channels, height, width, boundary)
+    harm = []
+    for at, y, x, size in case["strokes"]:
+        top, left = y - size // 2, x - size // 2
+        rows, columns = (
+            (max(0, first), min(end, first + size)) for first, end in ((top, height), (left, width))
+        )
+        harm.append(rectangle((at,), rows, columns, width))
+    conditions = Conditions(geometry, found.fire_rate, case["seed"])
+    with Simulator(found.circuit, conditions, engine) as simulator:
+        starts.prepare(simulator, found, found.start, 0.5)
+        simulator.run(case["steps"], harm)
+        return simulator.grid.bits()
+
+
+def compare(cases):
+    for case, found in zip(cases, in_node(cases), strict=True):
+        expected = in_python(case)
+        for engine, bits in zip(("WebAssembly", "JavaScript"), found, strict=True):
+            shown = f"{engine}: {case['automaton'].circuit}, {case}"
+            np.testing.assert_array_equal(bits, expected, shown)
+
+
+def case(found, height, width, periodic, steps, strokes=(), seed=3):
+    return {
+        "automaton": found,
+        "height": height,
+        "width": width,
+        "periodic": periodic,
+        "seed": seed,
+        "steps": steps,
+        "strokes": list(strokes),
+    }
+
+
+@needs_node
+def test_random_circuits_on_grids_of_all_kinds():
+    rng = np.random.default_rng(0)
+    cases = []
+    for number in range(40):
+        channels = int(rng.integers(1, 4))
+        labels = rng.permutation(9)[:channels].tolist()
+        circuit = random_circuit(rng, channels, int(rng.integers(0, 40)) + 1, labels)
+        changes = {
+            "fire_rate": float(rng.choice([1.0, 0.5, 0.6, 0.05])),
+            "start": str(rng.choice(["random", "center", "zeros"])),
+        }
+        height, width = (int(side) for side in rng.choice([1, 2, 3, 17, 63, 64, 65, 128, 130], 2))
+        strokes = [(4, height // 2, width - 1, 3)] if number % 2 else []
+        found = automaton(circuit, **changes)
+        cases.append(case(found, height, width, bool(number % 4 < 2), 9, strokes, number * 7919))
+    compare(cases)
+
+
+@needs_node
+def test_many_steps_in_blocks():
+    """High grids take several steps at once, kept in a ring of rows."""
+    life = automaton(life_like("3", "23"))
+    compare([case(life, 200, 70, periodic, 77, [(50, 100, 30, 31)]) for periodic in (True, False)])
+
+
+@needs_node
+@pytest.mark.parametrize("width", [512, 1024])
+def test_rows_that_end_with_a_cache_line(width):
+    """Nothing lies between them and the next row; what a smaller grid left there is not read."""
+    found = replace(shipped("checkerboard"), boundary="zero")
+    compare([case(found, 40, width, periodic, 6) for periodic in (False, True)])
+
+
+@needs_node
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_experiments(name):
+    found = shipped(name)
+    sides = (found.height, found.width)
+    compare(
+        [
+            case(found, *sides, periodic, 200, [(60, 5, 1, 6), (120, sides[0] - 1, 7, 9)])
+            for periodic in (True, False)
+        ]
+    )
+
+
+def test_expected_values_change_with_everything():
+    """The comparison would notice: each part of a case matters."""
+    found = shipped("checkerboard-async")
+    base = case(found, 14, 14, False, 9, [(8, 7, 7, 5)])
+    bits = in_python(base)
+    for change in ({"periodic": True}, {"seed": 4}, {"steps": 10}, {"strokes": []}):
+        assert (in_python({**base, **change}) != bits).any(), change

@@ -1,0 +1,41 @@
+"""The gallery is of one piece: its pages, circuits and pictures, and what pages say of them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from difflogic.formats.read_circuit import read_circuit
+from difflogic.formats.write_svg import write_svg
+from difflogic.inspection.equations import equations
+from tests.difflogic.view.reports.make_gallery import DOCS, SEEDS
+from tests.difflogic.view.reports.pages import EXPERIMENTS, GALLERY
+
+ROOT = Path(__file__).parents[4]
+
+
+def test_each_experiment_has_a_seed():
+    assert set(SEEDS) == set(EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_page_is_of_its_circuit_and_seed(name):
+    page = (GALLERY / f"{name}.html").read_text(encoding="utf-8")
+    told = dict(re.findall(r"<dt>([a-z ]+)</dt><dd>(.*?)</dd>", page))
+    automaton = read_circuit(GALLERY / f"{name}.json")
+    assert told["seed"] == str(SEEDS[name])
+    assert told["in the end"] == f"{automaton.circuit.gates} gates"
+    assert told["bits per cell"] == str(automaton.circuit.channels)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/circuits.md"])
+def test_the_checkerboards_equations_are_those_of_its_circuit(page):
+    found = equations(read_circuit(GALLERY / "checkerboard.json").circuit)
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    for line in found.lines:
+        assert f"    {found.text(line)}" in lines
+
+
+def test_the_checkerboards_drawing_is_of_its_circuit():
+    drawn = write_svg(read_circuit(GALLERY / "checkerboard.json"))
+    assert (DOCS / "circuit.svg").read_text(encoding="utf-8") == drawn

@@ -1,0 +1,471 @@
+"""The page in a real browser: what runs in it, what its controls do, and what it must not do."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from difflogic.model.automaton import from_model
+from tests.difflogic.view.reports.browser import needs_browser
+from tests.difflogic.view.reports.pages import (
+    EXPERIMENTS,
+    GALLERY,
+    automaton,
+    large_page,
+    many_gates,
+    page,
+)
+from tests.difflogic.view.reports.test_engines import case, in_python
+
+pytestmark = [needs_browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Write the report of an experiment, once; return its path."""
+    folder = tmp_path_factory.mktemp("reports")
+
+    def write(name):
+        path = folder / f"{name}.html"
+        if not path.exists():
+            path.write_text(page(name), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def board(window, files):
+    """The checkerboard's page, opened anew; in the end nothing was said and nothing was asked."""
+    path = files("checkerboard")
+    yield window.open(path)
+    assert window.messages() == []
+    assert set(window.requests()) <= {path.as_uri(), "data:,"}
+
+
+def wrong_cells(bits):
+    """Cells of channel 0 that are not the checkerboard's."""
+    y, x = np.indices(bits.shape[1:]) // 2
+    return int((bits[0] != (x + y) % 2).sum())
+
+
+@cache
+def expected_after_200_steps(name, edges):
+    found = automaton(name)
+    strokes = [(100, 2, 3, 3)]
+    asked = case(found, found.height, found.width, edges == "periodic", 200, strokes)
+    # As `dct simulate` is on large grids; test_engines compares with the interpreter.
+    return in_python(asked, "compiled")
+
+
+@pytest.mark.parametrize("engine", ["WebAssembly", "JavaScript"])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_200_steps_with_painted_damage_are_those_of_the_library(window, files, name, engine):
+    path = files(name)
+    window.open(path)
+    found = automaton(name)
+    for edges in ("zero", "periodic"):
+        window.set("#engine", engine)
+        window.set("#size", f"{found.height}x{found.width}")
+        window.set("#edges", edges)
+        window.set("#seed", 3)
+        window.set("#brush-size", 3)
+        window.find("[name=brush][value=erase]").find_element("xpath", "..").click()
+        window.js("dct.player.advance(100)")
+        window.drag((2, 3))
+        window.js("dct.player.advance(100)")
+        assert window.js("return dct.simulation.engine.name") == engine
+        np.testing.assert_array_equal(window.bits(), expected_after_200_steps(name, edges))
+    assert window.messages() == []
+    assert set(window.requests()) <= {path.as_uri(), "data:,"}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_gallery_opens_and_runs(window, name):
+    path = GALLERY / f"{name}.html"
+    window.open(path)
+    window.js("dct.player.advance(12)")
+    assert window.js("return dct.simulation.step") == 12
+    assert window.js("return dct.simulation.engine.name") == "WebAssembly"
+    assert window.messages() == []
+    assert set(window.requests()) <= {path.as_uri(), "data:,"}
+
+
+def test_without_webassembly_the_circuit_is_interpreted(window, files, tmp_path):
+    """As where a policy forbids WebAssembly: the page says so, and goes on."""
+    path = tmp_path / "forbidden.html"
+    path.write_text(
+        files("checkerboard").read_text().replace("wasm-unsafe-eval", "none"), encoding="utf-8"
+    )
+    window.open(path)
+    assert "the circuit is interpreted" in window.text("#trouble")
+    window.js("dct.player.advance(50)")
+    assert wrong_cells(window.bits()) == 0
+    window.messages()  # the browser reports what the policy forbade
+
+
+def test_it_plays_at_once_unless_motion_is_to_be_reduced(window, files):
+    window.open(files("checkerboard"), prefers_reduced_motion="no-preference")
+    window.wait("return dct.simulation.step > 2")
+    window.wait("return document.querySelector('#play').textContent === 'Pause'")
+    window.open(files("checkerboard"))
+    assert window.text("#play") == "Play"
+    assert window.js("return dct.simulation.step") == 0
+
+
+def test_play_pause_step_and_reset(board):
+    board.find("#play").click()
+    board.wait("return dct.simulation.step >= 3")
+    board.find("#play").click()
+    board.wait("return document.querySelector('#play').textContent === 'Play'")
+    now = board.js("return dct.simulation.step")
+    board.find("#step").click()
+    board.wait(f"return document.querySelector('#said-step').textContent === '{now + 1}'")
+    board.find("#reset").click()
+    assert board.js("return dct.simulation.step") == 0
+    start = case(automaton("checkerboard"), 16, 16, False, 0, seed=0)
+    np.testing.assert_array_equal(board.bits(), in_python(start))
+
+
+def test_speed_reaches_thousands_of_steps_per_second(board):
+    board.set("#speed", 1)
+    assert board.text("#speed-said") == "as fast as it goes"
+    board.find("#play").click()
+    board.wait("return dct.simulation.step > 5000")
+    board.wait("return document.querySelector('#said-rate').textContent.match(/[kMG]$/)")
+    board.find("#play").click()
+
+
+def test_damage_heals_and_the_page_shows_it(board):
+    board.js("dct.player.advance(60)")
+    board.wait("return document.querySelector('#said-wrong').textContent === '0'")
+    board.drag((3, 3), (12, 12))
+    hurt = wrong_cells(board.bits())
+    assert hurt > 20
+    board.wait(f"return document.querySelector('#said-wrong').textContent === '{hurt}'")
+    assert board.js("return document.querySelectorAll('#curve .touch').length") == 1
+    colors = board.js(
+        "const c = document.querySelector('#cells').getContext('2d').getImageData(0, 0, 16, 16);"
+        "return new Set(new Uint32Array(c.data.buffer)).size"
+    )
+    assert colors == 3, "right ones, right zeros, and zeros that are wrong"
+    for _ in range(60):
+        board.js("dct.player.advance(1)")
+    board.wait("return document.querySelector('#said-wrong').textContent === '0'")
+    assert wrong_cells(board.bits()) == 0
+
+
+@pytest.mark.parametrize("brush", ["ones", "zeros", "noise", "erase"])
+def test_each_brush_paints_a_square_of_its_size(board, brush):
+    board.set("#brush-size", 4)
+    board.find(f"[name=brush][value={brush}]").find_element("xpath", "..").click()
+    assert board.text("#brush-hint")
+    before = board.bits()
+    board.drag((8, 9))
+    after = board.bits()
+    inside = np.zeros((16, 16), bool)
+    inside[6:10, 7:11] = True
+    np.testing.assert_array_equal(after[:, ~inside], before[:, ~inside])
+    painted = after[:, inside]
+    if brush == "erase":
+        assert not painted.any()
+    elif brush == "noise":
+        assert 16 < painted.sum() < 64, "of 80"
+    else:
+        assert (painted[0] == (brush == "ones")).all()
+        np.testing.assert_array_equal(painted[1:], before[1:, inside])
+
+
+def test_a_stroke_leaves_no_gaps(board):
+    board.set("#brush-size", 1)
+    board.find("[name=brush][value=ones]").find_element("xpath", "..").click()
+    board.set("#start", "zeros")
+    board.drag((1, 1), (14, 14))
+    np.testing.assert_array_equal(board.bits()[0], np.eye(16)[:, :] * (board.bits()[0] > 0))
+    assert board.bits()[0].sum() == 14
+
+
+def test_touch_paints_too(board):
+    board.set("#start", "zeros")
+    board.find("[name=brush][value=ones]").find_element("xpath", "..").click()
+    left, top = board.js(
+        "const b = document.querySelector('#cells').getBoundingClientRect();"
+        "return [b.left + b.width / 2, b.top + b.height / 2]"
+    )
+    for kind, points in (("touchStart", [{"x": left, "y": top}]), ("touchEnd", [])):
+        board.driver.execute_cdp_cmd(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points}
+        )
+    board.wait("return dct.simulation.bits(0).some(Boolean)")
+
+
+def test_the_grid_can_be_changed(board):
+    board.set("#size", "64x64")
+    assert board.js("return [dct.simulation.geometry.height, dct.simulation.step]") == [64, 0]
+    board.js("dct.player.advance(90)")
+    assert wrong_cells(board.bits()) == 0
+    board.set("#start", "zeros")
+    assert not board.bits().any()
+    board.set("#start", "center")
+    assert board.bits().sum() == automaton("checkerboard").circuit.channels
+    board.set("#start", "random")
+    board.set("#seed", 11)
+    shown = case(automaton("checkerboard"), 64, 64, False, 7, seed=11)
+    board.js("dct.player.advance(7)")
+    np.testing.assert_array_equal(board.bits(), in_python(shown))
+    board.set("#size", "1024x1024")
+    board.js("dct.player.advance(3)")
+    assert board.js("return dct.simulation.geometry.cells") == 1024**2
+
+
+def test_the_fire_rate_is_a_share_of_cells(board):
+    board.set("#fire", 0.25)
+    assert board.text("#fire-said") == "0.25"
+    before = board.bits()
+    board.js("dct.player.advance(1)")
+    from dataclasses import replace
+
+    slow = replace(automaton("checkerboard"), fire_rate=0.25)
+    np.testing.assert_array_equal(board.bits(), in_python(case(slow, 16, 16, False, 1, seed=0)))
+    assert (before != board.bits()).any(axis=0).mean() < 0.35
+
+
+def test_engines_take_the_state_along(board):
+    board.js("dct.player.advance(5)")
+    board.drag((4, 4))
+    before = board.bits()
+    board.set("#engine", "JavaScript")
+    np.testing.assert_array_equal(board.bits(), before)
+    assert board.js("return dct.simulation.step") == 5
+
+
+def test_hidden_channels_can_be_seen(board):
+    board.set("#start", "zeros")
+    board.set("#channel", "1")
+    board.find("[name=brush][value=ones]").find_element("xpath", "..").click()
+    board.drag((8, 8))
+    bits = board.bits()
+    assert bits[1].sum() == 25
+    assert bits[0].sum() == 0
+    # Each of them, and what is visible.
+    options = board.js("return document.querySelectorAll('#channel option').length")
+    assert options == automaton("checkerboard").circuit.channels + 1
+
+
+def test_it_pauses_where_it_is_asked_to(board):
+    board.find("#pause-at").click()
+    board.set("#speed", 0.8)
+    board.find("#play").click()
+    board.wait("return !dct.player.playing")
+    assert board.js("return dct.simulation.step") == 20
+    board.wait("return document.querySelector('#announced').textContent.includes('Step 20')")
+
+
+def test_a_cells_bits_run_through_the_circuit(board):
+    board.js("dct.player.advance(3)")
+    before = board.bits()
+    board.drag((5, 7))
+    board.js("dct.simulation.grid")
+    bits = board.bits()
+    assert (bits != before).any()
+    assert board.text("#cell-head") == "Row 5, column 7, and around it"
+    lit = board.js(
+        "return Object.fromEntries([...document.querySelectorAll('.node.next')].map((n) =>"
+        " [n.textContent, n.classList.contains('on')]))"
+    )
+    board.js("dct.player.advance(1)")
+    after = board.bits()
+    labels = automaton("checkerboard").circuit.labels
+    expected = {f"n{label}′": bool(after[c, 5, 7]) for c, label in enumerate(labels)}
+    assert lit == expected
+
+
+def test_a_gate_says_what_it_does(board):
+    board.js(
+        "document.querySelector('.node.or').dispatchEvent("
+        "new PointerEvent('pointerover', {bubbles: true}))"
+    )
+    said = board.text("#gate")
+    assert "∨" in said
+    assert "made this gate" in said
+    rows = board.js(
+        "return [...document.querySelectorAll('.truth tr')].slice(1).map((r) =>"
+        " [...r.children].map((c) => Number(c.textContent)))"
+    )
+    assert [row[:2] for row in rows] == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert 0 < sum(row[2] for row in rows) < 4
+
+
+def test_thousands_of_gates_are_tiles(window, tmp_path):
+    """What a cell's bits make of them, what one says, and that arrow keys go along the wires."""
+    from selenium.webdriver.common.keys import Keys
+
+    path = tmp_path / "large.html"
+    path.write_text(large_page(), encoding="utf-8")
+    window.open(path)
+    window.find("[name=drawn][value=before]").find_element("xpath", "..").click()
+    assert window.js("return document.querySelectorAll('#drawing canvas').length") == 1
+    window.drag((5, 7))
+    circuit, small = from_model(many_gates()).circuit, automaton("lizard").circuit
+    bits = np.array(window.js("return Array.from(dct.simulation.neighborhood(5, 7))"), bool)
+    whole = np.zeros((9, circuit.channels), bool)
+    whole[:, small.labels] = bits.reshape(9, -1)
+    expected = circuit.next_state(whole.reshape(-1, 1))[list(small.labels), 0]
+    values = window.js(
+        "const { circuit } = dct.drawing; return Array.from(circuit.values).filter("
+        "(_, node) => circuit.isOutput(node))"
+    )
+    assert values == expected.tolist()
+    left, top = window.js(
+        "const d = dct.drawing, c = d.canvas; c.scrollIntoView({ block: 'center' });"
+        "const box = c.getBoundingClientRect(), n = d.circuit.size >> 1;"
+        "return [box.left + (d.x[n] + 3) * d.scale, box.top + (d.y[n] + 3) * d.scale]"
+    )
+    window.js(
+        "document.elementFromPoint(...arguments).dispatchEvent(new PointerEvent('pointermove',"
+        "{ bubbles: true, clientX: arguments[0], clientY: arguments[1] }))",
+        left,
+        top,
+    )
+    node = window.js("return dct.drawing.node")
+    assert node == window.js("return dct.drawing.circuit.size >> 1")
+    name = window.js(f"return dct.drawing.circuit.name({node})")
+    assert window.text("#gate").startswith(f"{name}: ")
+    assert "Its logits" in window.text("#gate")
+    window.js("document.querySelector('#drawing').focus()")
+    window.press(Keys.ARROW_LEFT)
+    assert window.js(f"return dct.drawing.circuit.sources({node})[0] === dct.drawing.node")
+    goes_up_and_down(window)
+    window.set("#zoom", 2)
+    colors = window.js(
+        "dct.drawing.draw(); const c = dct.drawing.canvas;"
+        "const image = c.getContext('2d').getImageData(0, 0, c.width, c.height);"
+        "return new Set(new Uint32Array(image.data.buffer)).size"
+    )
+    assert colors > 8
+    assert window.messages() == []
+
+
+def test_everything_by_keyboard_alone(board):
+    from selenium.webdriver.common.keys import Keys
+
+    board.js("document.querySelector('.skip').focus()")
+    order = []
+    for _ in range(40):
+        board.press(Keys.TAB)
+        order.append(
+            board.js("const e = document.activeElement; return e.id || e.name || e.tagName")
+        )
+    for control in (
+        "cells",
+        "play",
+        "step",
+        "reset",
+        "speed",
+        "brush",
+        "brush-size",
+        "channel",
+        "mark-wrong",
+        "pause-at",
+        "size",
+        "start",
+        "edges",
+        "seed",
+        "fire",
+        "engine",
+        "drawing",
+    ):
+        assert control in order, control
+    board.js("document.querySelector('#cells').focus()")
+    board.press("s", "s")
+    assert board.js("return dct.simulation.step") == 2
+    board.press(Keys.ARROW_UP, Keys.ARROW_LEFT)
+    assert board.text("#cell-head").startswith("Row 7, column 7")
+    before = board.bits()
+    board.press(" ")
+    painted = np.argwhere((board.bits() != before).any(axis=0))
+    assert painted.min() >= 5
+    assert painted.max() <= 9
+    board.press("p")
+    board.wait("return dct.simulation.step > 3")
+    board.press("p", "r")
+    assert board.js("return [dct.player.playing, dct.simulation.step]") == [False, 0]
+    board.js("document.querySelector('#drawing').focus()")
+    board.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
+    assert board.js("return document.querySelectorAll('.node.chosen').length") == 1
+    assert board.js("return dct.drawing.node === dct.drawing.circuit.readers[0][0]")
+    board.press(Keys.ARROW_LEFT)
+    goes_up_and_down(board)
+
+
+def goes_up_and_down(window):
+    """Arrow keys go to nodes of the same column, and to nothing beyond its ends."""
+    from selenium.webdriver.common.keys import Keys
+
+    place = (
+        "const d = dct.drawing, [x, y] = d.x ? [d.x, d.y] : [d.circuit.data.x, d.circuit.data.y];"
+        "return [d.node, x[d.node], y[d.node]]"
+    )
+    begun, x, y = window.js(place)
+    window.press(Keys.ARROW_DOWN)
+    other, same, below = window.js(place)
+    assert (same, below > y) == (x, True)
+    window.press(Keys.ARROW_UP)
+    assert window.js(place) == [begun, x, y]
+    assert other != begun
+
+
+@pytest.mark.parametrize("name", ["letter-g", "checkerboard"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone(window, files, name, scheme):
+    with window.phone():
+        window.open(files(name), prefers_color_scheme=scheme)
+        assert window.js("return document.documentElement.scrollWidth") <= 360
+        tiny = window.js(
+            "return [...document.querySelectorAll('button, select')].filter((e) =>"
+            " e.getBoundingClientRect().height < 39).map((e) => e.id)"
+        )
+        assert tiny == []
+        assert window.messages() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast(window, files, scheme):
+    """At least 4.5 to 1, as WCAG 2.2 asks for."""
+    window.open(files("checkerboard"), prefers_color_scheme=scheme)
+    pairs = window.js(
+        """
+        const found = [];
+        const texts = 'p, dt, dd, h1, h2, legend, button, figcaption, pre, .choices span, .good';
+        for (const e of document.querySelectorAll(texts)) {
+          if (!e.offsetParent || !e.textContent.trim()) continue;
+          let ground = e;
+          const clear = (x) => getComputedStyle(x).backgroundColor === 'rgba(0, 0, 0, 0)';
+          while (clear(ground) && ground.parentElement) ground = ground.parentElement;
+          const colors = [getComputedStyle(e).color, getComputedStyle(ground).backgroundColor];
+          found.push([...colors, e.textContent.slice(0, 30)]);
+        }
+        return found;
+        """
+    )
+    assert len(pairs) > 30
+
+    def luminance(color):
+        parts = [int(part) / 255 for part in color[4:-1].split(",")]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return np.dot(linear, [0.2126, 0.7152, 0.0722])
+
+    for text, ground, words in pairs:
+        light, dark = sorted([luminance(text), luminance(ground)], reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (words, text, ground)
+
+
+def test_every_control_has_a_name(board):
+    nameless = board.js(
+        "return [...document.querySelectorAll('input, select, button, canvas')].filter((e) =>"
+        " !(e.labels?.length || e.textContent.trim() || e.getAttribute('aria-label')))"
+        ".map((e) => e.outerHTML)"
+    )
+    assert nameless == []

@@ -1,0 +1,103 @@
+"""What is found of runs and sweeps in their directories, whole, half there, or damaged."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+import difflogic
+from difflogic.training.session import execute
+from difflogic.view.watching import Feed
+from difflogic.view.watching.following import Follower
+
+SMALL = (
+    "training.epochs=3",
+    "task.height=4",
+    "task.width=4",
+    "automaton.steps=2",
+    "automaton.channels=2",
+    "perception.kernels=2",
+    "update.gates=[8,4,2]",
+    "evaluation.starts=4",
+)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "run"
+    execute(difflogic.load_config("checkerboard-small", SMALL), path)
+    return path
+
+
+@pytest.fixture
+def run(trained, tmp_path):
+    return shutil.copytree(trained, tmp_path / "run")
+
+
+def followed(path):
+    feed = Feed()
+    follower = Follower(path, feed)
+    follower.look()
+    return follower, feed
+
+
+def test_a_finished_run(run):
+    snapshot = followed(run)[1].snapshot
+    assert snapshot.status == "finished"
+    assert [row.epoch for row in snapshot.rows] == [1, 2, 3]
+    assert snapshot.epoch == 3
+    assert snapshot.model is not None
+
+
+def test_what_is_not_there_yet_is_found_later(run, tmp_path):
+    aside = shutil.copytree(run, tmp_path / "aside")
+    for name in ("metrics.csv", "model.npz", "summary.json"):
+        (run / name).unlink()
+    follower, feed = followed(run)
+    assert feed.snapshot.status == "waiting"
+    lines = (aside / "metrics.csv").read_text().splitlines(keepends=True)
+    (run / "metrics.csv").write_text("".join(lines[:2]) + lines[2][:7])
+    follower.look()
+    assert (feed.snapshot.status, len(feed.snapshot.rows)) == ("running", 1)
+    (run / "model.npz").write_bytes((aside / "model.npz").read_bytes()[:100])
+    follower.look()
+    assert feed.snapshot.model is None, "half written"
+    for name in ("metrics.csv", "model.npz", "summary.json"):
+        shutil.copy(aside / name, run / name)
+    follower.look()
+    assert (feed.snapshot.status, feed.snapshot.epoch) == ("finished", 3)
+    assert feed.snapshot.model is not None
+
+
+def test_nothing_new_is_no_news(run):
+    follower, feed = followed(run)
+    version, _ = feed.wait(-1, 0)
+    follower.look()
+    assert feed.wait(version, 0.01)[0] == version
+
+
+def test_a_link_is_not_followed(run, tmp_path):
+    (tmp_path / "elsewhere.csv").write_bytes((run / "metrics.csv").read_bytes())
+    (run / "metrics.csv").unlink()
+    (run / "metrics.csv").symlink_to(tmp_path / "elsewhere.csv")
+    assert not followed(run)[1].snapshot.rows
+
+
+def test_a_sweep_shows_its_newest_run_and_lists_all(tmp_path):
+    difflogic.sweep(
+        "checkerboard-small",
+        "0-1",
+        overrides=SMALL,
+        grid=["training.batch=1,2"],
+        directory=tmp_path / "sweep",
+        backend="sequential",
+    )
+    snapshot = followed(tmp_path / "sweep")[1].snapshot
+    assert [(run["variant"], run["seed"]) for run in snapshot.runs] == [
+        (f"batch={batch}", seed) for batch in (1, 2) for seed in ("0", "1")
+    ]
+    assert all(run["status"] == "finished" for run in snapshot.runs)
+    (shown,) = (run for run in snapshot.runs if run["shown"])
+    assert snapshot.model.config.training.batch == int(shown["variant"][-1])
+    assert snapshot.model.config.training.seed == int(shown["seed"])

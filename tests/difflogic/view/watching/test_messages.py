@@ -1,0 +1,194 @@
+"""What a browser is told of a run: everything once, and then what is new."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from difflogic.circuit import gates
+from difflogic.config import load_config
+from difflogic.engine import oracle
+from difflogic.model.model import Model
+from difflogic.training.metrics import MetricsRow, Search
+from difflogic.view.watching import Feed
+from difflogic.view.watching.messages import MOST_EVENTS, MOST_ROWS, Told
+from tests.difflogic.simulation.naive import fire_mask
+
+
+def model(*changes, seed=0):
+    made = Model.create(load_config("checkerboard-small", changes))
+    logits = np.random.default_rng(seed).normal(0, 3, made.logits.shape).astype(np.float32)
+    return replace(made, logits=logits)
+
+
+def rows(count, first=1):
+    return tuple(
+        MetricsRow(
+            n,
+            100.0 / n,
+            float(n),
+            0.5,
+            {"finish": float(n % 5 == 0)},
+            1 - n / 10**6,
+            Search(n, n // 2, 0, 40, False) if n % 10 == 0 else None,
+        )
+        for n in range(first, first + count)
+    )
+
+
+def told(listener, feed):
+    events = list(listener.news(feed.snapshot))
+    json.dumps(events, allow_nan=False)
+    return dict(events)
+
+
+def decoded(text, dtype):
+    return np.frombuffer(base64.b64decode(text), dtype)
+
+
+def test_everything_is_told_once():
+    feed, listener, found = Feed(), Told(), model()
+    assert set(told(listener, feed)) == {"rows", "state"}
+    feed.offer(model=found, epoch=3, rows=rows(3), status="running")
+    news = told(listener, feed)
+    assert set(news) == {"run", "rows", "circuit", "state"}
+    assert [row[0] for row in news["rows"]["rows"]] == [1, 2, 3]
+    assert told(listener, feed) == {}
+    feed.offer(rows=rows(5))
+    news = told(listener, feed)
+    assert [row[0] for row in news["rows"]["rows"]] == [4, 5]
+    assert not news["rows"]["begins"]
+    assert news["rows"]["rows"][1][4] == 1 - 5 / 10**6, "the share of decided gates"
+    assert news["rows"]["searches"] == [[5, None, None, None, None]], "one of before they were kept"
+    feed.offer(rows=rows(10))
+    assert told(listener, feed)["rows"]["searches"] == [[10, 10, 5, 40, False]]
+
+
+def test_a_circuit_is_told_as_it_is():
+    feed, listener, found = Feed(), Told(), model()
+    feed.offer(model=found, epoch=1)
+    circuit = told(listener, feed)["circuit"]
+    netlist = found.netlist
+    for name in ("a", "b", "param", "outputs"):
+        np.testing.assert_array_equal(
+            decoded(circuit["netlist"][name], "<i4"), getattr(netlist, name)
+        )
+    assert [int(sign, 16) for sign in circuit["ops"]] == found.ops.tolist()
+    sure = gates.softmax(found.logits.astype(np.float64)).max(axis=1) > 0.9
+    sizes = [len(part) for part in np.split(sure, 1)]
+    assert sum(sizes) == len(sure)
+    assert circuit["decided"][0] == pytest.approx(
+        sure[: found.config.architecture.kernels * found.config.architecture.kernel_gates].mean()
+    )
+    assert sum(map(sum, circuit["histogram"])) == len(found.ops)
+    feed.offer(model=replace(found, logits=-found.logits), epoch=2)
+    news = told(listener, feed)
+    assert set(news) == {"circuit"}
+    assert "netlist" not in news["circuit"], "the wiring is the same"
+
+
+def test_a_run_that_went_back_is_told_from_its_beginning():
+    feed, listener = Feed(), Told()
+    feed.offer(rows=rows(9))
+    told(listener, feed)
+    feed.offer(rows=rows(4))
+    news = told(listener, feed)["rows"]
+    assert news["begins"]
+    assert len(news["rows"]) == 4
+    feed.offer(rows=(*rows(3), MetricsRow(4, 7.0)))
+    assert told(listener, feed)["rows"]["begins"], "other rows than before"
+
+
+def test_a_long_run_is_told_in_bounds_and_to_its_end():
+    feed, listener = Feed(), Told()
+    feed.offer(rows=rows(3 * MOST_ROWS))
+    news = told(listener, feed)["rows"]["rows"]
+    assert len(news) <= MOST_ROWS + 1
+    assert news[-1][0] == 3 * MOST_ROWS
+
+
+def test_the_newest_searches_of_a_long_run_are_told():
+    feed, listener = Feed(), Told()
+    feed.offer(rows=rows(10 * MOST_EVENTS))
+    searches = told(listener, feed)["rows"]["searches"]
+    assert len(searches) == MOST_EVENTS
+    assert [epoch for epoch, *_ in searches[-2:]] == [10 * MOST_EVENTS - 5, 10 * MOST_EVENTS]
+
+
+def test_where_learning_started_over_is_told_once():
+    feed, listener = Feed(), Told()
+    found = tuple(
+        replace(row, attempt=1 + (row.epoch > 4) + (row.epoch > 6), given_up=row.epoch == 4)
+        for row in rows(9)
+    )
+    heard = []
+    for count in (3, 4, 5, 6, 7, 9):
+        feed.offer(rows=found[:count])
+        news = told(listener, feed)["rows"]
+        heard.append(([list(start) for start in news["starts"]], news["givenUp"]))
+        assert news["rows"][-1][5] == found[count - 1].attempt
+    assert heard == [([], 0), ([], 1), ([[4, 2, True]], 0), ([], 0), ([[6, 3, False]], 0), ([], 0)]
+    news = told(Told(), feed)["rows"]
+    assert ([start[0] for start in news["starts"]], news["givenUp"]) == ([4, 6], 1)
+    feed.offer(rows=(*(replace(row, attempt=None) for row in found[:5]), *found[5:]))
+    assert told(Told(), feed)["rows"]["givenUp"] is None, "an earlier version began it"
+    feed.offer(rows=tuple(replace(row, attempt=row.epoch) for row in rows(3 * MOST_EVENTS)))
+    starts = told(Told(), feed)["rows"]["starts"]
+    assert (len(starts), starts[-1][0]) == (MOST_EVENTS, 3 * MOST_EVENTS - 1)
+
+
+def test_who_offers_never_waits_and_who_is_late_gets_the_newest():
+    feed = Feed()
+    for number in range(1000):
+        feed.offer(rows=rows(number + 1))
+    _, snapshot = feed.wait(0, 1.0)
+    assert len(snapshot.rows) == 1000
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.parametrize("boundary", ["zero", "periodic"])
+@pytest.mark.parametrize("rate", [1.0, 0.6])
+def test_the_soft_circuit_is_that_of_the_oracle(boundary, rate):
+    found = model(
+        f'automaton.boundary="{boundary}"',
+        f"automaton.fire_rate={rate}",
+        "task.height=5",
+        "task.width=6",
+        "automaton.steps=4",
+    )
+    feed, listener = Feed(), Told()
+    feed.offer(model=found, epoch=1)
+    news = told(listener, feed)
+    run, netlist = news["run"], found.netlist
+    table = decoded(news["circuit"]["coefficients"], "<f4")
+    case = {
+        "page": (Path(__file__).parents[4] / "difflogic" / "watching" / "page").as_uri(),
+        "run": run,
+        "coefficients": table.tolist(),
+        "netlist": {
+            "channels": netlist.channels,
+            **{name: getattr(netlist, name).tolist() for name in ("a", "b", "param", "outputs")},
+        },
+    }
+    done = subprocess.run(
+        ["node", Path(__file__).with_name("run_soft.mjs")],
+        input=json.dumps(case),
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    start = np.array([[int(sign) for sign in text] for text in run["start"]]).reshape(-1, 5, 6)
+    masks = np.stack([fire_mask(0, step, 5, 6, rate) for step in range(4)]) if rate < 1 else None
+    coefficients = gates.mix(gates.softmax(found.logits.astype(np.float64)))
+    states = oracle.rollout(netlist, coefficients, start, 4, boundary, masks)
+    expected = np.stack([state[list(run["visible"])].reshape(-1, 30) for state in states])
+    np.testing.assert_allclose(json.loads(done.stdout), expected, atol=1e-4)
