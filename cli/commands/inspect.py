@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from cli.errors import FAILURE
 from cli.options.common import ADVANCED, MOST_SEED, AsJson, Source, Unsimplified
 from cli.options.parsing import whole_number
 from cli.progress import show_progress
-
-if TYPE_CHECKING:
-    from cli.terminal.inspection import Signs
-    from difflogic.library.loading import Loaded
 
 
 def inspect(
@@ -41,13 +36,6 @@ def inspect(
             help="Search for fixed points with periods up to N×N cells",
         ),
     ] = 4,
-    shared: Annotated[
-        bool,
-        typer.Option(
-            "--shared",
-            help="Print the fewest operations per cell if neighbouring cells share results",
-        ),
-    ] = False,
     seconds: Annotated[
         float | None,
         typer.Option(
@@ -96,9 +84,6 @@ def inspect(
         else:
             inspection.show_equations(chosen, limit, signs)
         return
-    if shared:
-        _show_shared(loaded, unsimplified, seconds, as_json, signs)
-        return
     with show_progress(stop_at_once=True) as progress:
         limits = Limits(Limits.seconds if seconds is None else seconds, periods, seed)
         found = examine(
@@ -108,28 +93,3 @@ def inspect(
         output.show_json(inspection_data.data(found, loaded.automaton, signs))
     else:
         inspection.show(found, loaded.automaton, limit, signs)
-
-
-def _show_shared(
-    loaded: Loaded, unsimplified: bool, seconds: float | None, as_json: bool, signs: Signs
-) -> None:
-    from cli.terminal import output
-    from difflogic.library.inspecting import share
-    from difflogic.simplification.sharing.text import lines
-
-    with show_progress(stop_at_once=True) as progress:
-        found = share(loaded, unsimplified=unsimplified, time_limit=seconds, progress=progress)
-    text = [signs(line) for line in lines(found.circuit)]
-    alone, together = found.original.gates, found.circuit.operations
-    if as_json:
-        output.show_json(
-            {"operations": together, "gates": alone, "proved": found.proved, "planes": text}
-        )
-    else:
-        typer.echo(f"operations per cell: {together} where neighbouring cells share, {alone} alone")
-        for line in text:
-            typer.echo(f"  {line}")
-        proof = found.proof.verdict.value
-        typer.echo(f"compared with the circuit, unfolded at one cell: {proof}")
-    if not found.proved:
-        raise typer.Exit(FAILURE)

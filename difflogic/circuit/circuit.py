@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.gates import READS, Op, bitwise
+from difflogic.circuit.evaluate import Bits, evaluate
+from difflogic.circuit.gates import READS, Op
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.system.errors import CircuitError
 
@@ -182,7 +183,7 @@ class LogicCircuit:
 
     @cached_property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
-        """Each gate's op and its two `sources`, for loops over gates in Python."""
+        """Each gate's op and its two `sources`: what `evaluate` asks of a graph."""
         a, b = self.sources.tolist()
         return self.op.tolist(), a, b
 
@@ -196,24 +197,15 @@ class LogicCircuit:
         neighbor, channel = divmod(int(row), self.channels)
         return f"{NEIGHBORS[neighbor]}{self.labels[channel]}"
 
-    def evaluate(self, inputs: npt.NDArray) -> npt.NDArray:
-        """Return all rows, shape (rows, …), for `inputs` (9·C, …) of bits or of words of bits.
+    def next_state(self, inputs: npt.NDArray) -> npt.NDArray:
+        """Return the next state (C, …) of cells with neighbourhoods `inputs` (9·C, …).
 
         The inputs' type is bool or an unsigned integer, every bit of which is a case of its own.
-        This is the plain interpreter that everything faster is compared with.
         """
         if len(inputs) != self.inputs:
             raise ValueError(f"{self.inputs} input rows expected, {len(inputs)} given")
-        rows = np.empty((self.rows, *inputs.shape[1:]), dtype=inputs.dtype)
-        rows[: self.inputs] = inputs
-        gates = zip(self.op.tolist(), self.a.tolist(), self.b.tolist(), strict=True)
-        for row, (op, a, b) in enumerate(gates, self.inputs):
-            rows[row] = bitwise(op, rows[a], rows[b])
-        return rows
-
-    def next_state(self, inputs: npt.NDArray) -> npt.NDArray:
-        """Return the next state (C, …) of cells with neighbourhoods `inputs` (9·C, …)."""
-        return self.evaluate(inputs)[self.outputs]
+        rows = evaluate(self, inputs, Bits(~np.zeros_like(inputs[0])))
+        return np.array([rows[row] for row in self.outputs.tolist()], inputs.dtype)
 
 
 def require_distinct(what: str, labels: Sequence[int]) -> None:

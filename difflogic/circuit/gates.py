@@ -11,7 +11,7 @@ and their order.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,39 +36,6 @@ class Op(IntEnum):
     NOT_A_OR_B = 13
     NAND = 14
     TRUE = 15
-
-
-Word = TypeVar("Word")
-"""Whatever has the operators & | ^ ~: arrays of bool, words of bits, wires of a circuit."""
-
-
-def bitwise(op: int, a: Word, b: Word) -> Word:
-    """Return one of the 16 ops of two words, bit by bit: the one place that spells them out."""
-    x: Any = a
-    y: Any = b
-    match op:
-        case Op.FALSE:
-            return x ^ x
-        case Op.AND:
-            return x & y
-        case Op.A_AND_NOT_B:
-            return x & ~y
-        case Op.A:
-            return x
-        case Op.NOT_A_AND_B:
-            return ~x & y
-        case Op.B:
-            return y
-        case Op.XOR:
-            return x ^ y
-        case Op.OR:
-            return x | y
-        case Op.A_OR_NOT_B:
-            return x | ~y
-        case Op.NOT_A_OR_B:
-            return ~x | y
-        case _:
-            return ~bitwise(len(Op) - 1 - op, x, y)
 
 
 READS = tuple(

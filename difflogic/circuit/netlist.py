@@ -7,6 +7,7 @@ circuit walks: the soft kernels, the NumPy oracle, the hard simulator, statistic
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -168,6 +169,11 @@ class Netlist:
     @property
     def rows(self) -> int:
         return self.inputs + self.gates
+
+    @cached_property
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        """Each gate's parameter and the rows that it reads: what `evaluate` asks of a graph."""
+        return self.param.tolist(), self.a.tolist(), self.b.tolist()
 
 
 def flatten(circuit: Circuit) -> Netlist:

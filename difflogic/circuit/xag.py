@@ -11,17 +11,17 @@ Source: structural hashing as in and-inverter graphs (Mishchenko, Chatterjee and
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 import numpy as np
 
 from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.evaluate import OPS, Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.inverters import melted
-from difflogic.system.deadline import GATES_AT_ONCE, NEVER, Deadline
+from difflogic.system.deadline import NEVER, Deadline
 
 FALSE, TRUE = 0, 1
 """The constant literals."""
@@ -41,70 +41,45 @@ _AND_OPS = {
     (1, 0): (Op.NOT_A_AND_B, Op.A_OR_NOT_B),
     (1, 1): (Op.NOR, Op.OR),
 }
+_OPS = {
+    (kind, *flips): int(ops[0])
+    for kind, found in ((Kind.AND, _AND_OPS), (Kind.XOR, {(0, 0): (Op.XOR,)}))
+    for flips, ops in found.items()
+}
+"""The op of a gate, by its kind and by which of its literals are inverted."""
 _FLIPS = {
     int(op): (*flips, inverted)
     for flips, ops in _AND_OPS.items()
     for inverted, op in enumerate(ops)
 }
 """Of an op that is an AND: whether to invert its first input, its second one, and the gate."""
-_WIRES = {
-    int(Op.FALSE): (0, 0),
-    int(Op.TRUE): (0, 1),
-    int(Op.A): (1, 0),
-    int(Op.NOT_A): (1, 1),
-    int(Op.B): (2, 0),
-    int(Op.NOT_B): (2, 1),
-}
-"""Of an op that needs no gate: constant 0, the first or the second input, and if it is inverted."""
 
 
-class Literals(ABC):
-    """A circuit that grows by ANDs and XORs of literals; all 16 ops are made of these."""
+class Literals(Logic[int]):
+    """A graph that grows by ANDs and XORs of literals: inverters and constants cost nothing."""
 
-    @abstractmethod
-    def and_(self, x: int, y: int) -> int:
-        """Return the literal of x ∧ y."""
+    def constant(self, bit: int) -> int:
+        return bit
 
-    @abstractmethod
-    def xor_(self, x: int, y: int) -> int:
-        """Return the literal of x ⊕ y."""
+    def not_(self, x: int) -> int:
+        return x ^ 1
 
-    def or_(self, x: int, y: int) -> int:
-        """Return the literal of x ∨ y."""
-        return self.and_(x ^ 1, y ^ 1) ^ 1
+    def gate(self, kind: int, x: int, y: int) -> int:
+        flips = _FLIPS.get(kind)
+        if flips is None:
+            return OPS[kind](self, x, y)
+        # The same without a call for each inverter, as searches build a million graphs.
+        flip_x, flip_y, flip = flips
+        return self.and_(x ^ flip_x, y ^ flip_y) ^ flip
 
-    def apply(self, op: int, x: int, y: int) -> int:
-        """Return the literal of one of the 16 ops."""
-        flips = _FLIPS.get(op)
-        if flips is not None:
-            flip_x, flip_y, flip = flips
-            return self.and_(x ^ flip_x, y ^ flip_y) ^ flip
-        wire = _WIRES.get(op)
-        if wire is None:
-            return self.xor_(x, y) ^ (op == Op.XNOR)
-        place, flip = wire
-        return (FALSE, x, y)[place] ^ flip
-
-    def evaluate(
-        self, circuit: LogicCircuit, inputs: Sequence[int], deadline: Deadline = NEVER
+    def next_state(
+        self, circuit: LogicCircuit, inputs: Iterable[int], deadline: Deadline = NEVER
     ) -> list[int]:
-        """Add a circuit that reads the literals `inputs`; return the literals of its rows.
+        """Add a circuit that reads the literals `inputs`; return the literals of its outputs.
 
         Raises TimeoutError if `deadline` passes before that.
         """
-        rows = list(inputs)
-        ops, a, b = (array.tolist() for array in (circuit.op, circuit.a, circuit.b))
-        for gate, (op, x, y) in enumerate(zip(ops, a, b, strict=True)):
-            if not (gate + 1) % GATES_AT_ONCE:
-                deadline.check()
-            rows.append(self.apply(op, rows[x], rows[y]))
-        return rows
-
-    def next_state(
-        self, circuit: LogicCircuit, inputs: Sequence[int], deadline: Deadline = NEVER
-    ) -> list[int]:
-        """Add a circuit that reads the literals `inputs`; return the literals of its outputs."""
-        rows = self.evaluate(circuit, inputs, deadline)
+        rows = evaluate(circuit, inputs, self, pause=deadline.check)
         return [rows[row] for row in circuit.outputs.tolist()]
 
 
@@ -155,9 +130,12 @@ class Xag(Literals):
             return y ^ inverted
         return self._add(Kind.XOR, x, y) ^ inverted
 
-    def gate(self, kind: Kind, x: int, y: int) -> int:
-        """Return the literal of an AND or a XOR."""
-        return self.and_(x, y) if kind is Kind.AND else self.xor_(x, y)
+    @property
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        """Each gate's op, and the nodes that it reads, as `evaluate` asks; node 0 is given, too."""
+        pairs = zip(self.kind, self.x, self.y, strict=True)
+        ops = [_OPS[kind, x & 1, y & 1] for kind, x, y in pairs]
+        return ops, [x >> 1 for x in self.x], [y >> 1 for y in self.y]
 
     def cone(self, literals: Sequence[int]) -> list[int]:
         """Return the nodes that literals depend on by their wires, ascending, but constant 0."""
@@ -189,7 +167,7 @@ class Xag(Literals):
 def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> tuple[Xag, list[int]]:
     """Return a circuit as a Xag, and the literals of its outputs."""
     xag = Xag(circuit.inputs, hashing)
-    return xag, xag.next_state(circuit, [xag.input(row) for row in range(circuit.inputs)])
+    return xag, xag.next_state(circuit, map(xag.input, range(circuit.inputs)))
 
 
 def to_circuit(
@@ -209,13 +187,13 @@ def to_circuit(
         for number, channel in enumerate(channels)
     }
     ops, wires = [0] * first, [(0, 0)] * first
+    gates, x, y = xag.lists
     for node in xag.cone(outputs):
         gate = node - xag.first_gate
         if gate >= 0:
             place[node] = len(ops)
-            x, y = xag.x[gate], xag.y[gate]
-            ops.append(_AND_OPS[x & 1, y & 1][0] if xag.kind[gate] is Kind.AND else Op.XOR)
-            wires.append((place[x >> 1], place[y >> 1]))
+            ops.append(gates[gate])
+            wires.append((place[x[gate]], place[y[gate]]))
         elif node not in place:
             channel = (node - 1) % before
             raise ValueError(f"an output reads channel {channel}, which does not stay")

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.gates import READS, bitwise
+from difflogic.circuit.evaluate import Bits
+from difflogic.circuit.gates import READS
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import Words
 from difflogic.engine.kernels import detectors as k
@@ -156,7 +157,7 @@ class Detectors:
         before = int(self._ops[param])
 
         def detecting(*inputs: int) -> int:
-            value = bitwise(before, *inputs) & 1
+            value: int = Bits(1).gate(before, *inputs)
             return value & ~inputs[side] if falls else value | inputs[side]
 
         ops[param] = op_of(detecting)

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit import gates
+from difflogic.circuit.evaluate import Soft
+from difflogic.circuit.evaluate import evaluate as evaluate_over
 from difflogic.circuit.grid import OUTSIDE, Boundary, neighbors
 from difflogic.circuit.netlist import Netlist
 
@@ -31,13 +33,7 @@ def perceive(state: Array, boundary: Boundary) -> Array:
 
 def evaluate(netlist: Netlist, coefficients: Array, inputs: Array) -> Array:
     """Return the value of every row of the netlist, shape (rows, cells)."""
-    values = np.empty((netlist.rows, inputs.shape[1]))
-    values[: netlist.inputs] = inputs
-    for gate in range(netlist.gates):
-        a, b = values[netlist.a[gate]], values[netlist.b[gate]]
-        c0, c1, c2, c3 = coefficients[netlist.param[gate]]
-        values[netlist.inputs + gate] = c0 + c1 * a + c2 * b + c3 * a * b
-    return values
+    return np.array(evaluate_over(netlist, inputs, Soft(coefficients)))
 
 
 def rollout(

@@ -11,37 +11,12 @@ import numpy as np
 
 from difflogic import __version__
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.gates import READS, Op, bitwise
+from difflogic.circuit.evaluate import Text
 from difflogic.model.automaton import Automaton
 from difflogic.system.errors import CircuitError
 
 LINE = 96
 """Columns of a line of comment, before its sign."""
-
-
-class _Text(str):
-    """An expression in C, Python and Verilog alike, built by its operators."""
-
-    __slots__ = ()
-
-    def _joined(self, sign: str, other: str) -> _Text:
-        return _Text(f"{self} {sign} {other}")
-
-    def __and__(self, other: str) -> _Text:
-        return self._joined("&", other)
-
-    def __or__(self, other: str) -> _Text:
-        return self._joined("|", other)
-
-    def __xor__(self, other: str) -> _Text:
-        return self._joined("^", other)
-
-    def __invert__(self) -> _Text:
-        return _Text(f"~({self})" if " " in self else f"~{self}")
-
-
-BITWISE = {op: bitwise(op, _Text("{a}"), _Text("{b}")) for op in Op if any(READS[op])}
-"""Ops that read something as expressions, in C, Python and Verilog alike."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +79,10 @@ def expressions(
 
     `names` has one for each row; `zero` and `one` are the language's constants.
     """
-    gates = zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True)
-    for row, (op, a, b) in enumerate(gates, circuit.inputs):
-        if op in BITWISE:
-            yield names[row], BITWISE[Op(op)].format(a=names[a], b=names[b])
-        else:
-            yield names[row], one if op == Op.TRUE else zero
+    text, (ops, a, b) = Text(zero, one), circuit.lists
+    known = [*names, ""]
+    for row, op, x, y in zip(range(circuit.inputs, circuit.rows), ops, a, b, strict=True):
+        yield names[row], text.gate(op, known[x], known[y])
 
 
 def identifier(automaton: Automaton) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.xag import Literals
 from difflogic.formats.common import Interface, head, used_interface
 from difflogic.model.automaton import Automaton
@@ -72,7 +73,7 @@ def _graph_of(automaton: Automaton, interface: Interface) -> Graph:
     place = {name: 2 * number for number, name in enumerate(interface.inputs, 1)}
     # Inputs that are none here are read by nothing that an output needs.
     inputs = [place.get(circuit.input_name(row), 0) for row in range(circuit.inputs)]
-    literals = graph.evaluate(circuit, inputs)
+    literals = evaluate(circuit, inputs, graph)
     graph.outputs.extend(literals[row] for row in outputs)
     return graph
 

@@ -15,7 +15,7 @@ from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.xag import FALSE, Kind, Xag, from_circuit
 from difflogic.inspection.expression import Expression, chain, constant, invert, leaf, text
 from difflogic.inspection.expression import Kind as Term
-from difflogic.simplification.nets import folded
+from difflogic.proof.convergence.folding import fold
 from difflogic.system.errors import CircuitError
 
 LONGEST = 64
@@ -74,7 +74,7 @@ def equations(circuit: LogicCircuit, channels: Sequence[int] | None = None) -> E
     """
     chosen = range(circuit.channels) if channels is None else channels
     if circuit.rows > MOST_ROWS:
-        circuit = folded(circuit)
+        circuit = fold(circuit)
         needed = int(circuit.needed(chosen).sum())
         if needed > MOST_ROWS:
             raise too_large(needed)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.grid import neighbors
-from difflogic.circuit.xag import FALSE, TRUE, Xag
 from difflogic.inspection.periods import Bits, Period, on_torus
 from difflogic.model.automaton import Automaton
-from difflogic.proof.decision import Clauses
+from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
 
 MOST = 100
@@ -101,46 +101,31 @@ class _Torus:
         self._height, self._width = height, width
         circuit = automaton.circuit
         cells = height * width
-        xag = Xag(circuit.channels * cells)
-        # Input c·cells + cell is the state of a channel in a cell.
-        states = np.arange(circuit.channels)[:, None] * cells
-        seen = neighbors(height, width, "periodic")[:, None, :] + states
-        differences = []
-        for cell in range(cells):
-            inputs = [xag.input(row) for row in seen[:, :, cell].ravel().tolist()]
-            outputs = xag.next_state(circuit, inputs, deadline)
-            for row, output in zip((states[:, 0] + cell).tolist(), outputs, strict=True):
-                differences.append(xag.xor_(output, xag.input(row)))
-        self._visible = np.array(
-            [[1 + row * cells + cell for cell in range(cells)] for row in automaton.visible_rows]
-        )
-        nodes = set(self._visible.ravel().tolist()).union(xag.cone(differences))
-        self._clauses = Clauses(xag, sorted(nodes), deadline)
-        self._impossible = TRUE in differences
-        for literal in sorted(set(differences) - {FALSE, TRUE}):
-            self._clauses.demand(literal ^ 1)
+        self._formula = formula = Formula()
+        state = [[formula.variable() for _ in range(cells)] for _ in range(circuit.channels)]
+        for cell, seen in enumerate(neighbors(height, width, "periodic").T.tolist()):
+            inputs = [state[c][place] for place in seen for c in range(circuit.channels)]
+            rows = evaluate(circuit, inputs, formula, pause=deadline.check)
+            for channel, row in enumerate(circuit.outputs.tolist()):
+                formula.equate(rows[row], state[channel][cell])
+            deadline.check()
+        self._visible = np.array([state[row] for row in automaton.visible_rows])
 
     def __enter__(self) -> _Torus:
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        self._clauses.__exit__(*raised)
+        self._formula.__exit__(*raised)
 
     def next(self, deadline: Deadline) -> Bits | None:
         """Return the visible bits (channels, height, width) of a fixed point that is left."""
-        if self._impossible:
-            return None
-        found = self._clauses.solve(deadline)
+        found = self._formula.solve([], deadline)
         if found is None:
             raise TimeoutError
         if not found:
             return None
-        true = self._clauses.true_among(self._visible.ravel().tolist())
-        return (
-            np.isin(self._visible, list(true))
-            .astype(np.uint8)
-            .reshape(-1, self._height, self._width)
-        )
+        shown = np.isin(self._visible, list(self._formula.true_literals())).astype(np.uint8)
+        return shown.reshape(-1, self._height, self._width)
 
     def exclude(self, pictures: Iterable[Picture]) -> None:
         """Leave out the states that show these pictures, however shifted."""
@@ -151,5 +136,5 @@ class _Torus:
             copies = (1, self._height // rows, self._width // columns)
             for shown in {shifted.tobytes(): shifted for shifted in _shifts(picture.bits)}.values():
                 bits = np.tile(shown, copies).reshape(self._visible.shape)
-                # A literal is twice a node's number, and one more if it is inverted.
-                self._clauses.demand(*(2 * self._visible + bits).ravel().tolist())
+                # Some bit has to be another one.
+                self._formula.add(np.where(bits, -self._visible, self._visible).ravel().tolist())

@@ -17,7 +17,7 @@ from difflogic.inspection.fixed_points import FixedPoints
 from difflogic.inspection.settling import Settling
 from difflogic.inspection.symmetry import Rule
 from difflogic.model.automaton import Automaton
-from difflogic.simplification import nets
+from difflogic.proof.convergence.folding import fold
 from difflogic.system.errors import CircuitError
 
 MOST_CELLS, MOST_BITS = 2**18, 2**24
@@ -68,7 +68,7 @@ def inspect(
     """
     circuit = automaton.circuit
     # The same functions of the same inputs, without what passes through and is constant.
-    folded = automaton.with_circuit(nets.folded(circuit))
+    folded = automaton.with_circuit(fold(circuit))
     if folded.circuit.rows > MOST_ROWS:
         raise too_large(folded.circuit.rows)
     progress(0, "symmetries")

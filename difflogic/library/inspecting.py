@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 from difflogic import inspection
@@ -16,12 +15,8 @@ from difflogic.library.progress import (
     ignore_progress,
     never_stop,
 )
-from difflogic.library.simplifying import PROOF_SECONDS, small_form
-from difflogic.proof import Limits as ProofLimits
-from difflogic.simplification import sharing
-from difflogic.simplification.sharing import Shared
-from difflogic.system.deadline import NEVER, Deadline
-from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
+from difflogic.library.simplifying import small_form
+from difflogic.system.errors import CircuitError
 
 PARTS = 3
 """That take a while: symmetries, fixed points, and the run from the start."""
@@ -61,38 +56,6 @@ def inspect(
         reporter.update("inspecting: part", done, PARTS, following)
 
     return Inspected(loaded, inspection.inspect(automaton, limits or Limits(), part))
-
-
-def share(
-    source: Source,
-    effort: str = "normal",
-    *,
-    unsimplified: bool = False,
-    time_limit: float | None = None,
-    progress: ProgressCallback = ignore_progress,
-    should_stop: ShouldStop = never_stop,
-) -> Shared:
-    """Find what neighbouring cells compute alike, so that it can be computed once.
-
-    `effort` is low, normal or high: none, some, or minutes of search; the same circuit and effort
-    give the same result, unless a `time_limit` in seconds ends the search. Simplified first as in
-    `inspect`, whose errors it raises; and ConfigError for another effort.
-    """
-    if effort not in sharing.EFFORTS:
-        raise ConfigError(f'no effort "{effort}": {did_you_mean(effort, sharing.EFFORTS)}')
-    loaded = load(source)
-    automaton = loaded.automaton
-    if not unsimplified:
-        automaton = small_form(
-            loaded, time_limit=time_limit, progress=progress, should_stop=should_stop
-        )
-    count = ProgressReporter(progress, should_stop).counter("sharing, steps done:")
-    steps = itertools.count(1)
-    deadline = NEVER if time_limit is None else Deadline.after(time_limit)
-    limits = ProofLimits(seconds=PROOF_SECONDS if time_limit is None else time_limit)
-    return sharing.share(
-        automaton.circuit, sharing.EFFORTS[effort], lambda: count(next(steps)), deadline, limits
-    )
 
 
 def channel_equation(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import numpy.typing as npt
-
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.gates import bitwise
-from difflogic.system.deadline import GATES_AT_ONCE, NEVER, Deadline
+from difflogic.circuit.evaluate import Logic, Value, evaluate
 
 Place = tuple[int, int]
 """An input: its neighbour's number, and its channel's label."""
@@ -23,7 +19,8 @@ class Cone:
     circuit: LogicCircuit
     output: int
     """Its row."""
-    gates: tuple[int, ...]
+    rows: list[int]
+    """All that it depends on, ascending."""
     inputs: dict[Place, int]
     """The input rows that it reads."""
 
@@ -31,30 +28,21 @@ class Cone:
     def of(cls, circuit: LogicCircuit, label: int) -> Cone:
         """Return the cone of the channel with this label."""
         output = int(circuit.outputs[circuit.labels.index(label)])
-        needed = circuit.cone(output)
-        inputs = {}
-        first_gate = bisect_left(needed, circuit.inputs)
-        for row in needed[:first_gate]:
-            neighbor, place = divmod(row, circuit.channels)
-            inputs[neighbor, circuit.labels[place]] = row
-        gates = tuple(row - circuit.inputs for row in needed[first_gate:])
-        return cls(circuit, output, gates, inputs)
+        rows, inputs = circuit.cone(output), {}
+        for row in rows:
+            if row < circuit.inputs:
+                neighbor, place = divmod(row, circuit.channels)
+                inputs[neighbor, circuit.labels[place]] = row
+        return cls(circuit, output, rows, inputs)
 
     def evaluate(
-        self, words: Mapping[Place, npt.NDArray], deadline: Deadline = NEVER
-    ) -> dict[int, npt.NDArray]:
-        """Return the rows' words, for inputs of words; every bit is a case of its own.
-
-        Raises TimeoutError if `deadline` passes.
-        """
-        rows = {row: words[place] for place, row in self.inputs.items()}
-        any_input = next(iter(words.values()))
-        circuit = self.circuit
-        ops, a, b = circuit.lists
-        for count, gate in enumerate(self.gates):
-            if not count % GATES_AT_ONCE:
-                deadline.check()
-            # What an op ignores may stand for anything.
-            one, other = rows.get(a[gate], any_input), rows.get(b[gate], any_input)
-            rows[circuit.inputs + gate] = bitwise(ops[gate], one, other)
-        return rows
+        self,
+        given: Mapping[Place, Value],
+        algebra: Logic[Value],
+        pause: Callable[[], object] = lambda: None,
+    ) -> list[Value]:
+        """Return the values of the circuit's rows, of which those in `rows` mean something."""
+        values = [algebra.constant(0)] * self.circuit.inputs
+        for place, row in self.inputs.items():
+            values[row] = given[place]
+        return evaluate(self.circuit, values, algebra, self.rows, pause)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.cases import MOST_INPUTS, words, words_of
-from difflogic.circuit.gates import Op
+from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.xag import Kind, Xag
 from difflogic.proof.satisfiability import Formula
-from difflogic.system.deadline import GATES_AT_ONCE, NEVER, Deadline
+from difflogic.system.deadline import Deadline
 
 Answer = Literal["yes", "no", "not decided"]
 
@@ -71,12 +71,10 @@ def _never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
             return decision
         methods.add(decision.method)
     if large:
-        with Clauses(xag, nodes, deadline) as clauses:
-            for literal in large:
-                decision = clauses.decide(literal, deadline)
-                if decision.answer != "yes":
-                    return decision
-                methods.add(decision.method)
+        decision = by_solver(xag, nodes, large, deadline)
+        if decision.answer != "yes":
+            return decision
+        methods.add(decision.method)
     return Decision("yes", " and ".join(sorted(methods)))
 
 
@@ -107,28 +105,19 @@ def _random_inputs(xag: Xag) -> npt.NDArray[np.uint64]:
     return np.concatenate([few, half, most], axis=1)
 
 
-Rows = dict[int, npt.NDArray[np.uint64]]
-"""The words of each node, every bit a case of its own."""
+Words = npt.NDArray[np.uint64]
 
 
-def _evaluate(
-    xag: Xag, nodes: Sequence[int], inputs: npt.NDArray[np.uint64], deadline: Deadline
-) -> Rows:
-    """Return the words of `nodes`, a cone, for `inputs` (inputs, words)."""
-    rows = {0: np.zeros(inputs.shape[1], np.uint64)}
-    for count, node in enumerate(nodes):
-        if not (count + 1) % GATES_AT_ONCE:
-            deadline.check()
-        if node <= xag.inputs:
-            rows[node] = inputs[node - 1]
-            continue
-        gate = node - xag.first_gate
-        x, y = _value(rows, xag.x[gate]), _value(rows, xag.y[gate])
-        rows[node] = x & y if xag.kind[gate] is Kind.AND else x ^ y
-    return rows
+def _evaluate(xag: Xag, nodes: Sequence[int], inputs: Words, deadline: Deadline) -> list[Words]:
+    """Return the words of all nodes, of which those of `nodes`, a cone, mean something.
+
+    `inputs` has the shape (inputs, words); every bit is a case of its own.
+    """
+    zeros = np.zeros(inputs.shape[1], np.uint64)
+    return evaluate(xag, [zeros, *inputs], Bits(~zeros), nodes, deadline.check)
 
 
-def _value(rows: Rows, literal: int) -> npt.NDArray[np.uint64]:
+def _value(rows: Sequence[Words], literal: int) -> Words:
     return ~rows[literal >> 1] if literal & 1 else rows[literal >> 1]
 
 
@@ -147,55 +136,18 @@ def _try_all(
     return Decision("yes", "all cases")
 
 
-class Clauses:
-    """Nodes of a Xag as a formula. Use it in a `with`, as the formula."""
-
-    def __init__(self, xag: Xag, nodes: Sequence[int], deadline: Deadline = NEVER) -> None:
-        """Raises TimeoutError if `deadline` passes before all nodes are there."""
-        self._formula = Formula()
-        self._literals: dict[int, int] = {}
-        for count, node in enumerate(nodes):
-            if not (count + 1) % GATES_AT_ONCE:
-                deadline.check()
-            self._literals[node] = self._add(xag, node)
-
-    def __enter__(self) -> Clauses:
-        self._formula.__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._formula.__exit__(*raised)
-
-    def _add(self, xag: Xag, node: int) -> int:
-        gate = node - xag.first_gate
-        if gate < 0:
-            return self._formula.variable()
-        x, y = self._of(xag.x[gate]), self._of(xag.y[gate])
-        return self._formula.gate(Op.XOR if xag.kind[gate] is Kind.XOR else Op.AND, x, y)
-
-    def _of(self, literal: int) -> int:
-        """Return the formula's literal of one of the Xag, which is no constant."""
-        found = self._literals[literal >> 1]
-        return -found if literal & 1 else found
-
-    def demand(self, *literals: int) -> None:
-        """Demand that one of the literals is 1."""
-        self._formula.add([self._of(literal) for literal in literals])
-
-    def solve(self, deadline: Deadline, *literals: int) -> bool | None:
-        """Return whether all that is demanded, and these literals, can be; None if time is up."""
-        return self._formula.solve([self._of(literal) for literal in literals], deadline)
-
-    def true_among(self, nodes: Sequence[int]) -> set[int]:
-        """Return which nodes are 1 in the case that `solve` found."""
-        true = self._formula.true_literals()
-        return {node for node in nodes if self._literals[node] in true}
-
-    def decide(self, literal: int, deadline: Deadline) -> Decision:
-        """Decide whether a literal that is no constant is 0 for all inputs."""
-        found = self.solve(deadline, literal)
-        if found is None:
-            return Decision("not decided", "time limit")
-        if not found:
-            self.demand(literal ^ 1)  # helps with the next ones
-        return Decision("no" if found else "yes", "SAT")
+def by_solver(xag: Xag, nodes: Sequence[int], asked: Sequence[int], deadline: Deadline) -> Decision:
+    """Decide by a SAT solver whether literals, none of them a constant, are 0 for all inputs."""
+    with Formula() as formula:
+        inputs = [formula.constant(0), *(formula.variable() for _ in range(xag.inputs))]
+        literals = evaluate(xag, inputs, formula, nodes, deadline.check)
+        for literal in asked:
+            own = literals[literal >> 1]
+            own = formula.not_(own) if literal & 1 else own
+            found = formula.solve([own], deadline)
+            if found is None:
+                return Decision("not decided", "time limit")
+            if found:
+                return Decision("no", "SAT")
+            formula.add([formula.not_(own)])  # helps with the next ones
+    return Decision("yes", "SAT")

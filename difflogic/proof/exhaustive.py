@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from difflogic.circuit.cases import WORD_INPUTS, words, words_of
+from difflogic.circuit.evaluate import Bits
 from difflogic.proof.cones import Cone, Place
 from difflogic.system.deadline import NEVER, Deadline
 
@@ -23,13 +24,15 @@ def first_difference(
     """
     places = sorted(before.inputs.keys() | after.inputs.keys())
     total = words_of(len(places))
-    fitting = max(1, CHUNK_ROWS // (len(before.gates) + len(after.gates) + 1))
+    fitting = max(1, CHUNK_ROWS // (len(before.rows) + len(after.rows)))
     chunk = min(total, CHUNK_WORDS, 1 << (fitting.bit_length() - 1))
+    bits = Bits(np.full(chunk, ~np.uint64(0)))
     # Fewer than six inputs repeat their cases within the word; that finds the same differences.
     for first in range(0, total, chunk):
         given = {place: words(number, first, chunk) for number, place in enumerate(places)}
-        given[-1, -1] = np.zeros(chunk, np.uint64)  # so that constants have a shape
-        ours, theirs = (cone.evaluate(given, deadline)[cone.output] for cone in (before, after))
+        ours, theirs = (
+            cone.evaluate(given, bits, deadline.check)[cone.output] for cone in (before, after)
+        )
         differs = ours ^ theirs
         if differs.any():
             word = int(np.flatnonzero(differs)[0])

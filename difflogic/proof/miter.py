@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.gates import Op
+from difflogic.circuit.evaluate import Bits
 from difflogic.proof.cones import Cone, Place
 from difflogic.proof.findings import Verdict
 from difflogic.proof.satisfiability import Formula
@@ -60,7 +60,7 @@ class Miter:
         already = formula.conflicts
         rows = [self._literals(formula, cone, deadline) for cone in (before, after)]
         x, y = rows[0][before.output], rows[1][after.output]
-        differ = formula.gate(Op.XOR, x, y)
+        differ = formula.xor_(x, y)
         answer = formula.solve([differ], deadline, DIRECT_CONFLICTS)
         if answer is None:
             self._equate_inner(formula, before, after, rows, deadline)
@@ -76,33 +76,27 @@ class Miter:
         case = {place: self._inputs[place] in holding for place in places}
         return Verdict.different, case, conflicts
 
-    def _literals(self, formula: Formula, cone: Cone, deadline: Deadline) -> dict[int, int]:
-        literals = {}
-        for place, row in cone.inputs.items():
+    def _literals(self, formula: Formula, cone: Cone, deadline: Deadline) -> list[int]:
+        for place in cone.inputs:
             if place not in self._inputs:
                 self._inputs[place] = formula.variable()
-            literals[row] = self._inputs[place]
-        formula.gates(cone.circuit, cone.gates, literals, deadline)
-        return literals
+        return cone.evaluate(self._inputs, formula, deadline.check)
 
     def _equate_inner(
-        self,
-        formula: Formula,
-        before: Cone,
-        after: Cone,
-        rows: list[dict[int, int]],
-        deadline: Deadline,
+        self, formula: Formula, before: Cone, after: Cone, rows: list[list[int]], deadline: Deadline
     ) -> None:
         places = sorted(before.inputs.keys() | after.inputs.keys())
         # Any random cases do: they only suggest what is then proved.
-        count = max(1, min(WORDS, MOST_WORDS // (len(before.gates) + len(after.gates) + 1)))
+        count = max(1, min(WORDS, MOST_WORDS // (len(before.rows) + len(after.rows))))
         random = np.random.default_rng(0).integers(
             0, 2**64, (len(places), count), np.uint64, endpoint=False
         )
-        given = dict(zip(places, random, strict=True))
+        given, bits = dict(zip(places, random, strict=True)), Bits(np.full(count, ~np.uint64(0)))
         known: dict[bytes, int] = {}
         for cone, literals in zip((before, after), rows, strict=True):
-            for row, words in cone.evaluate(given, deadline).items():
+            values = cone.evaluate(given, bits, deadline.check)
+            for row in cone.rows:
+                words = values[row]
                 # A signal and its inverse share the name of the one whose first bit is 0.
                 inverted = int(words[0]) & 1
                 name = (~words if inverted else words).tobytes()
@@ -111,6 +105,6 @@ class Miter:
                     known[name] = literal
                 elif known[name] != literal:
                     deadline.check()
-                    differ = formula.gate(Op.XOR, known[name], literal)
+                    differ = formula.xor_(known[name], literal)
                     if formula.solve([differ], deadline, INNER_CONFLICTS) is False:
                         formula.equate(known[name], literal)

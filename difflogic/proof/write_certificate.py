@@ -15,7 +15,6 @@ from difflogic.formats.write_circuit import write_circuit
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Finding, Question
 from difflogic.proof.convergence.folding import fold
-from difflogic.proof.convergence.joint import CellSets
 from difflogic.proof.convergence.sets import Sets, as_array
 from difflogic.system.errors import CircuitError
 
@@ -24,9 +23,6 @@ VERSION = 1
 
 SIGNS = "01?"
 """Of a channel that is known to be 0 or 1, and of one that may be both."""
-
-Cubes = tuple[str, ...]
-"""A set of a cell's values, as texts with a sign per channel; each stands for all that fit."""
 
 
 def write_certificate(automaton: Automaton, finding: Finding) -> str:
@@ -43,9 +39,9 @@ def write_certificate(automaton: Automaton, finding: Finding) -> str:
             f"a certificate file lists the sets after each step, but there are none: {how}"
         )
     circuit = json.loads(write_circuit(automaton.with_circuit(fold(question.circuit))))
-    places: dict[Cubes, int] = {}
+    places: dict[str, int] = {}
     states = [
-        run_lengths(places.setdefault(cubes, len(places)) for cubes in _cells(question, state))
+        run_lengths(places.setdefault(signs, len(places)) for signs in _cells(question, state))
         for state in finding.states
     ]
     shown = [run_lengths(channel.ravel().tolist()) for channel in question.target]
@@ -57,7 +53,7 @@ def write_certificate(automaton: Automaton, finding: Finding) -> str:
         "width": question.width,
         "from_step": finding.from_step,
         "target": shown,
-        "sets": [list(cubes) for cubes in places],
+        "sets": list(places),
         "circuit": circuit,
     }
     head = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in parts.items()]
@@ -71,22 +67,10 @@ def circuit_hash(circuit: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _cells(question: Question, state: Sets | CellSets) -> list[Cubes]:
-    """Return each cell's set."""
-    channels = question.circuit.channels
-    if isinstance(state, Sets):
-        columns = as_array(question.board, state).reshape(channels, -1).T.tolist()
-        return [("".join(SIGNS[value] for value in column),) for column in columns]
-    known: dict[int, Cubes] = {}
-    for members in state:
-        if members not in known:
-            values = (value for value in range(members.bit_length()) if members >> value & 1)
-            known[members] = tuple(_signs(value, channels) for value in values)
-    return [known[members] for members in state]
-
-
-def _signs(value: int, channels: int) -> str:
-    return "".join(SIGNS[value >> channel & 1] for channel in range(channels))
+def _cells(question: Question, state: Sets) -> list[str]:
+    """Return each cell's set, a sign per channel."""
+    columns = as_array(question.board, state).reshape(question.circuit.channels, -1).T.tolist()
+    return ["".join(SIGNS[value] for value in column) for column in columns]
 
 
 def run_lengths(values: Iterable[int]) -> Sequence[Sequence[int]]:

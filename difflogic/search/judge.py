@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.evaluate import Gates, evaluate
 from difflogic.circuit.netlist import Netlist
+from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.engine.hard import mark_live
 from difflogic.evaluation.assurance import MOST_BITS, assure_automaton
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.automaton import automaton_of
 from difflogic.proof.convergence import Bits, Finding, Question, Verdict, by_sets, decide_quickly
-from difflogic.proof.convergence.folding import folded_gates
 from difflogic.proof.convergence.planes import unpack
 from difflogic.tasks import Task
 
@@ -148,14 +149,17 @@ class Judge:
         """
         netlist = self._netlist
         live, marked = mark_live(netlist, ops, visible)
-        gates = np.flatnonzero(live[netlist.inputs :])
-        channels = np.flatnonzero(marked).tolist()
-        fields = (ops[netlist.param[gates]], netlist.a[gates], netlist.b[gates])
-        rows = zip(
-            (netlist.inputs + gates).tolist(), *(each.tolist() for each in fields), strict=True
+        live[: netlist.inputs] = True
+        gates, channels = np.flatnonzero(live[netlist.inputs :]), np.flatnonzero(marked).tolist()
+        # Of what an op ignores, the place is that of some row before.
+        place = np.cumsum(live) - 1
+        fields = (ops[netlist.param[gates]], place[netlist.a[gates]], place[netlist.b[gates]])
+        xag = Xag(netlist.inputs)
+        literals = evaluate(
+            Gates(*(each.tolist() for each in fields)), map(xag.input, range(netlist.inputs)), xag
         )
-        outputs = netlist.outputs[channels].tolist()
-        return folded_gates(netlist.inputs, rows, outputs, tuple(channels), channels)
+        outputs = [literals[row] for row in place[netlist.outputs[channels]].tolist()]
+        return to_circuit(xag, outputs, tuple(channels), channels)
 
     def keeps(self, ops: Ops) -> bool:
         """Whether the circuit with `ops` is proved to keep what it grows, as the task asks.

@@ -12,7 +12,7 @@ import numpy as np
 
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import Op
-from difflogic.simplification import nets
+from difflogic.proof.convergence.folding import fold
 from difflogic.system.errors import CircuitError, ConfigError
 
 ABC_NAMES = ("berkeley-abc", "yosys-abc", "abc")
@@ -84,7 +84,7 @@ def simplify_with_abc(circuit: LogicCircuit) -> LogicCircuit:
         if not result.exists():
             raise CircuitError(f"{program} failed: {done.stdout.strip()[-200:]}")
         found = _from_blif(result.read_text(), circuit)
-    return nets.folded(found)
+    return fold(found)
 
 
 def _to_blif(circuit: LogicCircuit) -> str:

@@ -56,7 +56,7 @@ def reduce_functionally(
                 continue
             inverse = bool(inverted[node] != inverted[same])
             candidate = -literals[same] if inverse else literals[same]
-            differ = formula.gate(Op.XOR, candidate, literals[node])
+            differ = formula.xor_(candidate, literals[node])
             visits += node
             progress()
             if formula.solve([differ], deadline, MOST_CONFLICTS) is not False:

@@ -9,11 +9,10 @@ import numpy.typing as npt
 
 from difflogic.circuit.cases import words, words_of
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.inverters import melted
-from difflogic.circuit.xag import Kind, Xag
-from difflogic.simplification.kernels.nets import clean, invert_a, invert_b
+from difflogic.circuit.xag import Xag
+from difflogic.simplification.kernels.nets import clean
 from difflogic.simplification.kernels.structures import VIRTUAL, Net, Work
 
 
@@ -50,13 +49,8 @@ def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> Net:
 def from_xag(xag: Xag, outputs: Sequence[int]) -> Net:
     """Return a Xag as a net."""
     net = new_net(xag.inputs, len(outputs), len(xag.kind))
-    for node, (kind, x, y) in enumerate(
-        zip(xag.kind, xag.x, xag.y, strict=True), start=xag.first_gate
-    ):
-        op = int(Op.AND if kind is Kind.AND else Op.XOR)
-        op = invert_a(op) if x & 1 else op
-        net.op[node] = invert_b(op) if y & 1 else op
-        net.a[node], net.b[node] = x >> 1, y >> 1
+    for array, gates_of in zip((net.op, net.a, net.b), xag.lists, strict=True):
+        array[xag.first_gate :] = gates_of
     net.size[0] = xag.nodes
     net.outputs[:] = outputs
     return cleaned(net)
@@ -81,11 +75,6 @@ def to_circuit(net: Net, labels: Sequence[int]) -> LogicCircuit:
     """
     op, a, b = (array[: net.size[0]] for array in (net.op, net.a, net.b))
     return melted(op, a, b, 1 + net.inputs, net.outputs, labels)
-
-
-def folded(circuit: LogicCircuit) -> LogicCircuit:
-    """Return the same circuit without what passes through, is constant, equal or unread."""
-    return to_circuit(from_circuit(circuit), circuit.labels)
 
 
 def keep_channels(net: Net, channels: Sequence[int]) -> Net:

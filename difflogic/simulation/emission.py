@@ -1,4 +1,4 @@
-"""From a schedule to LLVM's intermediate code: the whole simulation of one circuit.
+"""From a circuit to LLVM's intermediate code: the whole simulation of one circuit.
 
 A cell's update becomes straight-line code on vectors of words, without a table of gates, an
 index or a branch. LLVM chooses the machine's instructions; with AVX-512 it joins gates in pairs
@@ -14,19 +14,19 @@ Exported functions, where arguments are addresses and numbers of 64 bits:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
 
-from difflogic.circuit.gates import READS, Op, bitwise
+from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.evaluate import Logic
 from difflogic.simulation.bit_grid import LINE, WORD
 from difflogic.simulation.builder import I64 as _I64
 from difflogic.simulation.builder import Builder
 from difflogic.simulation.random_bits import GOLDEN
 from difflogic.simulation.running import emit_run
-from difflogic.simulation.schedule import Schedule
+from difflogic.simulation.schedule import ready
 
 DIGITS_AT_ONCE = 4
 """Random words that do not wait for each other: a hash has a latency of about 40 cycles."""
@@ -37,19 +37,18 @@ The hashes are most of what an asynchronous circuit of some gates takes."""
 _POINTER = _I64.as_pointer()
 
 
-def emit(
-    schedule: Schedule, channels: int, words: int, rows: int = 1, ask_ahead: bool = False
-) -> ir.Module:
+def emit(circuit: LogicCircuit, words: int, rows: int = 1, ask_ahead: bool = False) -> ir.Module:
     """Return the module that simulates a circuit, with vectors of `words` words of 64 cells.
 
+    The gates are computed in their order, which `schedule` makes a good one.
     So many `rows` of cells are computed together, and what they see of their neighbours is loaded
     and shifted once. With `ask_ahead` memory is asked for before it is needed: on large grids
     steps of several channels became 1.1 to 1.2 times as fast, and of one channel as fast.
     """
     module = ir.Module("simulation")
     fill = _emit_fill(module, words)
-    cells = _emit_cells_of_rows(module, schedule, channels, words, rows)
-    emit_run(module, fill, cells, channels, words, rows, ask_ahead)
+    cells = _emit_cells_of_rows(module, circuit, words, rows)
+    emit_run(module, fill, cells, circuit.channels, words, rows, ask_ahead)
     return module
 
 
@@ -100,7 +99,7 @@ def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any, at_o
 
 
 def _emit_cells_of_rows(
-    module: ir.Module, schedule: Schedule, channels: int, words: int, rows: int
+    module: ir.Module, circuit: LogicCircuit, words: int, rows: int
 ) -> ir.Function:
     """Emit cells(seen …, target …, channel stride, vectors, fire …): some rows of cells.
 
@@ -129,7 +128,7 @@ def _emit_cells_of_rows(
     for block, fires in ((synchronous, None), (asynchronous, fire)):
         b.ir.position_at_end(block)
         with b.loop(_I64(0), vectors) as vector:
-            _Cells(b, channels, stride, vector, seen).emit(schedule, targets, fires)
+            _Cells(b, circuit, stride, vector, seen).emit(targets, fires)
         b.ir.ret_void()
     return function
 
@@ -138,9 +137,9 @@ class _Cells:
     """Emits the update of one vector of cells in all channels, for some rows."""
 
     def __init__(
-        self, b: Builder, channels: int, stride: Any, vector: Any, seen: Sequence[Any]
+        self, b: Builder, circuit: LogicCircuit, stride: Any, vector: Any, seen: Sequence[Any]
     ) -> None:
-        self._b, self._channels, self._stride = b, channels, stride
+        self._b, self._circuit, self._stride = b, circuit, stride
         self._word = b.ir.mul(vector, _I64(b.words))
         # Where one instruction moves words of a cache line, it is cheaper than to load two lines
         # in part. Not where rows share what they load: their gates are at the same instructions.
@@ -151,27 +150,28 @@ class _Cells:
         self._loaded: dict[tuple[int, int, int], Any] = {}
         self._seen: dict[tuple[int, int, int], Any] = {}
 
-    def emit(self, schedule: Schedule, targets: Sequence[Any], fires: Sequence[Any] | None) -> None:
+    def emit(self, targets: Sequence[Any], fires: Sequence[Any] | None) -> None:
         """Emit the rows `targets`, whose first is the second of those that are seen."""
         for number, target in enumerate(targets):
             fire = None if fires is None else fires[number]
-            self._emit_row(schedule, number, self._b.at(target, self._word), fire)
+            self._emit_row(number, self._b.at(target, self._word), fire)
 
-    def _emit_row(self, schedule: Schedule, number: int, target: Any, fire: Any) -> None:
-        b = self._b
+    def _emit_row(self, number: int, target: Any, fire: Any) -> None:
+        b, circuit = self._b, self._circuit
         values: dict[int, Any] = {}
+        known_after, vectors = ready(circuit), _Vectors(b)
 
         def value(wire: int) -> Any:
             if wire not in values:
-                neighbor, channel = divmod(wire, self._channels)
+                neighbor, channel = divmod(wire, circuit.channels)
                 row, column = divmod(neighbor, 3)
                 values[wire] = self._input(number + row, column, channel)
             return values[wire]
 
         def finish(count: int) -> None:
-            for channel, ready in enumerate(schedule.ready):
-                if ready == count:
-                    new = value(schedule.outputs[channel])
+            for channel, gates in enumerate(known_after):
+                if gates == count:
+                    new = value(int(circuit.outputs[channel]))
                     if fire is not None:
                         old = self._words_at(number + 1, channel, 0)
                         fired = b.ir.and_(b.ir.xor(old, new), b.get_vector(fire, self._word))
@@ -179,8 +179,11 @@ class _Cells:
                     b.put_vector(new, target, self._offset(channel))
 
         finish(0)
-        for count, step in enumerate(schedule.instructions, 1):
-            values[step.out] = _gate(b, step.op, step.a, step.b, value)
+        ops, *wires = circuit.lists
+        for count, (op, *reads) in enumerate(zip(ops, *wires, strict=True), 1):
+            # What an op ignores is not asked for.
+            x, y = (value(wire) if wire < circuit.rows else None for wire in reads)
+            values[circuit.inputs + count - 1] = vectors.gate(op, x, y)
             finish(count)
 
     def _offset(self, channel: int) -> Any:
@@ -216,29 +219,23 @@ class _Cells:
         return b.move_in(self._words_at(row, channel, 0), word, shift)
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A vector of words with the operators that ops are spelled in."""
+class _Vectors(Logic[Any]):
+    """Vectors of words: each op is emitted as instructions."""
 
-    build: Any
-    value: Any
+    def __init__(self, b: Builder) -> None:
+        self._b = b
 
-    def __and__(self, other: _Word) -> _Word:
-        return _Word(self.build, self.build.and_(self.value, other.value))
+    def constant(self, bit: int) -> Any:
+        return self._b.constant(2**64 - 1 if bit else 0)
 
-    def __or__(self, other: _Word) -> _Word:
-        return _Word(self.build, self.build.or_(self.value, other.value))
+    def not_(self, x: Any) -> Any:
+        return self._b.ir.not_(x)
 
-    def __xor__(self, other: _Word) -> _Word:
-        return _Word(self.build, self.build.xor(self.value, other.value))
+    def and_(self, x: Any, y: Any) -> Any:
+        return self._b.ir.and_(x, y)
 
-    def __invert__(self) -> _Word:
-        return _Word(self.build, self.build.not_(self.value))
+    def xor_(self, x: Any, y: Any) -> Any:
+        return self._b.ir.xor(x, y)
 
-
-def _gate(b: Builder, op: Op, x: int, y: int, value: Callable[[int], Any]) -> Any:
-    """Emit one of the 16 ops; asks only for the values that the op reads."""
-    if op in (Op.FALSE, Op.TRUE):
-        return b.constant(2**64 - 1 if op is Op.TRUE else 0)
-    wires = (value(wire) if read else None for wire, read in zip((x, y), READS[op], strict=True))
-    return bitwise(op, *(_Word(b.ir, wire) for wire in wires)).value
+    def or_(self, x: Any, y: Any) -> Any:
+        return self._b.ir.or_(x, y)

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.gates import Op, bitwise
+from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.grid import OFFSETS
 from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry
 from difflogic.simulation.random_bits import Fire
-from difflogic.simulation.schedule import Schedule, schedule
+from difflogic.simulation.schedule import schedule
 
 Words = npt.NDArray[np.uint64]
 
@@ -26,8 +26,8 @@ class Interpreter:
 
     def __init__(self, circuit: LogicCircuit) -> None:
         self._channels = circuit.channels
-        self._schedule = schedule(circuit)
-        self._last_use = _last_uses(self._schedule)
+        self._order = schedule(circuit)
+        self._spent = _spent(self._order)
 
     def __enter__(self) -> Interpreter:
         return self
@@ -65,22 +65,14 @@ class Interpreter:
 
     def _next(self, source: BitGrid, band: slice) -> Words:
         """Return the next state of a band of rows, shape (rows, channels, words)."""
-        values = {row: _input(source, band, row, self._channels) for row in self._schedule.inputs}
         shape = (band.stop - band.start, source.geometry.words)
+        bits = Bits(np.full(shape, 2**WORD - 1, np.uint64))
+        inputs = [bits.constant(0)] * self._order.inputs
+        for row in self._order.read_inputs.tolist():
+            inputs[row] = _input(source, band, row, self._channels)
+        values = evaluate(self._order, inputs, bits, spent=self._spent)
         new = np.empty((shape[0], self._channels, shape[1]), np.uint64)
-        for number, step in enumerate(self._schedule.instructions):
-            if step.op in (Op.FALSE, Op.TRUE):
-                value = np.full(shape, 0 if step.op is Op.FALSE else 2**WORD - 1, np.uint64)
-            else:
-                # An operand that the op ignores may be no value any more; the other stands in.
-                first, last = step.reads[0], step.reads[-1]
-                a = values[step.a if step.a in step.reads else last]
-                b = values[step.b if step.b in step.reads else first]
-                value = bitwise(step.op, a, b)
-            values[step.out] = value
-            for row in self._last_use.get(number, ()):
-                del values[row]
-        for channel, row in enumerate(self._schedule.outputs):
+        for channel, row in enumerate(self._order.outputs.tolist()):
             new[:, channel] = values[row]
         return new
 
@@ -90,19 +82,16 @@ def band_rows(geometry: Geometry) -> int:
     return max(1, BAND_WORDS // geometry.words)
 
 
-def _last_uses(schedule: Schedule) -> dict[int, list[int]]:
-    """Return the rows that are needed no more after each instruction, by its number."""
-    kept = set(schedule.outputs)
-    last: dict[int, int] = {}
-    for number, step in enumerate(schedule.instructions):
-        for row in step.reads:
-            last[row] = number
-        last.setdefault(step.out, number)
-    freed: dict[int, list[int]] = {}
-    for row, number in last.items():
-        if row not in kept:
-            freed.setdefault(number, []).append(row)
-    return freed
+def _spent(order: LogicCircuit) -> dict[int, list[int]]:
+    """Return the rows that are needed no more once a gate is known, by that gate's row."""
+    last = {row: row for row in range(order.inputs, order.rows)}
+    for gate in range(order.gates):
+        for row in order.reads(gate):
+            last[row] = order.inputs + gate
+    found: dict[int, list[int]] = {}
+    for row in last.keys() - set(order.outputs.tolist()):
+        found.setdefault(last[row], []).append(row)
+    return found
 
 
 def _input(source: BitGrid, band: slice, row: int, channels: int) -> Words:

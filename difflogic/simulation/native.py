@@ -29,7 +29,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.simulation.schedule import Schedule, schedule
+from difflogic.simulation.schedule import schedule
 from difflogic.system.code_cache import CodeCache
 from difflogic.system.errors import TrainingError
 
@@ -44,6 +44,7 @@ _SOURCES = (
     "random_bits.py",
     "running.py",
     "schedule.py",
+    "../circuit/evaluate.py",
 )
 """What decides which code a circuit becomes."""
 
@@ -103,17 +104,17 @@ def native(circuit: LogicCircuit, pause: Callable[[], None] = lambda: None) -> N
     if code is None:
         code = compile_code(circuit, words, pause)
         CACHE.keep(name, code)
-    return link(code, words, rows_at_once(schedule(circuit), circuit.channels))
+    return link(code, words, rows_at_once(schedule(circuit)))
 
 
-def rows_at_once(order: Schedule, channels: int) -> int:
+def rows_at_once(order: LogicCircuit) -> int:
     """Return how many rows of cells a circuit's code computes together."""
     columns = Counter(
-        (row % channels, row // channels % 3) for row in order.inputs
+        (row % order.channels, row // order.channels % 3) for row in order.read_inputs.tolist()
     )  # a channel, seen from the west, straight, or from the east
     # What is seen in a row is seen in those above and below it, too, loaded, and shifted aside.
     saved = sum((seen - 1) * (1 if column == 1 else 2) for (_, column), seen in columns.items())
-    worth = saved >= LEAST_SAVING * (order.gates + channels)
+    worth = saved >= LEAST_SAVING * (order.gates + order.channels)
     return ROWS_AT_ONCE if worth and order.gates <= MOST_GATES_AT_ONCE else 1
 
 
@@ -127,7 +128,7 @@ def cache_name(circuit: LogicCircuit, words: int) -> str:
     parts = [
         f"{_program()} {words} {llvmlite.__version__} {llvm.llvm_version_info}",
         f"{_triple()} {llvm.get_host_cpu_name()} {_features()}",
-        f"{circuit.channels} {rows_at_once(schedule(circuit), circuit.channels)}",
+        f"{circuit.channels} {rows_at_once(schedule(circuit))}",
     ]
     key = hashlib.sha256("\n".join(parts).encode())
     for array in (circuit.op, circuit.a, circuit.b, circuit.outputs):
@@ -140,7 +141,7 @@ def _program() -> str:
     """Return a hash of this program's sources, so that none outlives an edit."""
     found = hashlib.sha256()
     for name in _SOURCES:
-        found.update(Path(__file__).with_name(name).read_bytes())
+        found.update((Path(__file__).parent / name).read_bytes())
     return found.hexdigest()
 
 
@@ -151,8 +152,8 @@ def compile_code(
     from difflogic.simulation.emission import emit
 
     order = schedule(circuit)
-    rows = rows_at_once(order, circuit.channels)
-    module = emit(order, circuit.channels, words, rows, ask_ahead=True)
+    rows = rows_at_once(order)
+    module = emit(order, words, rows, ask_ahead=True)
     return lower(module) if order.gates <= HERE_GATES else _lower_aside(module, pause)
 
 

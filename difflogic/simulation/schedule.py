@@ -6,57 +6,22 @@ and values beyond the machine's registers have to be stored and loaded again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+import numpy as np
 
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import READS, Op
 
-OPS = tuple(Op)
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """Value `out` is `op` of the values `a` and `b`: rows of the circuit."""
-
-    op: Op
-    a: int
-    b: int
-    out: int
-
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """The values that the op depends on, one or two or none."""
-        return tuple(
-            row for row, used in zip((self.a, self.b), READS[self.op], strict=True) if used
-        )
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """A circuit as a straight line: what to compute, and which value each channel becomes.
-
-    Channel c's next state is row `outputs[c]`, whose value is known after
-    `instructions[ready[c] - 1]`. `inputs` are the input rows that are read, ascending.
-    """
-
-    instructions: tuple[Instruction, ...]
-    outputs: tuple[int, ...]
-    ready: tuple[int, ...]
-    inputs: tuple[int, ...]
-
-    @property
-    def gates(self) -> int:
-        return len(self.instructions)
-
 
 @lru_cache(maxsize=8)
-def schedule(circuit: LogicCircuit) -> Schedule:
-    """Order the gates that some channel depends on, one channel's cone after the other.
+def schedule(circuit: LogicCircuit) -> LogicCircuit:
+    """Return a circuit that computes the same, one channel's cone after the other.
 
-    Gates that hand an input on are left out. Within a cone the operand that needs more registers
-    comes first (Sethi and Ullman 1970, "The generation of optimal code for arithmetic
-    expressions", whose rule is exact for trees and a good guess for circuits that share gates).
+    Gates that no channel depends on, and those that hand an input on, are left out. Within a cone
+    the operand that needs more registers comes first (Sethi and Ullman 1970, "The generation of
+    optimal code for arithmetic expressions", whose rule is exact for trees and a good guess for
+    circuits that share gates).
     """
     source = list(range(circuit.rows))
     reads: list[list[int]] = [[] for _ in range(circuit.rows)]
@@ -74,19 +39,30 @@ def schedule(circuit: LogicCircuit) -> Schedule:
 
     order: list[int] = []
     done = [row < circuit.inputs for row in range(circuit.rows)]
-    ready = []
     outputs = [source[row] for row in circuit.outputs.tolist()]
     for output in outputs:
         _append_cone(output, reads, done, order)
-        ready.append(len(order))
-    instructions = []
-    used: set[int] = {row for row in outputs if row < circuit.inputs}
-    for row in order:
-        gate = row - circuit.inputs
-        a, b = source[a_wires[gate]], source[b_wires[gate]]
-        used.update(wire for wire in reads[row] if wire < circuit.inputs)
-        instructions.append(Instruction(OPS[ops[gate]], a, b, row))
-    return Schedule(tuple(instructions), tuple(outputs), tuple(ready), tuple(sorted(used)))
+    place = {row: row for row in range(circuit.inputs)}
+    place |= {row: number for number, row in enumerate(order, circuit.inputs)}
+    gates = [row - circuit.inputs for row in order]
+    # What an op ignores may be a gate that is left out; any input stands for it.
+    a, b = (
+        [place.get(source[wires[gate]], 0) if READS[ops[gate]][side] else 0 for gate in gates]
+        for side, wires in enumerate((a_wires, b_wires))
+    )
+    return LogicCircuit(
+        np.array([ops[gate] for gate in gates], np.uint8),
+        np.array(a, np.int32),
+        np.array(b, np.int32),
+        np.array([place[row] for row in outputs]),
+        circuit.labels,
+    )
+
+
+def ready(order: LogicCircuit) -> list[int]:
+    """Return after how many gates of a schedule each channel's next state is known."""
+    gates: list[int] = np.maximum.accumulate(order.outputs - order.inputs + 1).clip(0).tolist()
+    return gates
 
 
 def _append_cone(output: int, reads: list[list[int]], done: list[bool], order: list[int]) -> None:

@@ -172,7 +172,7 @@ def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> 
 def _interpreted_step(circuit: LogicCircuit, conditions: Conditions) -> float:
     """Estimate the interpreter's seconds for a step."""
     order, geometry = schedule(circuit), conditions.geometry
-    operations = order.gates + len(order.inputs) + circuit.channels
+    operations = order.gates + len(order.read_inputs) + circuit.channels
     operations += FIRE_OPERATIONS if conditions.fire_rate < 1 else 0
     bands = -(-geometry.height // band_rows(geometry))
     words = geometry.height * geometry.words

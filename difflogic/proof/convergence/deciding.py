@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
-from difflogic.proof.convergence import affine, cases, joint, orbits, sets
+from difflogic.proof.convergence import orbits, sets
 from difflogic.proof.convergence.findings import (
     Attempt,
     Counterexample,
@@ -23,6 +22,7 @@ from difflogic.proof.convergence.findings import (
 from difflogic.proof.convergence.planes import Planes
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.convergence.unrolled import Unrolled
+from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER, Deadline
 
 SECONDS = 60.0
@@ -36,8 +36,6 @@ LONGEST_SAMPLE = 2**12
 """Steps in which the run of such a start has to repeat."""
 PERIODS = (1, 2)
 """Of states that come back and miss the target, which are asked for by SAT."""
-SUSPECTS = 16
-"""Starts of which the runs are tried where linear algebra says that one misses the target."""
 
 
 def decide(
@@ -105,9 +103,8 @@ class _Search:
             outcome(from_step is not None)
         # From this step on every state lies in these sets, under any fair schedule.
         self.from_step, self.within = len(run) - 1, run[-1]
-        self.states: list[Any] = list(run)
         if from_step is not None:
-            return self._proved(Method.sets, from_step, self.states[: from_step + 1])
+            return self._proved(Method.sets, from_step, tuple(run[: from_step + 1]))
         for method in self._methods(thorough):
             found = None if self.deadline.passed else method()
             if found is not None:
@@ -115,33 +112,12 @@ class _Search:
         return self._finding(Verdict.open, None)
 
     def _methods(self, thorough: bool) -> Iterator[Callable[[], Finding | None]]:
-        yield from (self._joint, self._sampled)
+        yield self._sampled
         if not thorough:
             return
-        if self.question.synchronous:
-            yield from (self._affine, self._cases)
         yield self._repeating
         if self.question.synchronous:
             yield self._unrolled
-
-    def _joint(self) -> Finding | None:
-        with self._trying(Method.joint) as outcome:
-            try:
-                found = list(joint.descend(self.question, self.within, self.deadline))
-            except joint.TooLargeError:
-                outcome("too many channels or combinations")
-                return None
-            except TimeoutError:
-                return None
-            known = [joint.to_sets(self.question, state) for state in found]
-            right = (step for step, state in enumerate(known) if self.question.is_known(state))
-            step = next(right, None)
-            outcome(step is not None)
-        if step is not None:
-            states = [*self.states[:-1], *found[: step + 1]]
-            return self._proved(Method.joint, self.from_step + step, states)
-        self.from_step, self.within = self.from_step + len(found) - 1, known[-1]
-        return None
 
     def _sampled(self) -> Finding | None:
         with self._trying(Method.run) as outcome:
@@ -156,40 +132,10 @@ class _Search:
                 outcome(False)
         return None
 
-    def _affine(self) -> Finding | None:
-        rows = affine.rows_of(self.question.circuit)
-        if rows is None:
-            return None
-        with self._trying(Method.affine) as outcome:
-            decided = affine.decide(self.question, rows, self.deadline)
-            if decided is None:
-                return None
-            outcome(True)
-            if decided.from_step is not None:
-                return self._proved(Method.affine, decided.from_step)
-            for start in decided.suspects[:SUSPECTS]:
-                found = self._confirmed(start)
-                if found is not None:
-                    return self._refuted(Method.affine, found)
-            outcome("some start never ends in the target, and its run is too long to show")
-        return None
-
-    def _cases(self) -> Finding | None:
-        with self._trying(Method.cases) as outcome:
-            steps = 2 * (self.question.height + self.question.width)
-            self.from_step, self.within = cases.distinguish(
-                self.question, self.from_step, self.within, steps, self.deadline
-            )
-            if self.question.is_known(self.within) or not self.deadline.passed:
-                outcome(self.question.is_known(self.within))
-        if self.question.is_known(self.within):
-            return self._proved(Method.cases, self.from_step)
-        return None
-
     def _repeating(self) -> Finding | None:
         """Look for a state that misses the target and comes back."""
-        with self._trying(Method.sat) as outcome:
-            layout = Unrolled(self.question, self.within)
+        with self._trying(Method.sat) as outcome, Formula() as formula:
+            layout = Unrolled(self.question, self.within, formula)
             for period in PERIODS if self.question.synchronous else PERIODS[:1]:
                 if not layout.advance(period, self.deadline):
                     return None
@@ -203,8 +149,8 @@ class _Search:
 
     def _unrolled(self) -> Finding | None:
         """Look for a number of steps after which no start misses the target."""
-        with self._trying(Method.sat) as outcome:
-            layout, steps, late = Unrolled(self.question, self.within), 1, 0
+        with self._trying(Method.sat) as outcome, Formula() as formula:
+            layout, steps, late = Unrolled(self.question, self.within, formula), 1, 0
             while layout.advance(steps, self.deadline):
                 answer = layout.ask_late(steps, self.deadline)
                 if answer.found is None:
@@ -237,8 +183,8 @@ class _Search:
             return found
         return None
 
-    def _proved(self, method: Method, from_step: int, states: list[Any] | None = None) -> Finding:
-        return self._finding(Verdict.proved, method, from_step, tuple(states or ()))
+    def _proved(self, method: Method, from_step: int, states: tuple[Sets, ...] = ()) -> Finding:
+        return self._finding(Verdict.proved, method, from_step, states)
 
     def _refuted(self, method: Method, found: Counterexample) -> Finding:
         return self._finding(Verdict.refuted, method, counterexample=found)
@@ -248,7 +194,7 @@ class _Search:
         verdict: Verdict,
         method: Method | None,
         from_step: int | None = None,
-        states: tuple[Any, ...] = (),
+        states: tuple[Sets, ...] = (),
         counterexample: Counterexample | None = None,
     ) -> Finding:
         known = (

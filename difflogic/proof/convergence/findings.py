@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,15 +32,8 @@ class Method(StrEnum):
     """What decided."""
 
     sets = "sets of values"
-    joint = "joint sets of a cell's channels"
-    affine = "linear algebra over GF(2)"
-    cases = "case distinction"
     sat = "SAT on unrolled steps"
     run = "a run until its state repeats"
-
-
-SCHEDULE_FREE = (Method.sets, Method.joint)
-"""Methods whose proofs hold under every fair schedule, not only where all cells fire together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +119,7 @@ class Finding:
     """
     reach: Sets
     """In which every state lies in the end, whatever the start; as far as was found out."""
-    states: tuple[Any, ...] = ()
+    states: tuple[Sets, ...] = ()
     """If proved by sets, those of every step from 0 to `from_step`."""
     counterexample: Counterexample | None = None
     attempts: tuple[Attempt, ...] = field(default=())
@@ -135,9 +127,12 @@ class Finding:
 
     @property
     def any_schedule(self) -> bool:
-        """Whether the verdict holds for every fair schedule, counted in rounds."""
+        """Whether the verdict holds for every fair schedule, counted in rounds.
+
+        Proofs by sets do, and fixed points; others need all cells to fire at every step.
+        """
         fixed = self.counterexample is not None and self.counterexample.period == 1
-        return self.method in SCHEDULE_FREE or fixed
+        return self.method is Method.sets or fixed
 
     @property
     def unknown_cells(self) -> int:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 import numpy as np
 
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.gates import Op
-from difflogic.circuit.xag import FALSE, Xag, to_circuit
+from difflogic.circuit.evaluate import evaluate
+from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.model.automaton import Automaton, live_channels
-
-A, B = int(Op.A), int(Op.B)
 
 
 def live_part(automaton: Automaton) -> Automaton:
@@ -41,35 +37,8 @@ def folded_part(circuit: LogicCircuit, channels: list[int]) -> LogicCircuit:
     Raises ValueError if they depend on others.
     """
     # Of a circuit as trained, hardly a gate in a hundred is needed.
-    needed = np.flatnonzero(circuit.needed(channels)[circuit.inputs :])
-    gates = (each[needed].tolist() for each in (circuit.op, circuit.a, circuit.b))
-    rows = (circuit.inputs + needed).tolist()
-    outputs = circuit.outputs[channels].tolist()
-    labels = tuple(circuit.labels[channel] for channel in channels)
-    return folded_gates(circuit.inputs, zip(rows, *gates, strict=True), outputs, labels, channels)
-
-
-def folded_gates(
-    inputs: int,
-    gates: Iterable[tuple[int, int, int, int]],
-    outputs: Sequence[int],
-    labels: tuple[int, ...],
-    channels: Sequence[int],
-) -> LogicCircuit:
-    """Return the circuit of some gates, folded: their rows, ops and the rows that they read.
-
-    They come in the order of their rows, and all that `outputs`, the rows of some `channels`,
-    depend on is there. An input that an op ignores may be of a gate that is not.
-    Raises ValueError if they depend on others of the channels that the inputs are of.
-    """
-    xag = Xag(inputs)
-    literals = {row: xag.input(row) for row in range(inputs)}
-    for row, op, a, b in gates:
-        # Of trained circuits most gates are of these two.
-        if op == A:
-            literals[row] = literals[a]
-        elif op == B:
-            literals[row] = literals[b]
-        else:
-            literals[row] = xag.apply(op, literals.get(a, FALSE), literals.get(b, FALSE))
-    return to_circuit(xag, [literals[row] for row in outputs], labels, channels)
+    rows = np.flatnonzero(circuit.needed(channels)).tolist()
+    xag = Xag(circuit.inputs)
+    literals = evaluate(circuit, map(xag.input, range(circuit.inputs)), xag, rows)
+    outputs = [literals[row] for row in circuit.outputs[channels].tolist()]
+    return to_circuit(xag, outputs, tuple(circuit.labels[c] for c in channels), channels)

@@ -37,20 +37,6 @@ class Sets(NamedTuple):
         """Where the set has both values."""
         return tuple(low ^ high for low, high in zip(self.least, self.most, strict=True))
 
-    def within(self, other: Sets) -> Sets:
-        """Return the sets of the values that are in both; some are in each."""
-        return Sets(
-            tuple(a | b for a, b in zip(self.least, other.least, strict=True)),
-            tuple(a & b for a, b in zip(self.most, other.most, strict=True)),
-        )
-
-    def either(self, other: Sets) -> Sets:
-        """Return the least sets that contain both."""
-        return Sets(
-            tuple(a & b for a, b in zip(self.least, other.least, strict=True)),
-            tuple(a | b for a, b in zip(self.most, other.most, strict=True)),
-        )
-
     def contains(self, state: Planes) -> bool:
         """Return whether every bit of a state lies in its set."""
         return all(
@@ -62,11 +48,6 @@ class Sets(NamedTuple):
 def everything(channels: int, board: Board) -> Sets:
     """Return the state of which nothing is known."""
     return Sets((0,) * channels, (board.full,) * channels)
-
-
-def exactly(state: Planes) -> Sets:
-    """Return the sets whose only member is `state`."""
-    return Sets(state, state)
 
 
 def step(network: Network, board: Board, state: Sets) -> Sets:
@@ -103,12 +84,12 @@ def step(network: Network, board: Board, state: Sets) -> Sets:
     )
 
 
-def descend(network: Network, board: Board, first: Sets | None = None) -> Iterator[Sets]:
+def descend(network: Network, board: Board) -> Iterator[Sets]:
     """Yield the sets before the first step and after each, until they stay as they are.
 
-    From everything, or any other sets that a step leads into themselves, they only shrink.
+    They begin with everything, and only shrink.
     """
-    state = first or everything(network.channels, board)
+    state = everything(network.channels, board)
     while True:
         yield state
         after = step(network, board, state)

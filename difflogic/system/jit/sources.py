@@ -9,7 +9,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2]
 
-ROOMS = ("system/jit", "engine/kernels", "simplification/kernels", "simplification/sharing/kernels")
+ROOMS = ("system/jit", "engine/kernels", "simplification/kernels")
 """Packages whose sources end up in kernels; they import nothing of dct but each other."""
 
 

@@ -30,7 +30,7 @@ def compile_module(circuit: LogicCircuit) -> bytes:
     machine = llvm.Target.from_triple(_TRIPLE).create_target_machine(
         cpu="generic", features=_FEATURES, opt=3, reloc="static", codemodel="default"
     )
-    module = emit(schedule(circuit), circuit.channels, VECTOR_WORDS)
+    module = emit(schedule(circuit), VECTOR_WORDS)
     module.triple = _TRIPLE
     module.data_layout = str(machine.target_data)
     checked = llvm.parse_assembly(str(module))

@@ -22,10 +22,8 @@ from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.model.automaton import Automaton
 from difflogic.model.model import Model
-from difflogic.proof import equivalence
-from difflogic.proof.decision import Clauses
-from difflogic.system.jit import JIT
-from tests.difflogic.logic.circuits import automaton, circuit_of
+from difflogic.proof.satisfiability import Formula
+from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import from_function, life_like, random_circuit
 
 Dct = Callable[..., Any]
@@ -167,41 +165,6 @@ class TestText:
         assert text.endswith("run from its start: not decided (a grid of more than 262144 cells)\n")
 
 
-@pytest.mark.skipif(not JIT, reason="takes minutes")
-class TestShared:
-    @pytest.fixture
-    def twice(self, tmp_path: Path) -> str:
-        """(NW ⊕ N) ∧ (C ⊕ E): the same gate at two cells."""
-        gates = [(Op.XOR, 0, 1), (Op.XOR, 4, 5), (Op.AND, 9, 10)]
-        return save(automaton(circuit_of(gates, [11])), tmp_path / "twice.json")
-
-    def test_what_neighbours_compute_alike(self, dct: Dct, twice: str) -> None:
-        result = dct("inspect", twice, "--shared")
-        assert result.exit_code == 0
-        assert result.stdout.splitlines() == [
-            "operations per cell: 2 where neighbouring cells share, 3 alone",
-            "  p1 = c0 ⊕ c0[E]",
-            "  p2 = p1 ∧ p1[SE]",
-            "  n0' = p2[NW]",
-            "compared with the circuit, unfolded at one cell: equal",
-        ]
-
-    def test_json(self, dct: Dct, twice: str) -> None:
-        found = dct("inspect", twice, "--shared", "--json", "--ascii").json
-        assert found["operations"] == 2
-        assert found["gates"] == 3
-        assert found["proved"] is True
-        assert found["planes"][1] == "p2 = p1 & p1[SE]"
-
-    def test_a_proof_that_is_out_of_time(
-        self, dct: Dct, twice: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(equivalence.Deadline, "passed", property(lambda self: True))
-        result = dct("inspect", twice, "--shared", "--time-limit", "5")
-        assert result.exit_code == 1
-        assert "unfolded at one cell: unknown" in result.stdout
-
-
 class TestJson:
     def test_everything(self, dct: Dct, life: str) -> None:
         found = dct("inspect", life, "--unsimplified", "--json").json
@@ -303,14 +266,14 @@ def test_an_interrupt_ends_a_search(
     """All states of a torus are fixed here: there is no end to what is found."""
     keep = automaton(from_function(lambda board: int(board[1, 1])), steps=10**6)
     asked = iter(range(10**9))
-    solve = Clauses.solve
+    solve = Formula.solve
 
-    def interrupted(self: Clauses, *arguments: Any) -> bool | None:
+    def interrupted(self: Formula, *arguments: Any) -> bool | None:
         if next(asked) == 5:
             os.kill(os.getpid(), signal.SIGINT)
         return solve(self, *arguments)
 
-    monkeypatch.setattr(Clauses, "solve", interrupted)
+    monkeypatch.setattr(Formula, "solve", interrupted)
     path = save(keep, tmp_path / "keep.json")
     result = dct("inspect", path, "--unsimplified", "--time-limit", "60")
     assert next(asked) in range(6, 8)

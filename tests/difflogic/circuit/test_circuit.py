@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.gates import READS, TRUTH_TABLES, Op, bitwise
+from difflogic.circuit.gates import READS, TRUTH_TABLES, Op
 from difflogic.system.errors import CircuitError
 from tests.difflogic.logic.circuits import all_cases, circuit_of, circuits, naive
 
@@ -24,11 +24,6 @@ class TestEvaluate:
         words = np.packbits(cases, axis=1, bitorder="little").view(np.uint64)
         bits = np.unpackbits(circuit.next_state(words).view(np.uint8), axis=1, bitorder="little")
         assert (bits == naive(circuit, cases)).all()
-
-    @pytest.mark.parametrize("op", list(Op))
-    def test_every_op(self, op: Op) -> None:
-        a, b = np.array([False, False, True, True]), np.array([False, True, False, True])
-        assert bitwise(op, a, b).tolist() == TRUTH_TABLES[op].astype(bool).tolist()
 
     def test_wrong_number_of_inputs(self) -> None:
         with pytest.raises(ValueError, match="9 input rows expected, 8 given"):

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from difflogic.circuit.evaluate import Bits
 from difflogic.circuit.forms import first_logits
-from difflogic.circuit.gates import Op, bitwise, harden
+from difflogic.circuit.gates import Op, harden
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, NEIGHBORS, OFFSETS
 from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.config import load_config
@@ -29,9 +30,9 @@ def step(netlist, ops, gates, state):
     rows = np.concatenate([np.roll(state, (-y, -x), axis=(1, 2)) for y, x in OFFSETS])
     rows = dict(enumerate(rows))
     for gate in gates:
-        a, op = rows[netlist.a[gate]], ops[netlist.param[gate]]
-        # Most gates pass a on, and bitwise takes its time.
-        rows[netlist.inputs + gate] = a if op == Op.A else bitwise(op, a, rows[netlist.b[gate]])
+        # What an op ignores may be a gate that is not asked for.
+        a, b = (rows.get(wires[gate]) for wires in (netlist.a, netlist.b))
+        rows[netlist.inputs + gate] = Bits(1).gate(ops[netlist.param[gate]], a, b)
     return np.array([rows[row] for row in netlist.outputs])
 
 

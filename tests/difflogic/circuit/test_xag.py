@@ -32,7 +32,7 @@ class TestApply:
         literals = range(6)  # the constants, and two inputs, each also inverted
         for x, y in product(literals, repeat=2):
             xag = Xag(2)
-            found = xag.apply(op, x, y)
+            found = xag.gate(op, x, y)
             for inputs in product((0, 1), repeat=2):
                 p, q = value(xag, x, list(inputs)), value(xag, y, list(inputs))
                 assert value(xag, found, list(inputs)) == TRUTH_TABLES[op][2 * p + q]

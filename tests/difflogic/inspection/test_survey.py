@@ -12,7 +12,7 @@ from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.inspection import Limits, channel_number, inspect, survey, wires
 from difflogic.inspection.equations import equations
-from difflogic.simplification.nets import folded
+from difflogic.proof.convergence.folding import fold
 from difflogic.system.errors import CircuitError
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import circuits, life_like
@@ -70,7 +70,7 @@ def test_no_run_on_a_huge_grid(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     example = automaton(life_like("3", "23"))
-    needed = int(folded(example.circuit).needed([0]).sum())
+    needed = int(fold(example.circuit).needed([0]).sum())
     for most in (needed, needed - 1):
         monkeypatch.setattr("difflogic.inspection.equations.MOST_ROWS", most)
         monkeypatch.setattr(survey, "MOST_ROWS", most)

@@ -12,7 +12,8 @@ from hypothesis import given
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.xag import Xag, from_circuit
 from difflogic.proof import decision
-from difflogic.proof.decision import Clauses, never
+from difflogic.proof.decision import by_solver, never
+from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
 from tests.difflogic.logic.circuits import all_cases
 from tests.difflogic.logic.rules import circuits
@@ -34,8 +35,8 @@ def test_sat_alone_agrees_with_all_cases(circuit: LogicCircuit) -> None:
     xag, (output,) = from_circuit(circuit)
     if output > 1:
         ever = bool(circuit.next_state(all_cases(9))[0].any())
-        with Clauses(xag, xag.cone([output])) as solver:
-            assert solver.decide(output, soon()).answer == ("no" if ever else "yes")
+        found = by_solver(xag, xag.cone([output]), [output], soon())
+        assert found.answer == ("no" if ever else "yes")
 
 
 def conjunctions(inputs: int) -> tuple[Xag, int, int]:
@@ -104,12 +105,12 @@ def test_ctrl_c_ends_a_search() -> None:
     """Random clauses of three literals, 4.3 for each variable, are hard for their number."""
     rng = np.random.default_rng(0)
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-    xag = Xag(400)
-    with Clauses(xag, range(1, 401)) as clauses:
+    with Formula() as formula:
+        variables = np.array([formula.variable() for _ in range(400)])
         for _ in range(1720):
-            nodes = rng.choice(400, 3, replace=False) + 1
-            clauses.demand(*(2 * nodes + rng.integers(0, 2, 3)).tolist())
+            some = rng.choice(variables, 3, replace=False)
+            formula.add((some * rng.choice([-1, 1], 3)).tolist())
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            clauses.solve(soon())
+            formula.solve([], soon())
         timer.join()

@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
@@ -26,7 +25,7 @@ def test_every_op_in_every_case(op: int) -> None:
 def test_the_assignment_is_one_that_holds() -> None:
     with Formula() as formula:
         x, y = formula.variable(), formula.variable()
-        formula.add([formula.gate(6, x, y)])
+        formula.add([formula.xor_(x, y)])
         formula.equate(x, formula.true)
         assert formula.solve([])
         assert {x, -y} <= formula.true_literals()
@@ -43,17 +42,22 @@ def pigeons(formula: Formula, holes: int) -> None:
                 formula.add([-int(at[one, hole]), -int(at[other, hole])])
 
 
-def test_a_gate_reads_only_what_is_known() -> None:
-    """What an op ignores need not be; a row that is missing is never taken for a constant."""
-    circuit = LogicCircuit(
-        np.array([3, 1], np.uint8), np.array([0, 0]), np.array([5, 5]), np.array([9]), (0,)
-    )
+def test_equal_gates_are_one_and_constants_need_none() -> None:
     with Formula() as formula:
-        literals = {0: formula.variable()}
-        formula.gates(circuit, [0], literals)
-        assert literals == {0: literals[0], 9: literals[0]}
-        with pytest.raises(KeyError):
-            formula.gates(circuit, [1], literals)
+        x, y = formula.variable(), formula.variable()
+        assert formula.or_(x, y) == -formula.and_(-y, -x)
+        assert formula.xor_(x, -y) == -formula.xor_(y, x)
+        assert formula.and_(x, -x) == formula.xor_(y, y) == formula.constant(0)
+        assert formula.and_(formula.true, y) == y == -formula.xor_(y, formula.true)
+
+
+def test_more_assumptions_than_variables() -> None:
+    with Formula() as formula:
+        x, y = formula.variable(), formula.variable()
+        gate = formula.and_(x, y)
+        assert formula.solve([gate, formula.true, x] * 1000) is True
+        assert formula.solve([gate, -x] * 1000) is False
+        assert formula.solve([formula.constant(0)]) is False
 
 
 def test_gives_up_at_the_deadline() -> None:

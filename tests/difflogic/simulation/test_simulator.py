@@ -93,7 +93,7 @@ def test_rows_that_are_computed_together(rows, boundary, monkeypatch):
     monkeypatch.setattr(native, "ROWS_AT_ONCE", rows)
     monkeypatch.setattr(native, "LEAST_SAVING", 0)
     circuit = random_circuit(2, 40, np.random.default_rng(3))
-    assert native.rows_at_once(schedule(circuit), 2) == rows
+    assert native.rows_at_once(schedule(circuit)) == rows
     for height, width in ((1, 1), (2, 70), (3, 5), (7, 65), (31, 513)):
         state = draw_state(2, height, width)
         for fire_rate, steps, workers in ((1.0, 1, 1), (1.0, 9, 3), (0.6, 5, 2)):
@@ -105,9 +105,9 @@ def test_rows_that_are_computed_together(rows, boundary, monkeypatch):
 def test_where_rows_are_computed_together():
     """Where much is seen twice, as of the Game of Life's one channel, and not much else is done."""
     life = schedule(life_automaton().circuit)
-    assert native.rows_at_once(life, 1) == native.ROWS_AT_ONCE
+    assert native.rows_at_once(life) == native.ROWS_AT_ONCE
     apart = random_circuit(9, 60, np.random.default_rng(0))
-    assert native.rows_at_once(schedule(apart), 9) == 1
+    assert native.rows_at_once(schedule(apart)) == 1
 
 
 @pytest.mark.parametrize("words", [2, 4, 8])

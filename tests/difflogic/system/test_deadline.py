@@ -9,6 +9,7 @@ import pytest
 
 from difflogic.inspection import fixed_points, settling, symmetry
 from difflogic.proof import Limits, equivalence, prove
+from difflogic.proof.convergence.folding import fold
 from difflogic.proof.decision import Decision
 from difflogic.simplification import EFFORTS, nets, simplify
 from difflogic.system.deadline import Deadline
@@ -31,7 +32,7 @@ def test_simplification_looks_at_the_clock(gates: int) -> None:
         clock = Clock(most=looks)
         found = simplify(before, EFFORTS["normal"], deadline=clock)
         assert found.stopped
-        assert found.circuit.gates <= nets.folded(before.circuit).gates
+        assert found.circuit.gates <= fold(before.circuit).gates
         assert clock.gap < LONGEST
 
 
@@ -39,7 +40,7 @@ def test_simplification_looks_at_the_clock(gates: int) -> None:
 @pytest.mark.parametrize("gates", [20_000, 200_000])
 def test_proofs_look_at_the_clock(gates: int, monkeypatch: pytest.MonkeyPatch) -> None:
     before = deep_circuit(gates)
-    after = nets.folded(before)
+    after = fold(before)
     for looks in (0, 3, 30):
         clock = Clock(most=looks)
         monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _, clock=clock: clock))
@@ -53,7 +54,7 @@ def test_proofs_look_at_the_clock(gates: int, monkeypatch: pytest.MonkeyPatch) -
 @compiled
 @pytest.mark.parametrize("looks", [0, 10])
 def test_inspection_looks_at_the_clock(looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    large = automaton(nets.folded(deep_circuit(20_000)))
+    large = automaton(fold(deep_circuit(20_000)))
     questions: list[Callable[[], object]] = [
         partial(symmetry.examine, large.circuit, 1.0),
         partial(fixed_points.find, large, 2, 1.0),

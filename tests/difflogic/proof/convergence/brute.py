@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.grid import Boundary
 from difflogic.proof.convergence.findings import Bits, Question
-from tests.difflogic.logic.circuits import circuit_of, circuits, naive
+from tests.difflogic.logic.circuits import circuits, naive
 
 GRIDS = ((2, 3), (1, 4), (3, 2), (3, 1), (2, 2))
 
@@ -60,24 +60,11 @@ def right_from(question: Question) -> int | None:
 
 
 @st.composite
-def questions(draw: st.DrawFn, only_affine: bool = False) -> Question:
+def questions(draw: st.DrawFn) -> Question:
     """Draw a circuit, a grid and a target that it has a chance to end in."""
     height, width = draw(st.sampled_from(GRIDS))
     boundary: Boundary = draw(st.sampled_from(["zero", "periodic"]))
-    if only_affine:
-        rows = st.integers(0, 2**16)
-        gates = [
-            (
-                draw(st.sampled_from([3, 5, 6, 9, 10, 12, 0, 15])),
-                draw(rows) % (18 + g),
-                draw(rows) % (18 + g),
-            )
-            for g in range(draw(st.integers(1, 6)))
-        ]
-        outputs = [18 + draw(st.integers(0, len(gates) - 1)) for _ in range(2)]
-        circuit = circuit_of(gates, outputs)
-    else:
-        circuit = draw(circuits(2, 1, 8))
+    circuit = draw(circuits(2, 1, 8))
     visible = draw(st.sampled_from([(0,), (1,), (0, 1)]))
     state = np.zeros((1, 2, height, width), np.uint8)
     for _ in range(draw(st.integers(60, 61))):
