@@ -197,6 +197,7 @@ def configs(draw):
     sizes = st.integers(1, 65536)
     some = st.one_of(st.just("auto"), sizes)
     switch = st.booleans()
+    first_wiring, distinct = draw(st.sampled_from(first)), draw(switch)
     changes = {
         "name": draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)),
         "task": {
@@ -217,11 +218,16 @@ def configs(draw):
         "perception": {
             "kernels": kernels,
             "gates": perception,
-            "first_wiring": draw(st.sampled_from(first)),
+            "first_wiring": first_wiring,
             "wiring": draw(st.sampled_from(["unique", "random"])),
-            "distinct_wiring": draw(st.booleans()),
+            "distinct_wiring": distinct,
+            "all_directions": distinct and first_wiring == "moore" and draw(switch),
         },
-        "update": {"gates": [*gates, channels], "wiring": "random"},
+        "update": {
+            "gates": [*gates, channels],
+            "wiring": "random",
+            "carry": draw(st.sampled_from([0.0, 1.0, 4.0])),
+        },
         "training": {
             "seed": draw(st.integers(0, 2**63 - 1)),
             "epochs": draw(st.integers(1, 10**9)),
