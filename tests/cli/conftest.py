@@ -23,6 +23,7 @@ TINY = (
     "perception.kernels=2",
     "update.gates=[8,4,2]",
     "evaluation.starts=4",
+    "finishing.every=100",
     "finishing.from_epoch=200",
     "training.restart_every=700",
 )

@@ -20,6 +20,7 @@ TINY = (
     "update.gates=[8,4,2]",
     "evaluation.starts=5",
     "training.epochs=20",
+    "finishing.every=100",
     "finishing.from_epoch=200",
     "training.restart_every=700",
 )
