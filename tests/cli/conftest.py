@@ -23,6 +23,9 @@ TINY = (
     "automaton.steps=2",
     "perception.kernels=2",
     "update.gates=[8,4,2]",
+    "finishing.every=100",
+    "finishing.from_epoch=200",
+    "training.restart_every=700",
 )
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from cli.errors import note
-from difflogic.config import load_config
+from difflogic.config import Config, load_config
+from difflogic.training.compatibility import without_foreign_results
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import Session, execute
 from tests.difflogic.training.kill import results
@@ -60,6 +61,12 @@ def overrides(tiny: list[str], *more: str) -> list[str]:
     return [f"--set={override}" for override in (*tiny, *more)]
 
 
+def as_begun(settings: list[str]) -> Config:
+    """The configuration of `dct train-checkerboard --small` with these settings."""
+    small = load_config("checkerboard-small")
+    return without_foreign_results(load_config("checkerboard-small", settings), small)
+
+
 def latest(run: Path) -> int:
     """Return the epoch of the latest checkpoint, -1 if there is none."""
     names = [path.stem.removeprefix("checkpoint-") for path in run.glob("checkpoint-*.npz")]
@@ -80,7 +87,7 @@ def test_killed_at_random_moments_it_ends_in_the_same_bits(
     settings = [*tiny, "checkpoint.every_epochs=1", f"training.epochs={EPOCHS}"]
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        execute(load_config("checkerboard-small", settings), tmp_path / "whole")
+        execute(as_begun(settings), tmp_path / "whole")
 
     chance = random.Random(20)
     run = tmp_path / "killed"
@@ -177,7 +184,7 @@ def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
     subprocess.run(larger, check=True, capture_output=True)
     done = dct("train", "--resume", str(run))
     assert done.exit_code == 0, done.stderr
-    execute(load_config("checkerboard-small", settings), tmp_path / "whole")
+    execute(as_begun(settings), tmp_path / "whole")
     assert results(run) == results(tmp_path / "whole")
 
 
@@ -201,5 +208,5 @@ def test_a_file_that_may_not_grow_stops_the_run_and_leaves_a_good_checkpoint(
 
     done = dct("train", "--resume", "run")
     assert done.exit_code == 0, done.stderr
-    execute(load_config("checkerboard-small", settings), tmp_path / "whole")
+    execute(as_begun(settings), tmp_path / "whole")
     assert results(tmp_path / "run") == results(tmp_path / "whole")

@@ -221,7 +221,11 @@ def configs(draw):
             "wiring": wiring,
             "directions": draw(st.sampled_from(directions)),
         },
-        "update": {"gates": [*gates, channels], "wiring": "random"},
+        "update": {
+            "gates": [*gates, channels],
+            "wiring": "random",
+            "carry": draw(st.sampled_from([0.0, 1.0, 4.0])),
+        },
         "training": {
             "seed": draw(st.integers(0, 2**63 - 1)),
             "epochs": draw(st.integers(1, 10**9)),

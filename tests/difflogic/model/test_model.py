@@ -18,7 +18,10 @@ from difflogic.system.archive import write_npz
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
 from difflogic.system.streams import Purpose, stream
 
-CONFIG = load_config("checkerboard-small", ["training.initial_logit=7.5"])
+SHARED = ["perception.all_directions=false", "perception.distinct_wiring=false"]
+CONFIG = load_config(
+    "checkerboard-small", [*SHARED, "update.carry=0", "training.initial_logit=7.5"]
+)
 TINY = load_config(
     "checkerboard", ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"]
 )

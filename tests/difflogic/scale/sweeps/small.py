@@ -19,6 +19,9 @@ TINY = (
     "perception.kernels=2",
     "update.gates=[8,4,2]",
     "training.epochs=20",
+    "finishing.every=100",
+    "finishing.from_epoch=200",
+    "training.restart_every=700",
 )
 
 
