@@ -1,6 +1,6 @@
 """dct's own file of a circuit: JSON, documented by its schema.
 
-docs/circuit.md says what the file means; `read_circuit` reads it back.
+docs/circuit-file.md says what the file means; `read_circuit` reads it back.
 """
 
 from __future__ import annotations

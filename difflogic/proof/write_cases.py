@@ -1,6 +1,6 @@
 """Proofs by all cases as files, for a checker that shares no code.
 
-docs/certificates.md says what the file means, and prints a checker of it.
+docs/checkers.md says what the file means, and prints a checker of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Certificates as files: what is known after each step, for a checker that shares no code.
 
-docs/certificates.md says what the file means, and prints a checker of it.
+docs/checkers.md says what the file means, and prints a checker of it.
 """
 
 from __future__ import annotations

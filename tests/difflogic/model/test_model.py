@@ -18,7 +18,7 @@ from difflogic.system.archive import write_npz
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
 from difflogic.system.streams import Purpose, stream
 
-SHARED = ["perception.all_directions=false", "perception.distinct_wiring=false"]
+SHARED = ["perception.directions=same"]
 CONFIG = load_config(
     "checkerboard-small", [*SHARED, "update.carry=0", "training.initial_logit=7.5"]
 )
