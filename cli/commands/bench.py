@@ -298,6 +298,8 @@ def lines(report: Report) -> list[tuple[str, str]]:
     found = []
     if report.compared is not None:
         speedup = f"{times(report.speedup)} over {report.compared.name}, median of pairs in turn"
+        if report.speedup is None:
+            speedup = f"above its ceiling of {times(report.ceiling)}: other programs disturbed it"
         found.append(("speed-up in all", speedup))
     if report.agreement is not None:
         verdict = "yes" if report.agreement.equal else "NO"

@@ -16,6 +16,11 @@ OVERSUBSCRIBED = " *"
 """Marks a row with more workers than cores."""
 
 
+ABOVE_CEILING = (
+    "speed-ups shown as - are above their ceiling: other programs disturbed the measurement"
+)
+
+
 def show(found: Comparison, what: str) -> None:
     """Print the table and the lines below it; `what` is the head of its first column."""
     columns = [
@@ -89,6 +94,8 @@ def lines(found: Comparison) -> list[str]:
     ]
     if any(row.oversubscribed for row in found.rows):
         said.append("*: oversubscribed, more workers than cores: does not predict a larger machine")
+    if any(row.hides(found.rows[0]) for row in found.rows):
+        said.append(ABOVE_CEILING)
     last = found.rows[-1]
     if last.exchange:
         said.append(

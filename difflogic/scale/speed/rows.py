@@ -20,6 +20,7 @@ from difflogic.engine.work import WorkStats, sum_of
 from difflogic.scale.speed.benchmark import (
     ORACLE_TOLERANCE,
     Steps,
+    possible,
     ratio,
     within_reach_of_the_oracle,
 )
@@ -135,11 +136,14 @@ class Row:
         return self.setting.config.training.epochs * self.total.median
 
     def speedup(self, first: Row) -> float | None:
-        """Return how many times as many samples per second it does: the median of pairs."""
+        """Return how many times as many samples per second it does: the median of pairs.
+
+        None above the ceiling: then it measures what else the machine did.
+        """
         return self._faster(ratio(first.steps, self.steps), first)
 
     def backward_speedup(self, first: Row) -> float | None:
-        """Return the same of the backward pass alone."""
+        """Return the same of the backward pass alone, of the time that workers were busy."""
         return self._faster(ratio(first.backward, self.backward), first)
 
     def efficiency(self, first: Row) -> float | None:
@@ -149,7 +153,18 @@ class Row:
 
     def _faster(self, steps: float | None, first: Row) -> float | None:
         batch, before = (row.setting.config.training.batch for row in (self, first))
-        return None if steps is None else steps * batch / before
+        comparable = first.threads == 1 and self.setting.exact
+        bound = self.ceiling if comparable else None
+        return None if steps is None else possible(steps * batch / before, bound)
+
+    def hides(self, first: Row) -> bool:
+        """Return whether a speed-up is left out since it is above its ceiling."""
+        if first.setting.oracle:
+            return False
+        found = [self.speedup(first)] if any(self.steps) and any(first.steps) else []
+        if any(self.backward) and any(first.backward):
+            found.append(self.backward_speedup(first))
+        return None in found
 
     def as_dict(self, first: Row) -> dict[str, Any]:
         """Everything, for machines."""

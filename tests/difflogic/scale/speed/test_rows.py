@@ -30,7 +30,20 @@ def test_worker_counts_give_the_same_bits_and_are_counted():
         # Two steps are done for each that is measured; whole groups are one task each way.
         assert row.work.tasks >= 2 * 2 * 2 * 4
     data = found.as_dict()
-    assert data["rows"][1]["efficiency"] == data["rows"][1]["speedup"] / 2
+    row, first = found.rows[1], found.rows[0]
+    first.steps[:], row.steps[:], first.backward[:], row.backward[:] = [3.0], [2.0], [4.0], [2.0]
+    assert (row.speedup(first), row.efficiency(first), row.backward_speedup(first)) == (
+        1.5,
+        0.75,
+        2,
+    )
+    assert not row.hides(first)
+    # What is above the ceiling is no result.
+    row.backward[:] = [0.5]
+    assert row.backward_speedup(first) is None
+    assert row.hides(first)
+    row.steps[:] = [1.0]
+    assert row.speedup(first) is row.efficiency(first) is None
     assert data["rows"][1]["ceiling"] == 2
     assert data["rows"][2]["bytes"] - data["rows"][1]["bytes"] > data["rows"][0]["bytes_per_worker"]
 
