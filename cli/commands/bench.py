@@ -79,7 +79,7 @@ def bench(
             "--workers",
             metavar="N,…",
             help="Worker threads; compares several, such as 1,2,4",
-            show_default="auto, one per core",
+            show_default="auto, as many as the work is worth, at most one per core",
         ),
     ] = None,
     grid: Annotated[

@@ -125,6 +125,11 @@ class Trainer:
         return self.plan.workers
 
     @property
+    def warnings(self) -> list[str]:
+        """What a person should know who asked for so many workers and ranks."""
+        return [*self.plan.warnings, *self._share.warnings(self.config, self.ranks)]
+
+    @property
     def model(self) -> Model:
         """The model as it is now; a copy, which further steps leave alone."""
         return replace(self._attempt.start, logits=np.ascontiguousarray(self._logits.T))
