@@ -29,6 +29,7 @@ from cli.terminal import output
 from cli.terminal.report import PHASE_NAMES
 from cli.terminal.warming import compile_for
 from difflogic.system import machine
+from difflogic.system.measuring import LEAST_GAIN
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -41,9 +42,6 @@ BUSY_NOISE = 0.10
 
 FEWEST_REPEATS = 5
 """With fewer, the fastest and the median step say nothing about the machine."""
-
-LEAST_GAIN = 0.8
-"""Share of the arithmetic peak per worker; below it, workers share cores."""
 
 
 class Bench(LazyGroup):
