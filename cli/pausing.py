@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SECONDS = 0.7
 """Computations that take longer are reported, if at least LEFT seconds remain."""
-LEFT = 1.0
+LEFT = 10.0
 
 
 def report_long_work() -> AbstractContextManager[None]:

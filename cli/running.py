@@ -230,6 +230,8 @@ class Shown:
             _preview(session.config)
         with Undo(session.abandon):
             warm_up(trainer, self._quiet, meanwhile=True)
+        for warning in trainer.warnings:
+            note(f"warning: {warning}")
         if self._watch:
             from difflogic.library.serving import offering
 

@@ -29,6 +29,7 @@ from cli.terminal import output
 from cli.terminal.report import PHASE_NAMES
 from cli.terminal.warming import compile_for
 from difflogic.system import machine
+from difflogic.system.measuring import LEAST_GAIN
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -41,9 +42,6 @@ BUSY_NOISE = 0.10
 
 FEWEST_REPEATS = 5
 """With fewer, the fastest and the median step say nothing about the machine."""
-
-LEAST_GAIN = 0.8
-"""Share of the arithmetic peak per worker; below it, workers share cores."""
 
 
 class Bench(LazyGroup):
@@ -79,7 +77,7 @@ def bench(
             "--workers",
             metavar="N,…",
             help="Worker threads; compares several, such as 1,2,4",
-            show_default="auto, one per core",
+            show_default="auto, as many as the work is worth, at most one per core",
         ),
     ] = None,
     grid: Annotated[
@@ -298,6 +296,8 @@ def lines(report: Report) -> list[tuple[str, str]]:
     found = []
     if report.compared is not None:
         speedup = f"{times(report.speedup)} over {report.compared.name}, median of pairs in turn"
+        if report.speedup is None:
+            speedup = f"above its ceiling of {times(report.ceiling)}: other programs disturbed it"
         found.append(("speed-up in all", speedup))
     if report.agreement is not None:
         verdict = "yes" if report.agreement.equal else "NO"

@@ -77,7 +77,8 @@ def _show(found: Profile) -> None:
             part.remedy,
         )
     output.show_table(table)
+    cost = f"{100 * found.cost:.1f} %" if found.cost > 0 else "less than can be measured"
     typer.echo(
-        f"\nserial share {100 * found.serial_share:.1f} %; tracing costs "
-        f"{100 * found.cost:+.1f} %, the median of pairs; tasks and waits are means over workers"
+        f"\nserial share {100 * found.serial_share:.1f} %; tracing costs {cost}, the median of "
+        "pairs; tasks and waits are means over workers"
     )

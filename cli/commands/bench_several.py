@@ -149,8 +149,7 @@ def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> Non
         typer.echo(f"{config.name} · {grid} · {len(found.rows[0].steps)} rounds in turn\n")
         scaling_report.show(found, HEADS[asked.several])
         if asked.grid:
-            typer.echo("\nthe fastest, for a configuration:\n")
-            typer.echo("\n".join(scaling_report.toml_lines(found)))
+            typer.echo("\n" + "\n".join(scaling_report.proposal(found)))
     if not found.equal:
         wrong = ", ".join(row.setting.label for row in found.rows if not row.equal)
         note(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.commands.bench import LEAST_GAIN
 from cli.errors import FAILURE, note
 from cli.options.common import SOURCE, AsJson, Workers
 from cli.options.conditions import size_option, steps_option
@@ -15,6 +14,7 @@ from cli.options.parsing import parse_worker_count, whole_number
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system import machine
+from difflogic.system.measuring import LEAST_GAIN
 
 if TYPE_CHECKING:
     from difflogic.simulation.benchmark import Report

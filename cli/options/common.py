@@ -74,7 +74,7 @@ Workers = Annotated[
         parser=parse_workers,
         metavar="N",
         help="Worker threads",
-        show_default="auto, one per core",
+        show_default="auto, as many as the work is worth, at most one per core",
     ),
 ]
 Oversubscribe = Annotated[

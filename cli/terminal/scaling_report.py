@@ -16,6 +16,13 @@ OVERSUBSCRIBED = " *"
 """Marks a row with more workers than cores."""
 
 
+CHANGES_BITS = "parallel.chunk"
+
+ABOVE_CEILING = (
+    "speed-ups shown as - are above their ceiling: other programs disturbed the measurement"
+)
+
+
 def show(found: Comparison, what: str) -> None:
     """Print the table and the lines below it; `what` is the head of its first column."""
     columns = [
@@ -89,12 +96,16 @@ def lines(found: Comparison) -> list[str]:
     ]
     if any(row.oversubscribed for row in found.rows):
         said.append("*: oversubscribed, more workers than cores: does not predict a larger machine")
+    if any(row.hides(found.rows[0]) for row in found.rows):
+        said.append(ABOVE_CEILING)
     last = found.rows[-1]
     if last.exchange:
         said.append(
             "reduce: median ms to add up gradients, with waiting for other ranks; exchange: least "
             f"ms to exchange {show_bytes(last.bytes_of_sums)} once all are ready"
         )
+    if len({row.threads for row in found.rows}) > 1 and found.doubt is not None:
+        said.append(f"no conclusion for other numbers of workers: {found.doubt}")
     if found.fit is not None:
         said += _laws(found.fit, found.fitted_oversubscribed)
     return said
@@ -124,10 +135,25 @@ def _laws(fit: Fit, oversubscribed: bool) -> list[str]:
     return said
 
 
-def toml_lines(found: Comparison) -> list[str]:
-    """Return the lines of a configuration that the fastest row stands for."""
+def proposal(found: Comparison) -> list[str]:
+    """Return what is said of the fastest row, with its lines for a configuration."""
+    if len(found.rows) == 1:
+        return ["one setting: nothing to compare"]
+    best = found.best
+    if best is None:
+        return [f"no difference found: {', '.join(row.setting.label for row in found.tied)}"]
+    if CHANGES_BITS in best.setting.label:
+        return [
+            f"the fastest: {best.setting.label}",
+            f"not proposed, since {CHANGES_BITS} changes the bits of results",
+        ]
+    return ["the fastest, for a configuration:", "", *toml_lines(best)]
+
+
+def toml_lines(best: Row) -> list[str]:
+    """Return the lines of a configuration that a row stands for."""
     sections: dict[str, list[str]] = {}
-    for part in found.best.setting.label.split(" "):
+    for part in best.setting.label.split(" "):
         place, _, value = part.partition("=")
         section, _, key = place.rpartition(".")
         sections.setdefault(section, []).append(f"{key} = {value}")

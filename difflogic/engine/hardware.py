@@ -33,7 +33,7 @@ class Machine:
     vector: int = 64
     """Widest vector register."""
     nodes: int = 1
-    """Memories, each next to an equal part of the cores (NUMA)."""
+    """Memories, each next to a part of the cores (NUMA)."""
     described: bool = False
     """Whether it is another machine than this one, as far as is known."""
 
@@ -76,10 +76,6 @@ class Machine:
                 "give cores, too"
             )
         return found
-
-    def node_of(self, worker: int) -> int:
-        """Return the memory node of a worker's core, cores numbered through node by node."""
-        return worker % self.cores * self.nodes // self.cores
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines."""

@@ -139,10 +139,6 @@ def _nodes(plan: ParallelPlan) -> tuple[str, str]:
     nodes = plan.machine.nodes
     if nodes == 1:
         return "1", "all memory is as near to all cores"
-    shares: dict[int, list[int]] = {}
-    for worker in range(plan.workers):
-        shares.setdefault(plan.machine.node_of(worker), []).append(worker)
-    places = "; ".join(
-        f"node {node}: workers {own[0]} to {own[-1]}" for node, own in sorted(shares.items())
+    return f"{nodes}", (
+        "workers and their memory lie where the system puts them; numactl binds a process to one"
     )
-    return f"{nodes}", f"a worker's buffers lie where it runs first, if it stays: {places}"

@@ -20,13 +20,22 @@ from difflogic.engine.compilation import training_kernel
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.shares import reduce_sums
 from difflogic.engine.kernels.split import train_by_gates
-from difflogic.engine.kernels.teams import ABORTED, MEETING, TRACED
+from difflogic.engine.kernels.teams import (
+    ABORTED,
+    BEGAN,
+    BUSY,
+    CLOCK_FIELDS,
+    ENDED,
+    MEETING,
+    TRACED,
+    WAITING,
+)
 from difflogic.engine.kernels.tracing import TRACE_FIELDS
 from difflogic.engine.layout import Grid, make_layout
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.split import split_program
 from difflogic.engine.tracing import Tracer
-from difflogic.engine.work import WorkStats
+from difflogic.engine.work import WorkerPhases, WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.system.memory import aligned
 from difflogic.system.pauses import pause
@@ -76,7 +85,7 @@ class Engine:
         self._set_losses(1)
         self._set_loss_channels(())
         self._losses = np.zeros((self._groups, self._samples))
-        self._clock = np.zeros(2)
+        self._clock = aligned((self.plan.workers, CLOCK_FIELDS), np.float64)
         self._control = _make(self.plan.control)
         self._problem = k.Problem(self.team, rollouts.program.code, self.layout)
         # The first of the workers that share a tile has the buffers of all.
@@ -170,7 +179,8 @@ class Engine:
         All of it is one parallel call, since waking the workers costs time. `targets` is (batch,
         loss channels, H, W); the loss is the sum of squared errors after each of `loss_steps`,
         ascending, or after the engine's last step if there are none. Returns each sample's loss,
-        and the seconds of the phases "forward", "loss" and "backward".
+        and the seconds of the phases "forward", "loss", "backward" and "waiting": what the workers
+        were busy, as a mean over them, and what they waited for each other.
         """
         start = time.perf_counter()
         self._set_loss_channels(loss_channels)
@@ -186,10 +196,12 @@ class Engine:
             self._run_forward()
             self._call(k.LOSS, 0, 0)
             self._run_backward()
-        loss, backward = self._clock.tolist()
+        means = self._clock.mean(axis=0)
+        _, loss, backward = means[BUSY:WAITING].tolist()
+        waiting = float(means[WAITING:BEGAN].sum())
         # All the rest is forward: handing the batch over, and waking the workers.
-        forward = time.perf_counter() - start - loss - backward
-        seconds = {"forward": forward, "loss": loss, "backward": backward}
+        forward = time.perf_counter() - start - loss - backward - waiting
+        seconds = {"forward": forward, "loss": loss, "backward": backward, "waiting": waiting}
         return self._losses.ravel()[: self._in_use].tolist(), seconds
 
     def reduce(self, total: Array) -> Array:
@@ -294,6 +306,11 @@ class Engine:
             # Ctrl-C came before all workers had started: let nobody wait for the missing one.
             self._control[ABORTED] = 1
             raise
+        clock = self._clock
+        began, ended = clock[:, BEGAN], clock[:, ENDED]
+        # Before a worker woke and after it was done, others were at work, and it was not.
+        clock[:, WAITING + (parts & -parts).bit_length() - 1] += began - began.min()
+        clock[:, WAITING + parts.bit_length() - 1] += ended.max() - ended
         if self._tracer is not None:
             self._collect_trace(self._tracer)
 
@@ -313,6 +330,11 @@ class Engine:
         tracer.add_call(traces)
         if tracer.full:
             self.trace(None)
+
+    @property
+    def phases(self) -> tuple[WorkerPhases, ...]:
+        """What each worker was busy and waited, phase by phase, in the last `run_training`."""
+        return tuple(WorkerPhases.of(clock) for clock in self._clock)
 
     @property
     def work(self) -> tuple[WorkStats, ...]:

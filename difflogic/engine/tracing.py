@@ -17,6 +17,9 @@ from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
 from difflogic.engine.kernels.teams import ALONE
 from difflogic.system.files import write_new
 
+SHORTEST_WAIT = 1e-6
+"""Seconds. What is shorter is no wait, but the way from one task to the next, and counts to it."""
+
 MOST_EVENTS = 200_000
 """Events that are kept, about 30 MB as a file: hundreds of steps."""
 
@@ -114,8 +117,10 @@ def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterat
     taken, stolen, group = float(tasks[0, t.STOLEN]) if len(tasks) else 0.0, False, -1.0
     for index, task in enumerate(tasks):
         since, end = float(task[t.SINCE]), float(task[t.UNTIL])
-        if since > at:
+        if since - at >= SHORTEST_WAIT:
             yield Event(worker, WAIT, WAIT, at + ahead, since + ahead)
+        else:
+            since = at
         # All chunks of a whole group are stolen with it.
         same = task[t.OF_PHASE] == ALONE and task[t.OF_GROUP] == group
         stolen = task[t.STOLEN] > taken or (stolen and same and index > 0)
@@ -132,7 +137,7 @@ def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterat
             None if is_loss else (places[0], places[1], places[2]),
         )
         at = end
-    if until > at:
+    if until - at >= SHORTEST_WAIT:
         yield Event(worker, WAIT, WAIT, at + ahead, until + ahead)
 
 

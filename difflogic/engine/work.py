@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.kernels.teams import STEALS, TASKS, WAITED, WAITS
+from difflogic.engine.kernels.teams import BEGAN, BUSY, STEALS, TASKS, WAITED, WAITING, WAITS
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,26 @@ class WorkStats:
     def __sub__(self, before: WorkStats) -> WorkStats:
         """Return what was done between two readings of the same counts."""
         return WorkStats(*(x - y for x, y in zip(astuple(self), astuple(before), strict=True)))
+
+
+@dataclass(frozen=True)
+class WorkerPhases:
+    """Seconds of one worker by phase: "forward", "loss" and "backward"."""
+
+    busy: dict[str, float]
+    waiting: dict[str, float]
+    """For other workers, before it woke and after it was done too."""
+
+    @classmethod
+    def of(cls, clock: npt.NDArray[np.float64]) -> WorkerPhases:
+        """Read what a worker's kernel keeps in its clock."""
+        names = ("forward", "loss", "backward")
+        busy, waiting = clock[BUSY:WAITING].tolist(), clock[WAITING:BEGAN].tolist()
+        return cls(dict(zip(names, busy, strict=True)), dict(zip(names, waiting, strict=True)))
+
+    def as_dict(self) -> dict[str, dict[str, float]]:
+        """Everything, for machines."""
+        return asdict(self)
 
 
 def sum_of(stats: Iterable[WorkStats]) -> WorkStats:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import comb
 from statistics import median
 
 
@@ -30,6 +31,25 @@ class Spread:
     def as_dict(self) -> dict[str, float]:
         """Return minimum, median and maximum, in the unit of the values."""
         return {"min": self.minimum, "median": self.median, "max": self.maximum}
+
+
+LEAST_GAIN = 0.8
+"""Share of the arithmetic peak per worker; below it, workers share cores."""
+
+CHANCE = 0.05
+"""Probability, at most, that two equal things are told apart."""
+
+
+def differ(ours: Sequence[float], theirs: Sequence[float], chances: int = 1) -> bool:
+    """Return whether measurements that were taken in turn differ by more than by chance.
+
+    By the sign test: how often the one is above the other. `chances` is the number of pairs of
+    things that are looked at (Bonferroni's correction).
+    """
+    signs = [x > y for x, y in zip(ours, theirs, strict=True) if x != y]
+    count, fewer = len(signs), min(sum(signs), len(signs) - sum(signs))
+    tail = sum(comb(count, k) for k in range(fewer + 1)) / 2**count
+    return 2 * tail <= CHANCE / chances
 
 
 def peak_memory() -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, field
 from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
-from difflogic.training.phases import PHASES
+from difflogic.training.phases import PHASES, WAITING
 
 SEARCHED = (
     "search_wrong_before",
@@ -26,10 +26,10 @@ COLUMNS = (
     *SEARCHED,
     "attempt",
 )
-"""Those from `decided` on are missing in files of runs that began before there were any."""
+"""Those from `decided` on, and that of waiting, are missing in files of earlier versions."""
 
 MAX_LINE_BYTES = 2**10
-"""A row has 21 numbers of up to 25 signs."""
+"""A row has 22 numbers of up to 25 signs."""
 
 MOST_COUNTED = 2**53
 
@@ -173,7 +173,8 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
     def number(name: str) -> float | None:
         return float(cells[name]) if cells[name] else None
 
-    seconds = {phase: float(cells[f"{phase}_seconds"]) for phase in PHASES}
+    earlier = {f"{WAITING}_seconds": "0.0"}
+    seconds = {phase: float({**earlier, **cells}[f"{phase}_seconds"]) for phase in PHASES}
     soft_loss = float(cells["soft_loss"])
     decided = number("decided") if "decided" in cells else None
     if decided is not None and not 0 <= decided <= 1:

@@ -6,11 +6,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+WAITING = "waiting"
+"""What workers waited for each other. As of the phases that they share, it is their mean."""
+
+SHARED = ("forward", "loss", "backward")
+"""Phases that workers share, in seconds that they are busy, as a mean; one thread does others."""
+
 PHASES = (
     "sample",
     "forward",
     "loss",
     "backward",
+    WAITING,
     "reduce",
     "optimizer",
     "hard",
@@ -22,7 +29,7 @@ PHASES = (
 
 
 class PhaseTimer:
-    """Adds up wall-clock seconds by phase; compilation is kept apart."""
+    """Adds up seconds by phase, which together are the wall clock's; compilation is kept apart."""
 
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(PHASES, 0.0)

@@ -43,16 +43,17 @@ class ReferenceTrainer:
         self.gradients = np.zeros_like(self.model.logits)
         self._first: Array = np.zeros_like(self._learned())
         self._second: Array = np.zeros_like(self._learned())
-        self._task = make_task(config)
+        self.task = make_task(config)
+        """Whose samples each epoch draws; another one may be put in its place."""
 
     def step(self) -> StepResult:
         """Train for one epoch."""
         config, phase = self.config, self.phases
         self._start_over_if_due()
-        netlist, channels = self.model.netlist, list(self._task.loss_channels)
+        netlist, channels = self.model.netlist, list(self.task.loss_channels)
         steps, boundary = config.automaton.steps, config.automaton.boundary
         with phase("sample"):
-            starts, targets, masks = draw_epoch(self._task, config, self.epoch)
+            starts, targets, masks = draw_epoch(self.task, config, self.epoch)
             loss_steps = draw_loss_steps(config, self.epoch)
         ops = gates.harden(self.model.logits)
         with phase("forward"):
@@ -86,7 +87,7 @@ class ReferenceTrainer:
                 wrong += int((np.abs(last - target) > 0.5).sum())
                 state = end.astype(np.uint8) if state is None else state
         runs = OracleRuns(netlist, hard, boundary, channels)
-        for sample in draw_pool(self._task, config, self.epoch, runs):
+        for sample in draw_pool(self.task, config, self.epoch, runs):
             states = oracle.rollout(netlist, soft, sample.start, sample.step, boundary)
             upstream = oracle.loss_gradient(states[-1], sample.target, channels)
             gradient += oracle.coefficient_gradients(netlist, soft, states, upstream, boundary)

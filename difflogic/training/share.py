@@ -8,7 +8,7 @@ from typing import Self
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine.hardware import Machine
-from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.plan import ParallelPlan, counted
 from difflogic.system.ranks import Ranks
 
 
@@ -42,3 +42,14 @@ class Share:
         training = config.training.model_copy(update={"batch": most})
         own = config.model_copy(update={"training": training})
         return cls(ranks.part(batch, group), ParallelPlan.for_model(own, machine, netlist))
+
+    def warnings(self, config: Config, ranks: Ranks) -> list[str]:
+        """Return what a person should know who asked for so many ranks."""
+        groups = -(-config.training.batch // self.plan.samples_per_group)
+        idle = ranks.size - groups
+        if idle < 1 or config.pool.batch:
+            return []
+        return [
+            f"{ranks.size} ranks for {counted(groups, 'group')} of samples per step: {idle} of "
+            "them can only help to search"
+        ]

@@ -62,8 +62,9 @@ class Trainer:
         self._logits = np.array(self.first.logits.T, dtype=training.precision, order="C")
         self.epoch = 0
         self.phases = PhaseTimer()
-        self._task = make_task(config)
-        self._channels = list(self._task.loss_channels)
+        self.task = make_task(config)
+        """Whose samples each epoch draws; another one may be put in its place."""
+        self._channels = list(self.task.loss_channels)
         self._soft = SoftGates(self._logits.shape[1], training.precision)
         self._optimizer = AdamW(self._logits, training)
         self._share = Share.of(config, self.first.netlist, ranks)
@@ -122,6 +123,11 @@ class Trainer:
     def workers(self) -> int:
         """Threads that share the rollouts."""
         return self.plan.workers
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a person should know who asked for so many workers and ranks."""
+        return [*self.plan.warnings, *self._share.warnings(self.config, self.ranks)]
 
     @property
     def model(self) -> Model:
@@ -241,7 +247,7 @@ class Trainer:
         phase = self.phases
         self._start_over_if_due()
         with phase("sample"):
-            starts, targets, masks = draw_epoch(self._task, self.config, self.epoch)
+            starts, targets, masks = draw_epoch(self.task, self.config, self.epoch)
             loss_steps = draw_loss_steps(self.config, self.epoch)
         with phase("forward"):
             coefficients = self._soften()
@@ -325,7 +331,7 @@ class Trainer:
             for number in range(first + own.start, first + own.stop):
                 pause("pool", number, pool, "samples")
                 with phase("sample"):
-                    sample = draw_pool_sample(self._task, self.config, self.epoch, number, runs)
+                    sample = draw_pool_sample(self.task, self.config, self.epoch, number, runs)
                 _, seconds = attempt.engine.run_training(
                     coefficients,
                     sample.start[None],

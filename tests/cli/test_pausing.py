@@ -30,11 +30,19 @@ def clock(monkeypatch):
 def test_what_is_long_is_said_once(clock, capsys):
     notice = LongWork()
     for done in range(6):
-        clock[0] = done / 2
+        clock[0] = 2 * done
         notice(Pause("rollout", 100 * done, 1000))
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert said.startswith("rollout 200/1000 automaton steps, about 4 s left")
+    assert said.startswith("rollout 100/1000 automaton steps, about 18 s left")
+
+
+def test_what_ends_within_ten_seconds_is_not_said(clock, capsys):
+    notice = LongWork()
+    for done in (0, 24):
+        clock[0] = done
+        notice(Pause("gradient", done, 32))
+    assert capsys.readouterr().err == ""
 
 
 def test_what_is_short_is_not_said(clock, capsys):

@@ -117,6 +117,8 @@ def next_ready(worker, problem, groups, span, control, cursor):
                 return True
             left = left or piece == -1
         if not left:
+            if spins:
+                count_wait(cursor, since)
             return False
         if spins == 0:
             since = now()

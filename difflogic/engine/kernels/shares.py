@@ -6,7 +6,18 @@ import numpy as np
 
 from difflogic.engine.kernels.primitives import flush_denormals, now, restore_denormals
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, StepBack
-from difflogic.engine.kernels.teams import CHUNK, GROUP, STEP, barrier, begin, next_piece
+from difflogic.engine.kernels.teams import (
+    BEGAN,
+    CHUNK,
+    ENDED,
+    GROUP,
+    STEP,
+    WAITED,
+    barrier,
+    begin,
+    count_phase,
+    next_piece,
+)
 from difflogic.engine.kernels.tiles import tile_backward, tile_forward
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
 from difflogic.system.jit import borrowing_kernel, inlined, part
@@ -115,24 +126,27 @@ def training_share(following, worker, problem, batch, span, control, workspace):
 
     `following` moves the worker's cursor to its next piece of work.
     """
-    workers, cursor = problem.team.workers, workspace.cursor
+    workers, cursor, clock = problem.team.workers, workspace.cursor, batch.clock[worker]
     mode = flush_denormals()
     called = trace_begin(workspace.trace)
+    clock[BEGAN] = now()
     if span.parts & FORWARD:
+        since, waited = now(), cursor[WAITED]
         forward_share(following, worker, problem, batch, span, control, workspace)
         barrier(control, workers, cursor)
-    start = now()
+        count_phase(clock, FORWARD, since, waited, cursor)
     if span.parts & LOSS:
+        since, waited = now(), cursor[WAITED]
         loss_share(worker, problem, batch, span.in_use)
-        trace_end(workspace.trace, cursor, LOSS, start)
+        trace_end(workspace.trace, cursor, LOSS, since)
         barrier(control, workers, cursor)
-    middle = now()
+        count_phase(clock, LOSS, since, waited, cursor)
     if span.parts & BACKWARD:
+        since, waited = now(), cursor[WAITED]
         backward_share(following, worker, problem, batch, span, control, workspace)
         barrier(control, workers, cursor)
-    if worker == 0:
-        batch.clock[0] += middle - start
-        batch.clock[1] += now() - middle
+        count_phase(clock, BACKWARD, since, waited, cursor)
+    clock[ENDED] = now()
     trace_end(workspace.trace, cursor, CALL, called)
     restore_denormals(mode)
 

@@ -21,14 +21,18 @@ from difflogic.engine.kernels.shares import loss_share, step_back
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, TARGET_ROW
 from difflogic.engine.kernels.teams import (
     ABORTED,
+    BEGAN,
     CHUNK,
+    ENDED,
     FINISHED,
     GROUP,
     MEETING,
     PHASE,
     STEP,
+    WAITED,
     barrier,
     begin,
+    count_phase,
     meet,
 )
 from difflogic.engine.kernels.tiles import (
@@ -233,28 +237,25 @@ def train_by_gates(worker, problem, batch, span, control, workspace, leader, spl
     """
     team, part = worker // split.parts, worker % split.parts
     workers, cursor = problem.team.workers * split.parts, workspace.cursor
+    clock = batch.clock[worker]
     place = meetings + team * MEETING
     mode = flush_denormals()
     called = trace_begin(workspace.trace)
-    start = middle = now()
+    clock[BEGAN] = now()
     for way in (FORWARD, LOSS, BACKWARD):
         if span.parts & way == 0:
             continue
+        since, waited = now(), cursor[WAITED]
         if way == LOSS:
-            start = now()
             if part == 0:
                 loss_share(team, problem, batch, span.in_use)
-                trace_end(workspace.trace, cursor, LOSS, start)
+                trace_end(workspace.trace, cursor, LOSS, since)
         else:
-            if way == BACKWARD:
-                middle = now()
             if part == 0:
                 begin(cursor, way)
             follow(part, split, problem, batch, span, control, place, workspace, leader, team)
         barrier(control, workers, cursor)
-        if way == LOSS and worker == 0:
-            batch.clock[0] += now() - start
-        if way == BACKWARD and worker == 0:
-            batch.clock[1] += now() - middle
+        count_phase(clock, way, since, waited, cursor)
+    clock[ENDED] = now()
     trace_end(workspace.trace, cursor, CALL, called)
     restore_denormals(mode)

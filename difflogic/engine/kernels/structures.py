@@ -126,7 +126,7 @@ class Batch(NamedTuple):
     loss_gradients: np.ndarray  # (groups, losses, C, stride): dL/d(states after loss_steps)
     input_gradients: np.ndarray  # (groups, RING, 9·C, stride): of the last steps' inputs
     sums: np.ndarray  # (groups, chunks, parameters · 4): slots of Σg, Σga, Σgb, Σgab per gate
-    clock: np.ndarray  # float64 (2,): seconds of loss and backward pass, by worker 0
+    clock: np.ndarray  # float64 (workers, CLOCK_FIELDS): seconds by phase, see teams.py
 
 
 class Span(NamedTuple):

@@ -20,6 +20,11 @@ taken, those taken from another's share, waits for others, and their nanoseconds
 of it is written down (tracing.py)."""
 CURSOR_FIELDS = 12
 BEGINNING, ALONE, SHARING, FINISHED = range(4)
+BUSY, WAITING, BEGAN, ENDED = 0, 3, 6, 7
+"""Places in a worker's clock: seconds of forward, loss and backward that it was busy, and that it
+waited for others, each added up over calls; and when its last call began and ended."""
+CLOCK_FIELDS = 8
+"""A cache line."""
 MEETING = 16
 """Places that a barrier takes in the control array."""
 
@@ -56,6 +61,17 @@ def count_wait(cursor, since):
     """Add to a worker's waits one that began at `since`, in seconds of the clock."""
     cursor[WAITS] += 1
     cursor[WAITED] += int((now() - since) * 1e9)
+
+
+@part
+def count_phase(clock, way, since, waited, cursor):
+    """Add a phase that began at `since`, when the worker had waited for `waited` nanoseconds.
+
+    `way` is FORWARD, LOSS or BACKWARD.
+    """
+    waits = (cursor[WAITED] - waited) / 1e9
+    clock[BUSY + way // 2] += max(0.0, now() - since - waits)
+    clock[WAITING + way // 2] += waits
 
 
 @part

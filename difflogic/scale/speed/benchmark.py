@@ -26,7 +26,7 @@ from difflogic.model.model import Model
 from difflogic.simulation.peak import clock_rate
 from difflogic.system.jit.processor import registers
 from difflogic.system.measuring import Spread, fastest_rate, peak_memory
-from difflogic.training.phases import PHASES, PhaseTimer
+from difflogic.training.phases import PHASES, SHARED, WAITING, PhaseTimer
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.step_result import StepResult
 from difflogic.training.trainer import Trainer
@@ -40,6 +40,9 @@ WARM_UP_STEPS = 3
 
 REPEAT = 30
 REPEAT_WITH_ORACLE = 5
+
+ROUNDING = 0.005
+"""Of speed-ups, as they are printed."""
 
 ORACLE_GATE_LANES = 2_500_000
 """Size that the oracle is cut down to, in gate evaluations per step: half a second."""
@@ -129,6 +132,8 @@ class Report:
     """Of these, those of groups of samples that one worker does by itself."""
     stolen: float
     """Tasks per training step that a worker took from another's share."""
+    ceiling: float
+    """The speed-up over one worker that number and size of the tasks allow."""
     noise: float
     """(median - minimum) / minimum of the step: 0 on a quiet machine."""
 
@@ -171,13 +176,24 @@ class Report:
     @property
     def speedup(self) -> float | None:
         """Median step of the compared path over ours: the median of pairwise ratios."""
-        return None if self.compared is None else ratio(self.compared.steps, self.path.steps)
+        if self.compared is None:
+            return None
+        bound = self.ceiling if self.compared.name == "sequential" else None
+        return possible(ratio(self.compared.steps, self.path.steps), bound)
 
     def phase_speedup(self, phase: str) -> float | None:
-        """The same for one phase; None if there is nothing to compare."""
-        if self.compared is None or not any(self.compared.phases.get(phase, ())):
+        """The same for one phase, of the time that workers were busy.
+
+        None if there is nothing to compare, or above what the tasks allow: then it measures what
+        else the machine did.
+        """
+        if self.compared is None or phase == WAITING:
             return None
-        return ratio(self.compared.phases[phase], self.path.phases[phase])
+        if not any(self.compared.phases.get(phase, ())):
+            return None
+        found = ratio(self.compared.phases[phase], self.path.phases[phase])
+        bound = self.ceiling if phase in SHARED and self.compared.name == "sequential" else None
+        return possible(found, bound)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines."""
@@ -211,6 +227,7 @@ class Report:
             "pieces": self.pieces,
             "pieces_alone": self.alone,
             "stolen_per_step": self.stolen,
+            "speedup_ceiling": self.ceiling,
             "noise": self.noise,
         }
 
@@ -286,6 +303,7 @@ def run(
             alone=trainer.engine.pieces[1],
             # Two steps are done for each that is measured.
             stolen=(sum_of(trainer.engine.work) - before).steals / (2 * repeat),
+            ceiling=trainer.plan.ceiling(),
             noise=path.total.median / path.total.minimum - 1,
         )
 
@@ -294,6 +312,13 @@ def ratio(slow: list[float], fast: list[float]) -> float | None:
     """Median of the pairwise ratios of two series that were measured in turn."""
     pairs = [(s, f) for s, f in zip(slow, fast, strict=True) if f > 0]
     return median(s / f for s, f in pairs) if pairs else None
+
+
+def possible(speedup: float | None, ceiling: float | None) -> float | None:
+    """Return a speed-up, or None if it is above its ceiling, which no measurement can be."""
+    if speedup is None or ceiling is None or speedup <= ceiling + ROUNDING:
+        return speedup
+    return None
 
 
 def within_reach_of_the_oracle(config: Config) -> Config:

@@ -15,11 +15,8 @@ from difflogic.engine.kernels.teams import CURSOR_FIELDS, TICKETS
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.workers import Workers
 from difflogic.system.memory import aligned
-from difflogic.training.phases import PHASES
+from difflogic.training.phases import PHASES, SHARED
 from difflogic.training.trainer import Trainer
-
-SHARED = ("forward", "loss", "backward")
-"""The phases that workers share; one thread does the others."""
 
 WARM_UP = 2
 REPEAT = 12

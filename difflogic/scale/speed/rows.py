@@ -20,12 +20,14 @@ from difflogic.engine.work import WorkStats, sum_of
 from difflogic.scale.speed.benchmark import (
     ORACLE_TOLERANCE,
     Steps,
+    fma_rate,
+    possible,
     ratio,
     within_reach_of_the_oracle,
 )
 from difflogic.scale.speed.laws import Fit, fit
 from difflogic.system.machine import cpu_count
-from difflogic.system.measuring import Spread
+from difflogic.system.measuring import LEAST_GAIN, Spread, differ
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
 from difflogic.training.reference import ReferenceTrainer
@@ -78,6 +80,8 @@ class Row:
     """Of what ranks hand over in a step, by itself: nobody is waited for."""
     bytes_of_sums: int = 0
     """What ranks hand over in a step."""
+    peak: float | None = None
+    """Fused multiply-adds per second on as many threads, measured in the same run."""
     difference: float | None = None
     """Largest difference to the first row; None if there is nothing to compare."""
 
@@ -102,6 +106,11 @@ class Row:
     def oversubscribed(self) -> bool:
         """Whether there are more workers than cores, if all ranks are on this machine."""
         return self.threads > cpu_count()
+
+    @property
+    def per_sample(self) -> list[float]:
+        """Seconds of each step, by its samples."""
+        return [spent / self.setting.config.training.batch for spent in self.steps]
 
     @property
     def total(self) -> Spread:
@@ -135,11 +144,14 @@ class Row:
         return self.setting.config.training.epochs * self.total.median
 
     def speedup(self, first: Row) -> float | None:
-        """Return how many times as many samples per second it does: the median of pairs."""
+        """Return how many times as many samples per second it does: the median of pairs.
+
+        None above the ceiling: then it measures what else the machine did.
+        """
         return self._faster(ratio(first.steps, self.steps), first)
 
     def backward_speedup(self, first: Row) -> float | None:
-        """Return the same of the backward pass alone."""
+        """Return the same of the backward pass alone, of the time that workers were busy."""
         return self._faster(ratio(first.backward, self.backward), first)
 
     def efficiency(self, first: Row) -> float | None:
@@ -149,7 +161,18 @@ class Row:
 
     def _faster(self, steps: float | None, first: Row) -> float | None:
         batch, before = (row.setting.config.training.batch for row in (self, first))
-        return None if steps is None else steps * batch / before
+        comparable = first.threads == 1 and self.setting.exact
+        bound = self.ceiling if comparable else None
+        return None if steps is None else possible(steps * batch / before, bound)
+
+    def hides(self, first: Row) -> bool:
+        """Return whether a speed-up is left out since it is above its ceiling."""
+        if first.setting.oracle:
+            return False
+        found = [self.speedup(first)] if any(self.steps) and any(first.steps) else []
+        if any(self.backward) and any(first.backward):
+            found.append(self.backward_speedup(first))
+        return None in found
 
     def as_dict(self, first: Row) -> dict[str, Any]:
         """Everything, for machines."""
@@ -168,6 +191,7 @@ class Row:
             "backward_speedup": self.backward_speedup(first),
             "steal_ratio": self.steal_ratio,
             "waiting": self.waiting,
+            "fma_per_second": self.peak,
             "bytes_per_worker": None if plan is None else plan.bytes_per_worker,
             "bytes": None if plan is None else plan.bytes * self.setting.ranks,
             "bytes_handed_over": self.bytes_of_sums,
@@ -197,9 +221,34 @@ class Comparison:
         return all(row.equal for row in self.rows)
 
     @property
-    def best(self) -> Row:
-        """The row with the shortest median step."""
-        return min(self.rows, key=lambda row: row.total.median)
+    def tied(self) -> list[Row]:
+        """The row that does most samples per second, and those that cannot be told from it."""
+        best = max(self.rows, key=lambda row: row.samples_per_second)
+        others = max(1, len(self.rows) - 1)
+        return [row for row in self.rows if not differ(best.per_sample, row.per_sample, others)]
+
+    @property
+    def best(self) -> Row | None:
+        """The fastest row; None if no difference to the next ones was found."""
+        tied = self.tied
+        return tied[0] if len(tied) == 1 else None
+
+    @property
+    def doubt(self) -> str | None:
+        """Why nothing follows from these rows for more workers; None if something does."""
+        first = self.rows[0]
+        for row in self.rows[1:]:
+            if row.oversubscribed or first.peak is None or row.peak is None:
+                continue
+            gain, more = row.peak / first.peak, row.threads / first.threads
+            if more > 1 and gain < LEAST_GAIN * more:
+                return (
+                    f"{row.threads} workers reach {gain:.1f} times the peak of {first.threads}: "
+                    "they share cores, or other programs run"
+                )
+            if more > 1 and not differ(first.steps, row.steps):
+                return f"no difference found between {first.threads} and {row.threads} workers"
+        return None
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines."""
@@ -209,6 +258,8 @@ class Comparison:
             "epochs": config.training.epochs,
             "repeat": len(self.rows[0].steps),
             "rows": [row.as_dict(self.rows[0]) for row in self.rows],
+            "fastest": None if self.best is None else self.best.setting.label,
+            "doubt": self.doubt,
             "fit": None if self.fit is None else self.fit.as_dict(),
             "fitted_oversubscribed": self.fitted_oversubscribed,
             "equal": self.equal,
@@ -263,10 +314,12 @@ def measure(
             for _ in range(1 if any(s.oracle for s in settings) else WARM_UP_STEPS):
                 row.losses.append(steps.step().soft_loss)
         before = [_work(steps) for _, steps in rows]
+        _measure_peaks([row for row, _ in rows], world)
         for done in range(repeat):
             for row, steps in rows:
                 _measure(row, steps)
             progress(done + 1)
+        _measure_peaks([row for row, _ in rows], world)
         first = rows[0]
         for (row, steps), started in zip(rows, before, strict=True):
             row.work = _work(steps) - started
@@ -284,13 +337,24 @@ def with_laws(comparison: Comparison) -> Comparison:
     first = comparison.rows[0]
     within = [row for row in comparison.rows if not row.oversubscribed]
     every = len({row.workers for row in within}) < 3 and len(within) < len(comparison.rows)
-    if first.workers != 1:
+    if first.workers != 1 or comparison.doubt is not None:
         return comparison
     inside, used = (
         {row.workers: speedup for row in rows if (speedup := row.speedup(first))}
         for rows in (within, comparison.rows if every else within)
     )
     return Comparison(comparison.rows, fit(inside, used), every)
+
+
+def _measure_peaks(rows: Sequence[Row], world: Ranks) -> None:
+    """Measure the arithmetic peak for each number of workers; the best of several counts."""
+    if world.size > 1:
+        return  # each rank would measure what the others leave
+    for count in sorted({row.workers for row in rows if row.workers <= cpu_count()}):
+        found = fma_rate(count)
+        for row in rows:
+            if row.workers == count:
+                row.peak = max(found, row.peak or 0.0)
 
 
 def _prepare(setting: Setting, ranks: Ranks, stack: ExitStack) -> tuple[Row, Steps]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -32,13 +32,16 @@ from difflogic.scale.verification.findings import (
 from difflogic.scale.verification.supervision import supervised_steps_agree
 from difflogic.system.machine import cpu_count
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks import task_class
+from difflogic.tasks import Sample, Task, make_task, task_class
 from difflogic.training.reference import ReferenceTrainer
+from difflogic.training.sampling import draw_epoch
 from difflogic.training.trainer import Trainer
 
 Array = npt.NDArray[np.floating]
 
 
+SAMPLES = 3
+"""Of a batch that is compared with plain training: more than one, and no multiple of two."""
 EPOCHS = 5
 """Epochs of the training checks."""
 
@@ -69,6 +72,7 @@ def equivalence(config: Config) -> Iterator[Finding]:
     for case in [*cases, case_of(config, steps=2, batch=1)]:
         yield from kernels_agree_with_the_oracle(case)
         yield from supervised_steps_agree(case, max(worker_counts()))
+    yield from samples_come_from_their_streams(config)
     yield from trainer_agrees_with_the_reference(config)
     yield from trainer_agrees_with_the_reference(levers)
     for form in FORMS:
@@ -206,14 +210,19 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
 
 
 def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
-    """Compare epochs of real training, fewer automaton steps, with plain NumPy training."""
+    """Compare epochs of real training, fewer automaton steps, with plain NumPy training.
+
+    Each sample of a batch has a target of its own, whatever the task: what one sample says must not
+    be taken for another's.
+    """
     epochs = 2
     double = with_sections(
-        config, training={"precision": "float64", "batch": 1}, automaton={"steps": 2}
+        config, training={"precision": "float64", "batch": SAMPLES}, automaton={"steps": 2}
     )
     reference = ReferenceTrainer(double)
-    where = f"{config.name}, 2 steps, {epochs} epochs"
+    where = f"{config.name}, {SAMPLES} samples, 2 steps, {epochs} epochs"
     with Trainer(double) as trainer:
+        trainer.task = reference.task = cast(Task, OwnTargets(trainer.task))
         for _ in range(epochs):
             found, expected = trainer.step(), reference.step()
         loss = abs(found.soft_loss - expected.soft_loss) / expected.soft_loss
@@ -222,6 +231,47 @@ def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
     yield Finding("soft loss, float64", "reference trainer", where, loss, KERNEL_TOLERANCE)
     yield Finding("hard loss", "reference trainer", where, hard, EXACT)
     yield Finding("logits, float64", "reference trainer", where, logits, TRAINED_TOLERANCE)
+
+
+class OwnTargets:
+    """A task whose samples each have a target of their own, of random bits."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._task, name)
+
+    def draw_numbered(self, seed: int, purpose: Purpose, epoch: int, numbers: range) -> Sample:
+        """Return the task's starts with other targets."""
+        starts, targets = self._task.draw_numbered(seed, purpose, epoch, numbers)
+        own = [
+            stream(seed, Purpose.HELD_OUT_START, epoch, number).integers(0, 2, targets.shape[1:])
+            for number in numbers
+        ]
+        return starts, np.stack(own).astype(targets.dtype)
+
+
+def samples_come_from_their_streams(config: Config) -> Iterator[Finding]:
+    """Compare what epochs of training draw with each sample drawn by itself, from its stream."""
+    asked = with_sections(config, training={"batch": SAMPLES}, automaton={"steps": 2})
+    task, training, rate = make_task(asked), asked.training, asked.automaton.fire_rate
+    worst: dict[str, float] = {}
+    for epoch in range(2):
+        starts, targets, masks = draw_epoch(task, asked, epoch)
+        for number in range(SAMPLES):
+            start, target = task.draw(stream(training.seed, Purpose.START, epoch, number))
+            found = {"start": (starts[number], start), "target": (targets[number], target)}
+            if masks is not None:
+                uniform = stream(training.seed, Purpose.MASK, epoch, number).random(
+                    masks[number].shape
+                )
+                found["mask"] = (masks[number], (uniform <= rate).astype(np.uint8))
+            for name, (x, y) in found.items():
+                worst[name] = max(worst.get(name, 0.0), distance(x, np.asarray(y)))
+    where = f"{config.name}, {SAMPLES} samples, 2 epochs"
+    for name, difference in worst.items():
+        yield Finding(f"{name}s of a batch", "samples by themselves", where, difference, EXACT)
 
 
 def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Finding:

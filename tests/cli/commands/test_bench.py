@@ -56,6 +56,7 @@ def made_up(config: Config | None = None, **changes: Any) -> Report:
             bytes_per_worker=960_000,
             bytes_shared=1_580_000,
             peak_memory=202_000_000,
+            ceiling=2.0,
             noise=0.02,
         ),
         **changes,

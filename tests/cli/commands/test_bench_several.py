@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from cli.app import app
 from cli.commands import bench_several
+from difflogic.scale.speed.rows import Comparison
 from difflogic.system.machine import cpu_count
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import TINY
@@ -26,7 +27,9 @@ def test_workers():
     assert lines[5][1] == ("*" if cpu_count() < 5 else lines[5][1])
     assert [line[-1] for line in lines[3:6]] == ["-", "yes", "yes"]
     assert ("oversubscribed" in found.stdout) == (cpu_count() < 5)
-    assert "Amdahl's law" in found.stdout
+    # One repeat says nothing.
+    assert "no conclusion for other numbers of workers: " in found.stdout
+    assert "Amdahl's law" not in found.stdout
 
 
 def test_json_and_no_scipy(monkeypatch):
@@ -39,7 +42,27 @@ def test_json_and_no_scipy(monkeypatch):
     assert "pip install '.[scaling]'" in found.stderr
 
 
-def test_a_grid_prints_lines_for_the_configuration():
+def beyond_chance(monkeypatch):
+    """Let the last row win."""
+    monkeypatch.setattr(Comparison, "tied", property(lambda self: [self.rows[-1]]))
+
+
+def test_what_changes_bits_is_not_proposed(monkeypatch):
+    beyond_chance(monkeypatch)
+    found = bench("--grid", "parallel.chunk=1,2")
+    assert found.exit_code == 0, found.output
+    assert "the fastest: parallel.chunk=2\nnot proposed, since" in found.stdout
+    assert "[parallel]" not in found.stdout
+
+
+def test_noise_has_no_winner():
+    found = bench("--grid", "parallel.lanes=16,32")
+    assert "no difference found: parallel.lanes=16, parallel.lanes=32" in found.stdout
+    assert "[parallel]" not in found.stdout
+
+
+def test_a_grid_prints_lines_for_the_configuration(monkeypatch):
+    beyond_chance(monkeypatch)
     found = bench("--grid", "parallel.lanes=16,32", "--grid", "training.batch=1")
     assert found.exit_code == 0, found.output
     tail = found.stdout[found.stdout.index("[parallel]") :].splitlines()

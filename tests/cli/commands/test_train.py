@@ -74,6 +74,17 @@ class TestRun:
         assert not Path("runs").exists()
         assert "a/b" in result.stdout
 
+    @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+    def test_warns_of_workers_that_have_nothing_to_do(
+        self, train_tiny: Dct, quiet: tuple[str, ...]
+    ) -> None:
+        few = train_tiny("--epochs", "1", "--workers", "1", *quiet)
+        assert "warning" not in few.stderr
+        many = train_tiny("--epochs", "1", "--workers", "99", *quiet)
+        assert many.exit_code == 0
+        assert "warning: 99 workers on " in many.stderr
+        assert "nothing to do but wait" in many.stderr
+
     def test_flags_go_before_set_and_set_before_the_file(
         self, train_tiny: Dct, tiny: list[str]
     ) -> None:

@@ -134,3 +134,26 @@ def test_the_file_is_in_the_trace_event_format(tmp_path):
 def test_a_file_that_cannot_be_written_says_so(tmp_path):
     with pytest.raises(RunDirectoryError, match="written"):
         write_trace(tmp_path / "no" / "trace.json", Tracer(), "x")
+
+
+def test_the_way_to_the_next_task_is_no_wait():
+    """Half the events of a trace would be waits of some nanoseconds."""
+    from difflogic.engine.kernels.structures import FORWARD
+    from difflogic.engine.kernels.tracing import CALL
+
+    def row(kind, since, until):
+        return [kind, 0, 0, 0, 1, 0, since, until]
+
+    trace = np.array(
+        [
+            row(FORWARD, 1.0000002, 2.0),
+            row(FORWARD, 2.0000005, 3.0),
+            row(FORWARD, 3.001, 4.0),
+            row(CALL, 1.0, 4.0000003),
+        ]
+    )
+    tracer = Tracer()
+    tracer.add_call([trace])
+    ahead = tracer._ahead
+    found = [(e.kind, round(e.since - ahead, 7), round(e.until - ahead, 7)) for e in tracer.events]
+    assert found == [(TASK, 1.0, 2.0), (TASK, 2.0, 3.0), (WAIT, 3.0, 3.001), (TASK, 3.001, 4.0)]

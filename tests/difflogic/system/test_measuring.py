@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from difflogic.system import measuring
-from difflogic.system.measuring import Spread, fastest_rate, peak_memory
+from difflogic.system.measuring import Spread, differ, fastest_rate, peak_memory
 
 
 def test_spread() -> None:
@@ -36,3 +36,14 @@ def test_a_clock_that_stands_still_is_survived(monkeypatch: pytest.MonkeyPatch) 
     ticks = iter([0.0, 0.0, 0.0, 1.0, 1.0, 3.0])
     monkeypatch.setattr(measuring.time, "perf_counter", lambda: next(ticks))
     assert fastest_rate(lambda rounds: None, bursts=1) == 1000
+
+
+def test_what_differs_by_more_than_chance() -> None:
+    slow, quick = [2.0 + x / 10 for x in range(8)], [1.0 + x / 10 for x in range(8)]
+    assert differ(slow, quick)
+    assert differ(quick, slow)
+    assert not differ(slow, slow)
+    # One of 16 by chance, on two sides: five of five are no proof.
+    assert not differ(slow[:5], quick[:5])
+    assert differ(slow[:6], quick[:6])
+    assert not differ(slow[:6], quick[:6], chances=2)

@@ -35,6 +35,7 @@ def test_columns():
         "forward_seconds",
         "loss_seconds",
         "backward_seconds",
+        "waiting_seconds",
         "reduce_seconds",
         "optimizer_seconds",
         "hard_seconds",
@@ -54,7 +55,7 @@ def test_columns():
 
 def test_what_was_not_measured_is_empty():
     text = to_csv([MetricsRow(1, 231.5, phase_seconds={"forward": 0.25})])
-    assert text.splitlines()[1] == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,,,,,,,"
+    assert text.splitlines()[1] == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,,,,,,,"
 
 
 @given(st.lists(st.tuples(finite, finite, st.floats(0, 1), finite), max_size=5))
@@ -123,10 +124,9 @@ def test_what_is_damaged_is_told(text, problem):
 def test_a_file_of_before_has_no_shares_no_searches_and_no_attempts():
     """It is read as it is, and a run that goes on writes it with all columns."""
     full = [MetricsRow(1, 5.0, 4.0, 0.5), MetricsRow(2, 3.0, None, None, {"finish": 0.5})]
-    old = "".join(
-        ",".join(line.split(",")[: COLUMNS.index("decided")]) + "\n"
-        for line in to_csv(full).splitlines()
-    )
+    waiting, decided = COLUMNS.index("waiting_seconds"), COLUMNS.index("decided")
+    lines = [line.split(",") for line in to_csv(full).splitlines()]
+    old = "".join(",".join(c[:waiting] + c[waiting + 1 : decided]) + "\n" for c in lines)
     history = from_csv(io.BytesIO(old.encode()), 2)
     assert [row.soft_loss for row in history] == [5.0, 3.0]
     assert {row.decided for row in history} == {row.search for row in history} == {None}

@@ -180,3 +180,15 @@ def test_ranks_are_sent_a_model_that_training_starts_from():
     with in_threads(3, follow_all) as ranks:
         assert lead(config, ranks, 5, model) == expected
     assert expected != lead(tiny(*settings, "perception.directions=random"), ALONE, 5)
+
+
+def test_ranks_without_samples_are_warned_of():
+    def warnings(size, *overrides):
+        config = load_config("checkerboard-small", ["parallel.workers=1", *overrides])
+        ranks = rank_of(0, size)
+        return Share.of(config, Model.create(config).netlist, ranks).warnings(config, ranks)
+
+    assert warnings(1) == warnings(2, "training.batch=2") == []
+    (said,) = warnings(3, "training.batch=1")
+    assert said.startswith("3 ranks for 1 group of samples per step: 2 of them")
+    assert warnings(2, "training.batch=1", "pool.batch=2") == []

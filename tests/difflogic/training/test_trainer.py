@@ -204,7 +204,7 @@ def test_numbers_that_are_none_end_the_run(value):
     broken[-1] = value if value != 1e30 else broken[-1]
     with Trainer(config, replace(model, logits=broken)) as trainer:
         if value == 1e30:
-            trainer._task = Huge(trainer._task)
+            trainer.task = Huge(trainer.task)
         with pytest.raises(TrainingError, match=r"epoch 1: .* \[training\] learning_rate"):
             trainer.step()
         assert trainer.epoch == 0

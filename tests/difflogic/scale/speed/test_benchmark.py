@@ -277,9 +277,29 @@ def test_phases_that_took_no_time_have_no_speedup() -> None:
         4,
         4,
         0.0,
+        1.9,
         0.0,
     )
     assert report.speedup == 3.0
     assert report.phase_speedup("reduce") is None
     assert report.phase_speedup("hard") is None
     assert report.phase_speedup("no such phase") is None
+
+
+@pytest.mark.parametrize(
+    ("alone", "shared", "speedup"), [(1.8, 1.0, 1.8), (2.0, 1.0, 2.0), (8.05, 1.0, None)]
+)
+def test_no_speedup_is_above_its_ceiling(
+    alone: float, shared: float, speedup: float | None
+) -> None:
+    report = replace(benchmark.run(tiny(), "sequential", repeat=1), ceiling=2.0)
+    assert report.compared is not None
+    report.path.steps[:], report.compared.steps[:] = [shared], [alone]
+    for phase in PHASES:
+        report.path.phases[phase], report.compared.phases[phase] = [shared], [alone]
+    assert report.speedup == speedup
+    assert report.phase_speedup("backward") == speedup
+    # One thread does it, and nothing is known of how fast it can be.
+    assert report.phase_speedup("optimizer") == alone / shared
+    # Nobody waits for somebody else where one works alone.
+    assert report.phase_speedup("waiting") is None

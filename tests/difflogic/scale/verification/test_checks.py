@@ -50,12 +50,16 @@ def test_everything_is_equivalent(fire_rate):
         ("gradients", "oracle"),
         ("losses and gradients", "sequential"),
         ("logits", "reference trainer"),
+        ("starts of a batch", "samples by themselves"),
+        ("targets of a batch", "samples by themselves"),
         ("soft loss", "reference trainer"),
         ("oracle", "central differences"),
         ("float32 gradients", "float64"),
         ("bit-packed simulator", "oracle, argmax gates"),
         ("bit-packed simulator", "soft kernel, one-hot gates"),
     } <= compared
+    masks = ("masks of a batch", "samples by themselves")
+    assert (masks in compared) is (fire_rate < 1)
     assert all(finding.reason for finding in findings)
     assert all(finding.where for finding in findings)
     levers = {f.against for f in findings if "with levers" in f.where}

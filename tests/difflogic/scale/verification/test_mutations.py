@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 SCRIPT = """
 import json, sys, threading, time
+from difflogic.config import load_config
 from difflogic.engine.kernels import shares
 from difflogic.system.jit import JIT
 from difflogic.scale.verification import checks
@@ -37,6 +38,9 @@ if not JIT:
 
     shares.tile_forward = slow
 cases = {case.name: case for case in awkward_cases()}
+small = ["task.height=6", "task.width=7", "automaton.channels=2", "perception.kernels=2"]
+small += ["update.gates=[8,4,2]", "automaton.fire_rate=0.6", "parallel.workers=2"]
+cases["training"] = load_config("checkerboard-small", small, recipe="reference")
 for check, name in wanted:
     found = list(getattr(checks, check)(cases[name]))
     assert found
@@ -202,16 +206,65 @@ COMPILED_MUTATIONS = {
 }
 
 
-def failures(directory, wanted, jit, mutation=None):
+REFERENCE, STREAMS = "trainer_agrees_with_the_reference", "samples_come_from_their_streams"
+TRAINING = {STREAMS: ["training"], REFERENCE: ["training"]}
+
+TRAINING_MUTATIONS = {
+    "gradients too large if there are several samples": (
+        "return gradients, losses.tolist()",
+        "return gradients * (1.5 if len(losses) > 1 else 1.0), losses.tolist()",
+        1,
+    ),
+    "every sample has the first one's target": (
+        "                targets[samples],\n",
+        "                np.repeat(targets[:1], len(targets[samples]), axis=0),\n",
+        1,
+    ),
+    "every sample is the first one": (
+        "                starts[samples],\n",
+        "                np.repeat(starts[:1], len(starts[samples]), axis=0),\n",
+        1,
+    ),
+    "every sample has the first one's mask": (
+        "None if masks is None else masks[samples],",
+        "None if masks is None else np.repeat(masks[:1], len(masks[samples]), axis=0),",
+        1,
+    ),
+    "every epoch has the first one's samples": (
+        "draw_batch(task, training.seed, epoch, training.batch)",
+        "draw_batch(task, training.seed, 0, training.batch)",
+        1,
+    ),
+    "every sample comes from the first one's stream": (
+        "self.draw_all(stream(seed, purpose, epoch, number) for number in numbers)",
+        "self.draw_all(stream(seed, purpose, epoch, 0) for number in numbers)",
+        1,
+    ),
+    "every mask comes from the first one's stream": (
+        "stream(seed, purpose, epoch, sample) for sample in drawn",
+        "stream(seed, purpose, epoch, 0) for sample in drawn",
+        1,
+    ),
+    "hard evaluation against the first target": (
+        "errors = (shown - targets) ** 2",
+        "errors = (shown - targets[:1]) ** 2",
+        1,
+    ),
+}
+
+
+def failures(directory, wanted, jit, mutation=None, part="engine"):
     """Copy the package, change one place, and return what the verification first finds wrong."""
     checks = [(check, name) for check, names in wanted.items() for name in names]
     source = Path(difflogic.__file__).parent
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(source, directory / "difflogic", ignore=ignore)
+    if not (source / "configs").is_dir():
+        shutil.copytree(source.parent / "configs", directory / "configs")
     if mutation is not None:
         old, new, times = mutation
         found = 0
-        for file in (directory / "difflogic" / "engine").rglob("*.py"):
+        for file in (directory / "difflogic" / part).rglob("*.py"):
             text = file.read_text(encoding="utf-8")
             found += text.count(old)
             file.write_text(text.replace(old, new), encoding="utf-8")
@@ -250,3 +303,12 @@ def test_a_mutant_in_plain_python_is_caught(name, tmp_path):
 @pytest.mark.parametrize("name", COMPILED_MUTATIONS)
 def test_a_mutant_of_the_vectors_is_caught(name, tmp_path):
     assert failures(tmp_path, COMPILED, True, COMPILED_MUTATIONS[name])
+
+
+def test_sound_training_passes(tmp_path):
+    assert failures(tmp_path, TRAINING, False) == []
+
+
+@pytest.mark.parametrize("name", TRAINING_MUTATIONS)
+def test_a_mutant_of_training_is_caught(name, tmp_path):
+    assert failures(tmp_path, TRAINING, False, TRAINING_MUTATIONS[name], part="")
