@@ -380,7 +380,9 @@ def test_a_finished_run_that_was_damaged_is_made_good(whole, tmp_path, name, dam
 def test_metrics_that_cannot_be_read_leave_the_earlier_checkpoint(half, whole, damage):
     damage(half / "metrics.csv")
     said = Said()
-    with pytest.raises(RunDirectoryError, match=r"metrics\.csv: .*(is a link|plain|cut off)"):
+    with pytest.raises(
+        RunDirectoryError, match=r"metrics\.csv: .*(is a link|not a regular file|cut off)"
+    ):
         execute(config(), half, say=said)
 
 
@@ -404,3 +406,27 @@ def test_a_directory_that_is_gone_has_no_good_checkpoint(tmp_path):
 
     with pytest.raises(TrainingError, match="its checkpoints are gone as well"):
         execute(config("checkpoint.every_epochs=2"), path, on_step=remove)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="an open file is removed")
+@pytest.mark.parametrize("entered", [False, True])
+def test_a_run_whose_lock_is_removed_writes_nothing_more(tmp_path, whole, entered):
+    """Somebody removes the lock; another process may enter, and train to the end."""
+    path, before = tmp_path / "run", {}
+
+    def remove_lock(result):
+        if result.epoch == 3:
+            (path / ".lock").unlink()
+            if entered:
+                execute(config(), path)
+            before.update((file.name, file.read_bytes()) for file in path.iterdir())
+
+    with pytest.raises(TrainingError) as caught:
+        execute(config("checkpoint.every_epochs=1"), path, on_step=remove_lock)
+    message = str(caught.value)
+    assert ".lock: was removed or replaced" in message
+    assert "stops after epoch 3 and writes nothing more" in message
+    assert f"continue from its last checkpoint with: dct train --resume {path}" in message
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+    execute(config("checkpoint.every_epochs=1"), path)
+    assert results(path) == results(whole)
