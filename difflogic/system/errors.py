@@ -61,7 +61,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def described(value: object) -> str:
-    """Return what a value is, without what it holds, as "a list of 512" or "an array of shape …"."""
+    """Return what a value is, without what it holds, as "a list of 512"."""
     shape = getattr(value, "shape", None)
     if shape is not None:
         return f"an array of shape {shape}"
