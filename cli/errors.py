@@ -27,6 +27,15 @@ USAGE = 2
 INTERRUPTED = 130
 
 
+OUT_OF_MEMORY = (
+    "out of memory: use fewer workers, a smaller batch, or a smaller grid, or raise the limit with "
+    "ulimit -v"
+)
+
+ROOM = 2**25
+"""Bytes of memory that always are left where memory is not what a failure is about."""
+
+
 def printable(text: str) -> str:
     """Return a text with control characters, except line ends and tabs, escaped.
 
@@ -86,12 +95,14 @@ def explained() -> Iterator[None]:
     except OSError as error:
         if interrupt.received():
             _interrupted(interrupt.received())
+        if error.errno == errno.ENOMEM or not memory_is_left():
+            _fail(OUT_OF_MEMORY, FAILURE)
         discard_what_cannot_be_printed()
         place = f"{error.filename}: " if error.filename else ""
         remedy = ": raise the limit with ulimit -n" if error.errno == errno.EMFILE else ""
         _fail(f"{place}{error.strerror or error}{remedy}", FAILURE)
     except MemoryError:
-        _fail("out of memory: use fewer workers, a smaller batch, or a smaller grid", FAILURE)
+        _fail(OUT_OF_MEMORY, FAILURE)
     except COMMAND_LINE_ERROR as error:
         error.message = printable(error.message)
         raise
@@ -102,8 +113,25 @@ def explained() -> Iterator[None]:
         from difflogic.system.errors import DctError, StorageError, TrainingError
 
         if not isinstance(error, DctError):
+            if not memory_is_left():
+                _fail(OUT_OF_MEMORY, FAILURE)
             raise
         _fail(str(error), FAILURE if isinstance(error, TrainingError | StorageError) else USAGE)
+
+
+def memory_is_left() -> bool:
+    """Whether this process may still map some memory.
+
+    Where it may not, libraries fail in ways that do not say why: a module that cannot be imported,
+    a thread that cannot be started, an error of Python's interpreter itself.
+    """
+    try:
+        import mmap
+
+        mmap.mmap(-1, ROOM).close()
+    except (OSError, MemoryError, ImportError):
+        return False
+    return True
 
 
 def _interrupted(code: int) -> NoReturn:

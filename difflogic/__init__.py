@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from difflogic.model.model import Model as Model
     from difflogic.system.ranks import together as together
     from difflogic.tasks import Task as Task
+    from difflogic.tasks.base import Cases as Cases
     from difflogic.training.following import follow as follow
     from difflogic.training.trainer import Trainer as Trainer
 
@@ -88,6 +89,7 @@ _HOMES = {
     "follow": "difflogic.training.following",
     "together": "difflogic.system.ranks",
     "Task": "difflogic.tasks",
+    "Cases": "difflogic.tasks.base",
     "held_out": "difflogic.evaluation",
 }
 

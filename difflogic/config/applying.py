@@ -51,7 +51,7 @@ def why_not_rectify(config: Config) -> str | None:
     if not own.is_loaded(config.task) or config.task.height * config.task.width > LARGE:
         return None
     task = make_task(config)
-    if task.call("cases") is not None:
+    if task.find_cases() is not None:
         return None
     if task.has_random_start:
         return "starts are random"

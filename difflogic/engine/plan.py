@@ -192,7 +192,7 @@ def _search(config: Config, netlist: Netlist, grid: Grid, searchers: int) -> Sea
     if not finishing.every:
         return None
     task, masked = make_task(config), config.automaton.fire_rate < 1
-    cases, steps = task.call("cases"), max(task.decisive_steps)
+    cases, steps = task.find_cases(), max(task.decisive_steps)
     # Where nothing is random, one sample tells all. Large grids are not drawn to ask.
     only = not masked and grid.cells <= LARGE and not task.has_random_start
     starts = 1 + sum(map(len, task.patches.values()))

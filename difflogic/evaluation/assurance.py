@@ -125,7 +125,7 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
     if bits > MOST_BITS:
         return Assurance(Verdict.open, "samples", f"not proved: {bits} bits of state are too many")
     small = live_part(automaton)
-    cases = task.call("cases")
+    cases = task.find_cases()
     if cases is not None:
         return _on_cases(small, cases)
     target = task.find_lasting_target()
@@ -138,7 +138,7 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
 
 def all_cases(task: Task) -> Cases | None:
     """Return all that a task asks of a circuit, where it can be listed: its cases, or its start."""
-    cases = task.call("cases")
+    cases = task.find_cases()
     if cases is not None or task.has_random_start or task.automaton.fire_rate != 1:
         return cases
     start, target = task.draw(np.random.default_rng(0))

@@ -90,7 +90,7 @@ class Plan:
     def of(cls, config: Config, starts: int, streams: Streams) -> Plan:
         """Return the plan for `starts` random starts, as far as there is anything random."""
         task = make_task(config)
-        cases = task.call("cases")
+        cases = task.find_cases()
         if cases is None:
             return cls.sampled(task, starts, streams)
         scene = _scene_of_cases(task, cases, streams)
@@ -233,7 +233,7 @@ def run(subject: Subject) -> dict[str, Any]:
         notes.append("There is one start only, and nothing random: one rollout tells all.")
     if task.exactness_note is not None:
         notes.append(task.exactness_note)
-    cases = task.call("cases")
+    cases = task.find_cases()
     if cases is not None:
         notes.append(cases.note)
         if cases.repeats is not None and len(task.loss_channels) == 1:

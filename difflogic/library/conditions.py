@@ -15,7 +15,8 @@ from difflogic.model.automaton import Automaton
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.damage import Damage, rectangle
 from difflogic.simulation.simulator import MOST_STEPS
-from difflogic.system.errors import ConfigError
+from difflogic.simulation.starts import NAMES
+from difflogic.system.errors import ConfigError, described
 
 MOST_SIDE = 10**9 - 1
 MOST_SEED = 2**63 - 1
@@ -65,6 +66,12 @@ class Conditions:
     """Whether to run the circuit as trained, with all its gates and channels."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.start, str | Path | None):
+            raise ConfigError(
+                f"start: is {described(self.start)}, which is no start: give {', '.join(NAMES)}, "
+                "or the name of a file: an image, a picture as text, an .rle pattern, or an .npz "
+                "state as Simulated.save writes it"
+            )
         if self.size is not None and not all(1 <= side <= MOST_SIDE for side in self.size):
             height, width = self.size
             raise ConfigError(f"{height}×{width} cells: each side must be from 1 to {MOST_SIDE}")

@@ -182,7 +182,7 @@ class _Sweep:
         """Train the missing runs, and write the tables."""
         is_new, stopped, problem = not self.place.exists, False, None
         try:
-            with RunLock(self.place.path):
+            with RunLock(self.place.path) as held:
                 self.place.write_question(self.question)
                 with Execution(self.place, self.question, self.backend) as execution:
                     for message in [*execution.warnings, *self._without_effect()]:
@@ -191,10 +191,11 @@ class _Sweep:
                         for config in self._by_precision():
                             compile_for(config)
                     try:
-                        stopped = self._watch(execution)
+                        stopped = self._watch(execution, held)
                     except TrainingError as error:  # workers that are lost for good
                         problem = str(error)
                 rows = execution.rows
+                held.require()
                 write_tables(self.place, self.question, rows)
         except (DctError, KeyboardInterrupt):
             if is_new:
@@ -213,7 +214,7 @@ class _Sweep:
         configs = (variant.config for variant in self.question.variants)
         return list({config.training.precision: config for config in configs}.values())
 
-    def _watch(self, execution: Execution) -> bool:
+    def _watch(self, execution: Execution, held: RunLock) -> bool:
         """Show until all runs have ended; return whether they were stopped."""
         told, stopping = 0, False
         give_up, next_table = float("inf"), time.monotonic() + TABLE_SECONDS
@@ -231,7 +232,7 @@ class _Sweep:
             if now > give_up:
                 execution.abandon()
                 break
-            if row is not None and now > next_table:
+            if row is not None and now > next_table and held.held:
                 with suppress(RunDirectoryError):  # at the end it has to succeed
                     write_tables(self.place, self.question, execution.rows)
                 next_table = time.monotonic() + TABLE_SECONDS

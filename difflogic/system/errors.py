@@ -43,6 +43,10 @@ class StorageError(RunDirectoryError):
     """A disk that is full or fails, or too many open files: no fault of what was asked for."""
 
 
+class LockLostError(RunDirectoryError):
+    """A run directory that others may have entered, since its lock was removed."""
+
+
 class TrainingError(DctError):
     """A training run that cannot go on, such as one whose loss is no longer finite."""
 
@@ -54,3 +58,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if nearest:
         return f'did you mean "{nearest[0]}"?'
     return "known: " + ", ".join(known)
+
+
+def described(value: object) -> str:
+    """Return what a value is, without what it holds, as "a list of 512"."""
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return f"an array of shape {shape}"
+    if isinstance(value, list | tuple):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"of type {type(value).__name__}"

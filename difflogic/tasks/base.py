@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary
-from difflogic.system.errors import ConfigError, DctError
+from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.section import TaskSection
 from difflogic.tasks.sections import AutomatonConfig
@@ -318,6 +318,41 @@ class Task(ABC):
                 f"and columns of 0 and 1; it is of shape {bits.shape}"
             )
         return bits.astype(np.uint8)
+
+    def find_cases(self) -> Cases | None:
+        """Return `cases`, as they have to be. Raises TaskError."""
+        cases = self.call("cases")
+        if cases is None:
+            return None
+        if not isinstance(cases, Cases):
+            raise TaskError(
+                f"{self.blamed}.cases must return a difflogic.Cases, or None if the cases cannot "
+                f"be listed; it returns {described(cases)}: stack the starts to one array and the "
+                "targets to another, and return Cases(what, starts, targets, boundary, steps, note)"
+            )
+        for name, array, first in (
+            ("starts", cases.starts, self.channels),
+            ("targets", cases.targets, len(self.loss_channels)),
+        ):
+            found = getattr(array, "shape", None)
+            fits = found is not None and len(found) == 4 and found[1] == first and min(found)
+            if not fits or found[0] != len(cases.starts):
+                raise TaskError(
+                    f"{self.blamed}.cases gives {name} that are {described(array)}: an array of "
+                    f"shape (cases, {first}, rows, columns) is needed, with one start and one "
+                    "target for each case"
+                )
+            if array.dtype != np.uint8 or array.max() > 1:
+                raise TaskError(
+                    f"{self.blamed}.cases gives {name} of type {array.dtype}: uint8 is needed, "
+                    f"each element 0 or 1: use {name}.astype(np.uint8)"
+                )
+        if cases.starts.shape[2:] != cases.targets.shape[2:]:
+            raise TaskError(
+                f"{self.blamed}.cases gives starts of {described(cases.starts)} and targets of "
+                f"{described(cases.targets)}: rows and columns must be the same"
+            )
+        return cases
 
     def _lasting_target(self) -> Bits | None:
         return self.lasting_target

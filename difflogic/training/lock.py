@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from difflogic.system.errors import RunDirectoryError
+from difflogic.system.errors import LockLostError, RunDirectoryError
 from difflogic.system.files import open_inside, read_inside, refused
 
 NAME = ".lock"
@@ -44,7 +44,8 @@ class RunLock:
     """Holds a run directory for this process alone while entered.
 
     Raises RunDirectoryError if another process holds it, which the message names, or if the
-    directory cannot be written to or its file system knows no locks.
+    directory cannot be written to or its file system knows no locks. Somebody who removes the file
+    lets another process in: ask `require` before each writing.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -62,10 +63,31 @@ class RunLock:
     def __exit__(self, *raised: object) -> None:
         assert self._file is not None
         # While it is still locked: who waits for the name finds that it holds another file.
-        with suppress(OSError):  # Windows removes no open file; it may as well stay
-            self._path.unlink()
+        self.remove()
         self._file.close()
         self._file = None
+
+    def remove(self) -> None:
+        """Remove the file, unless it is another's by now."""
+        with suppress(OSError):  # Windows removes no open file; it may as well stay
+            if self.held:
+                self._path.unlink()
+
+    @property
+    def held(self) -> bool:
+        """Whether the file in the directory is still the one that this process has locked."""
+        return self._file is not None and _is_at(self._file, self._path)
+
+    def require(self) -> None:
+        """Raise LockLostError if the file was removed or replaced since: others may be inside.
+
+        Not where the whole directory is gone, in which nothing can be written anyway.
+        """
+        if not self.held and self._directory.is_dir():
+            raise LockLostError(
+                f"{self._path}: was removed or replaced while this process was using the "
+                "directory, so that another process may be writing there"
+            )
 
     def _acquire(self) -> BinaryIO:
         while True:

@@ -15,10 +15,9 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.model.model import Model
-from difflogic.system.errors import RunDirectoryError, TrainingError
+from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
 from difflogic.system.files import for_shell
 from difflogic.system.ranks import ALONE, Ranks
-from difflogic.training import lock
 from difflogic.training import trainer as training
 from difflogic.training.checkpoint import checkpoint_path, write_checkpoint
 from difflogic.training.compatibility import as_begun, extended, for_this_stretch, refuse_changes
@@ -101,6 +100,7 @@ class Session:
         self._asked = config
         self._say, self._ranks = say, ranks
         self._stack = ExitStack()
+        self._lock = RunLock(run.path)
         self._trainer: Trainer | None = None
         self._new = False
         self._model: Model | None = None
@@ -113,7 +113,7 @@ class Session:
     def __enter__(self) -> Session:
         with ExitStack() as stack:
             stack.callback(self.run.remove_if_made)
-            stack.enter_context(RunLock(self.run.path))
+            stack.enter_context(self._lock)
             stack.push(self._discard_if_nothing_came_of_it)
             self.run.tidy()
             self._settle()
@@ -153,6 +153,7 @@ class Session:
         if self._start is not None:
             summary["start"] = self._start.as_dict()
         with self._stopping_if_it_cannot_save():
+            self._lock.require()
             self.run.write_summary(summary)
             # As it stands in the file, with the checksums.
             self.summary = self.run.read_summary()
@@ -219,6 +220,7 @@ class Session:
         if not self.history.rows:
             return error
         with suppress(RunDirectoryError):
+            self._lock.require()
             path = self.run.write_metrics(self.history)
             return TrainingError(f"{error}\nThe epochs until then are in {path}")
         return error
@@ -226,7 +228,9 @@ class Session:
     def _save_checkpoint(self) -> None:
         trainer = self.trainer
         with trainer.phases("checkpoint"):
+            self._lock.require()
             self.run.write_metrics(self.history)
+            self._lock.require()
             write_checkpoint(
                 self.run.path, self.config, trainer.epoch, self.resumed, trainer.state()
             )
@@ -238,6 +242,7 @@ class Session:
             return
         self._save_checkpoint()
         with trainer.phases("checkpoint"):
+            self._lock.require()
             # The run's own configuration, so that the file does not tell how it was computed.
             self.run.write_model(replace(trainer.result, config=self.config))
         self._saved_epoch = trainer.epoch
@@ -251,6 +256,12 @@ class Session:
         """
         try:
             yield
+        except LockLostError as error:
+            raise TrainingError(
+                f"{error}\nThe run stops after epoch {self.trainer.epoch} and writes nothing more. "
+                "Once no other process uses the directory, continue from its last checkpoint "
+                f"with: dct train --resume {for_shell(self.run.path)}"
+            ) from error
         except RunDirectoryError as error:
             stopped = f"{error}\nThe run stops after epoch {self.trainer.epoch}; "
             if self._checkpoint_epoch is None:
@@ -366,14 +377,13 @@ class Session:
 
     def abandon(self) -> None:
         """Remove a new run of which nothing came, for who ends this process while it is entered."""
-        if self._new and not self.history.rows:
+        if self._new and not self.history.rows and self._lock.held:
             self.run.discard()
-            with suppress(OSError):
-                (self.run.path / lock.NAME).unlink(missing_ok=True)
+            self._lock.remove()
             self.run.remove_if_made()
 
     def _discard_if_nothing_came_of_it(self, kind: Any, error: Any, traceback: Any) -> None:
-        if error is not None and self._new and not self.history.rows:
+        if error is not None and self._new and not self.history.rows and self._lock.held:
             self.run.discard()
 
 

@@ -110,3 +110,17 @@ def test_a_full_disk_is_a_failure_before_and_during(kind: int) -> None:
     with pytest.raises(typer.Exit) as ended, explained():
         raise error
     assert ended.value.exit_code == 1
+
+
+@pytest.mark.parametrize("error", [ImportError("failed to map segment"), SystemError("?")])
+def test_what_fails_without_memory_is_called_that(
+    error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DCT_DEBUG", raising=False)
+    with pytest.raises(type(error)), explained():
+        raise error
+    monkeypatch.setattr("cli.errors.memory_is_left", lambda: False)
+    with pytest.raises(typer.Exit) as exit_info, explained():
+        raise error
+    assert exit_info.value.exit_code == 1
+    assert capsys.readouterr().err.startswith("error: out of memory: use fewer workers")

@@ -59,9 +59,27 @@ def shield_workers() -> None:
 
         from joblib.externals.loky.backend import resource_tracker as loky
 
+        _silence(loky)
         standard.ensure_running()
         loky.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def _silence(tracker: Any) -> None:
+    """Let loky's tracker, a process that removes what others leave behind, print nothing.
+
+    After a kill it would print warnings and tracebacks, about nothing that a person has to do.
+    """
+    spawn = tracker.spawnv_passfds
+    if spawn.__module__ == __name__:
+        return
+
+    def silently(path: str, arguments: list[str], descriptors: list[int]) -> Any:
+        *head, code = arguments
+        quiet = "import os; os.dup2(os.open(os.devnull, os.O_WRONLY), 2); "
+        return spawn(path, [*head, quiet + code], descriptors)
+
+    tracker.spawnv_passfds = silently
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from difflogic.library import conditions as library
 from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Conditions, Simulator
@@ -259,3 +260,14 @@ def test_small_grids_are_enlarged(tmp_path):
     picture.save_picture(tmp_path / "out.png", grid, [0])
     with Image.open(tmp_path / "out.png") as image:
         assert image.size == (512, 256)
+
+
+@pytest.mark.parametrize("start", [np.zeros((8, 16, 16), np.uint8), 3, [[0, 1]]])
+def test_a_start_that_is_no_name_is_described_not_printed(start):
+    with pytest.raises(ConfigError) as caught:
+        library.Conditions(start=start)
+    message = str(caught.value)
+    assert message.startswith("start: is ")
+    assert getattr(start, "shape", None) is None or "of shape (8, 16, 16)" in message
+    assert "or the name of a file" in message
+    assert "0 0 0" not in message

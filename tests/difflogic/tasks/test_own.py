@@ -214,3 +214,51 @@ def test_a_range_with_open_ends_is_told_as_it_is():
     properties = Section.model_json_schema()["properties"]
     assert schema.phrase(properties["density"]) == "a number above 0, below 1"
     assert schema.phrase(properties["count"]) == "an integer from 1 to 8"
+
+
+CASES = """
+    def cases(self):
+        rng = np.random.default_rng(0)
+        pairs = [self.sample(rng) for _ in range(3)]
+        {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "message"),
+    [
+        ("return pairs", "it returns a list of 3: stack the starts to one array"),
+        ("return np.stack([start for start, _ in pairs])", r"an array of shape \(3, 1, 4, 5\)"),
+        (
+            "from difflogic import Cases; starts, targets = zip(*pairs); "
+            "return Cases('all', starts, targets, 'periodic', 1, '')",
+            "starts that are a tuple of 3: an array of shape",
+        ),
+        (
+            "from difflogic import Cases; starts, targets = map(np.stack, zip(*pairs)); "
+            "return Cases('all', starts, targets, 'periodic', 1, '')",
+            r"targets of type float64: uint8 is needed.*use targets.astype\(np.uint8\)",
+        ),
+        (
+            "from difflogic import Cases; starts, targets = map(np.stack, zip(*pairs)); "
+            "return Cases('all', starts, targets[:2].astype(np.uint8), 'periodic', 1, '')",
+            "one target for each case",
+        ),
+    ],
+)
+def test_cases_that_are_none_say_what_is_needed(tmp_path, ending, message):
+    path = write(tmp_path, SOURCE + CASES.format(ending))
+    task = make_task(load_config(path, allow_code=True))
+    with pytest.raises(TaskError, match=message) as caught:
+        task.find_cases()
+    assert "Shift.cases" in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_cases_of_a_task_of_ones_own(tmp_path):
+    right = (
+        "from difflogic import Cases; starts, targets = map(np.stack, zip(*pairs)); "
+        "return Cases('all', starts, targets.astype(np.uint8), 'periodic', 1, '')"
+    )
+    task = make_task(load_config(write(tmp_path, SOURCE + CASES.format(right)), allow_code=True))
+    assert task.find_cases().starts.shape == (3, 1, 4, 5)

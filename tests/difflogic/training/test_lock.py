@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from difflogic.system.errors import RunDirectoryError
+from difflogic.system.errors import LockLostError, RunDirectoryError
 from difflogic.training import lock
 from difflogic.training.lock import RunLock
 
@@ -145,3 +145,19 @@ def test_nothing_is_cut_off_before_the_lock_is_held(tmp_path, holder):
         with pytest.raises(RunDirectoryError, match="in use"):
             RunLock(tmp_path).__enter__()
     assert (tmp_path / lock.NAME).read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="an open file is removed")
+def test_who_holds_a_removed_lock_is_told_and_takes_nothing_away(tmp_path):
+    first, second = RunLock(tmp_path), RunLock(tmp_path)
+    with first:
+        first.require()
+        (tmp_path / lock.NAME).unlink()
+        with pytest.raises(LockLostError, match="was removed or replaced"):
+            first.require()
+        with second:
+            second.require()
+            with pytest.raises(LockLostError):
+                first.require()
+            first.remove()
+            assert (tmp_path / lock.NAME).exists()

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -309,3 +311,22 @@ def test_too_few_open_files_are_told_or_mended(monkeypatch, soft, hard, raised):
     else:
         backend.prepare(Control("x"))
     assert asked == ([(raised, hard)] if raised else [])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="descriptors of POSIX")
+def test_the_tracker_of_worker_processes_prints_nothing():
+    """It would print a traceback: it is told to forget what it never knew."""
+    code = """
+from joblib.externals.loky.backend import resource_tracker as tracker
+from difflogic.scale.sweeps.backends import shield_workers
+shield_workers()
+tracker.unregister("/never-there", "semlock")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
