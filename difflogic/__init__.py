@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from difflogic.library.sweeping import sweep as sweep
     from difflogic.library.training import train as train
     from difflogic.model.model import Model as Model
-    from difflogic.system.ranks import together as together
+    from difflogic.system.ranks import mpi_ranks as mpi_ranks
     from difflogic.tasks import Task as Task
     from difflogic.training.following import follow as follow
     from difflogic.training.trainer import Trainer as Trainer
@@ -86,7 +86,7 @@ _HOMES = {
     "Model": "difflogic.model.model",
     "Trainer": "difflogic.training.trainer",
     "follow": "difflogic.training.following",
-    "together": "difflogic.system.ranks",
+    "mpi_ranks": "difflogic.system.ranks",
     "Task": "difflogic.tasks",
     "held_out": "difflogic.evaluation",
 }

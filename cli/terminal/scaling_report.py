@@ -93,7 +93,7 @@ def lines(found: Comparison) -> list[str]:
     if last.exchange:
         said.append(
             "reduce: median ms to add up gradients, with waiting for other ranks; exchange: least "
-            f"ms to exchange {show_bytes(last.bytes_of_sums)} once all are ready"
+            f"ms to exchange {show_bytes(last.exchanged_bytes)} once all are ready"
         )
     if found.fit is not None:
         said += _laws(found.fit, found.fitted_oversubscribed)

@@ -23,10 +23,10 @@ from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.counts import Count
+from difflogic.evaluation.found_starts import FoundStarts
 from difflogic.evaluation.scene import Patches, Scene, Streams, scene_of
 from difflogic.evaluation.soup import soup
 from difflogic.evaluation.subject import CircuitTest, Subject, any_task
-from difflogic.evaluation.suspects import Suspects
 from difflogic.evaluation.trial import Ops, Trial, count_wrong
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
@@ -83,7 +83,7 @@ class Plan:
     """Whether the `starts` are all that there are, though too many to be always looked at."""
     held: Task | None = None
     """If the task asks that what has grown stays: that task, whose proof is asked for too."""
-    suspects: Suspects | None = None
+    found_starts: FoundStarts | None = None
     """If the task asks every start to end in one target: that, and starts that were found."""
 
     @classmethod
@@ -133,9 +133,9 @@ class Plan:
         target = task.find_lasting_target()
         if target is None:
             return cls(scene, number, task.decisive_steps, held=task if task.holds else None)
-        suspects = Suspects(scene.draw, target)
-        scene = replace(scene, draw=suspects.draw)
-        return cls(scene, number, task.decisive_steps, suspects=suspects)
+        found_starts = FoundStarts(scene.draw, target)
+        scene = replace(scene, draw=found_starts.draw)
+        return cls(scene, number, task.decisive_steps, found_starts=found_starts)
 
     def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
         """Return the counts, from the wrong cells of each start (steps, starts)."""

@@ -18,7 +18,7 @@ from difflogic.engine.candidates import Batch, Candidates, Round, Walk
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
-from difflogic.evaluation.together import Together
+from difflogic.evaluation.shared_judging import SharedJudging
 from difflogic.system.ranks import ALONE, Ranks
 
 VALUES_AT_ONCE = 2**26
@@ -109,7 +109,7 @@ class Changes:
     def __init__(self, trial: Trial, workers: Workers, ops: Ops, ranks: Ranks = ALONE) -> None:
         """Changes are made to the circuit with `ops` (parameters,). The `workers` are entered."""
         self._trial, self._workers, self._ops = trial, workers, ops.copy()
-        self._ranks, self._together = ranks, Together(ranks)
+        self._ranks, self._shared_judging = ranks, SharedJudging(ranks)
         candidates = trial.candidates(workers)
         fits = candidates is not None and candidates.differ_from(self._ops)
         self._candidates = candidates if fits else None
@@ -132,26 +132,26 @@ class Changes:
             self.keep(gates.tolist(), ops[gates].tolist())
 
     def walk(
-        self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk, hear: Callable[[], None]
+        self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk, on_progress: Callable[[], None]
     ) -> None:
         """Go on with a walk through changes, `ops[i]` for gate `gates[i]`, and make those it keeps.
 
-        At least one is tried, even if tries are spent. `hear` is called now and then. The result is
-        the same however many are judged at a time.
+        At least one is tried, even if the budget is spent. `on_progress` is called now and then.
+        The result does not depend on how many are judged at a time.
         """
         # Of several ranks all go the same way, whatever workers each has.
         idle, alone = 0, self._ranks.size == 1
-        patience = 0 if self._ranks.tireless else PATIENCE
+        patience = 0 if self._ranks.always_share else PATIENCE
         while walk.place < len(ops) and (walk.goes_on or not walk.place):
             first = walk.place
             if self._candidates is None or (not alone and idle >= patience):
-                hear()
+                on_progress()
                 most = (AHEAD if self._candidates is None else AT_ONCE) * self._ranks.size
                 some = slice(first, first + most)
                 idle = 0 if self._walk_ahead(gates[some], ops[some], walk) else idle
                 continue
             some = slice(first, None if alone else first + patience - idle)
-            kept, fits = self._candidates.walk(gates[some], ops[some], walk, hear)
+            kept, fits = self._candidates.walk(gates[some], ops[some], walk, on_progress)
             for place in first + kept:
                 self._ops[gates[place]] = ops[place]
             idle = walk.place - (first + int(kept[-1]) + 1 if len(kept) else first - idle)
@@ -203,7 +203,7 @@ class Changes:
         those that the counted channels ever depend on, are not told then. After the first with at
         most `stop` wrong bits nothing is told.
         """
-        return self._together(self._judge, self._fits, gates, ops, limit, stop)
+        return self._shared_judging(self._judge, self._fits, gates, ops, limit, stop)
 
     def _fits(self, everywhere: bool) -> bool:
         """Hear whether all values fit on all ranks, or none counts on them; return it of here."""

@@ -35,7 +35,8 @@ from difflogic.search.judge import Judge, Judgement
 from difflogic.search.polishing import Polished, polish
 from difflogic.search.rectifying import can_rectify
 from difflogic.search.rectifying_search import RectifyingSearch
-from difflogic.search.search import FEW_WRONG, Hear, Search, Sensitivity, unheard
+from difflogic.search.search import FEW_WRONG, OnProgress, Search, Sensitivity
+from difflogic.system.callbacks import ignore
 from difflogic.system.ranks import ALONE, Ranks
 
 NEW_COUNTEREXAMPLES = 4
@@ -128,26 +129,26 @@ class Finisher:
 
     def _suspected(self, ops: Ops, judgement: Judgement) -> list[int]:
         """Return counterexamples out of what a certificate leaves open, by their numbers."""
-        assert self._plan.suspects is not None
-        trial = self.trial(tuple(self._plan.suspects.add(judgement.doubtful_starts())))
+        assert self._plan.found_starts is not None
+        trial = self.trial(tuple(self._plan.found_starts.add(judgement.doubtful_starts())))
         wrong = trial(ops).sum(axis=0)
         worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
         return [trial.samples[place] for place in worst if wrong[place]]
 
     def finish(
-        self, logits: npt.NDArray, rng: np.random.Generator, hear: Hear = unheard
+        self, logits: npt.NDArray, rng: np.random.Generator, on_progress: OnProgress = ignore
     ) -> Finished:
         """Search from the most probable ops of `logits` (16, parameters).
 
-        The budget is that of [finishing] candidates; with 0 it only verifies. `hear` is told now
-        and then how far it is.
+        [finishing] candidates is the budget; with 0 it only verifies. `on_progress` is called
+        now and then.
         """
-        if self._plan.suspects is not None:
-            self._plan.suspects.clear()
+        if self._plan.found_starts is not None:
+            self._plan.found_starts.clear()
         samples, scene = self._first_samples, self._scene
         if self._rectifies and self._plan.held is not None:
             scene = replace(scene, at=scene.at[: self._worth(logits.argmax(axis=0))])
-        of_search = (
+        arguments = (
             self._netlist,
             logits,
             self._sensitivity,
@@ -155,10 +156,10 @@ class Finisher:
             self._ranks,
             rng,
             self._settings.candidates,
-            hear,
+            on_progress,
         )
-        search = RectifyingSearch(*of_search) if self._rectifies else Search(*of_search)
-        search.face(Trial(self._netlist, scene, samples))
+        search = RectifyingSearch(*arguments) if self._rectifies else Search(*arguments)
+        search.set_trial(Trial(self._netlist, scene, samples))
         before = search.wrong
         while not self._heals(search.ops):
             search.few_wrong = self._few_wrong(scene)
@@ -176,7 +177,7 @@ class Finisher:
             stay = 1 if scene.alone else 0
             others = samples[stay:] + tuple(failing)
             samples = samples[:stay] + others[stay - MOST_SAMPLES :]
-            search.face(Trial(self._netlist, scene, samples))
+            search.set_trial(Trial(self._netlist, scene, samples))
         return Finished(search.ops, True, before, search.wrong, 0, search.candidates)
 
     def _few_wrong(self, scene: Scene) -> int:

@@ -76,7 +76,7 @@ class Judge:
     def can_prove(self) -> bool:
         """Whether the task asks for what a certificate proves, on a grid that is not too large."""
         bits = self._netlist.channels * self._plan.scene.grid.cells
-        return self._plan.suspects is not None and bits <= MOST_BITS
+        return self._plan.found_starts is not None and bits <= MOST_BITS
 
     def __call__(self, ops: Ops) -> Judgement:
         """Judge the circuit with `ops` (parameters,). Only where something can be proved."""
@@ -129,8 +129,8 @@ class Judge:
         return found
 
     def _question(self, ops: Ops) -> Question:
-        scene, suspects = self._plan.scene, self._plan.suspects
-        assert suspects is not None, "ask can_prove first"
+        scene, found_starts = self._plan.scene, self._plan.found_starts
+        assert found_starts is not None, "ask can_prove first"
         visible = tuple(scene.channels)
         return Question(
             self._live_circuit(ops, visible),
@@ -138,7 +138,7 @@ class Judge:
             scene.grid.height,
             scene.grid.width,
             scene.grid.boundary,
-            suspects.target,
+            found_starts.target,
             scene.fire_rate == 1,
         )
 

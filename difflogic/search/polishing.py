@@ -153,7 +153,7 @@ class _Walk:
         self._workers, self._rng, self._ranks = workers, rng, ranks
         self.candidates, self._ahead = 0, 1
         self.samples = samples
-        self._face(verified)
+        self._restart_from(verified)
         self._at = self.best = Extent(self._trial.active_gates, from_step)
         self.kept = verified.copy()
         """The best circuit."""
@@ -165,7 +165,7 @@ class _Walk:
             self._go_on(budget)
         return self.candidates
 
-    def _face(self, ops: Ops) -> None:
+    def _restart_from(self, ops: Ops) -> None:
         """Go on from a circuit, with the start states that there are now."""
         self._trial = self._prover.trial(self.samples)
         self._trial(ops)
@@ -259,7 +259,7 @@ class _Walk:
         else:
             self.samples += tuple(failing)
             self._at = self.best
-            self._face(self.kept)
+            self._restart_from(self.kept)
 
     def tidied(self) -> Ops:
         """Return the best circuit, all gates that do not matter passing their first input on."""

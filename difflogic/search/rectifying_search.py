@@ -11,7 +11,7 @@ import numpy.typing as npt
 from difflogic.circuit.gates import OPS, Op
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.rectifying import Rectifier
-from difflogic.search.search import DRIFT, GRADIENT_COST, Search, Searching
+from difflogic.search.search import DRIFT, GRADIENT_COST, Search, SearchProgress
 
 MAKING_SPARE = 4000
 """Changes that are tried for more gates that do nothing, before these become detectors."""
@@ -51,9 +51,9 @@ class Place(NamedTuple):
 class RectifyingSearch(Search):
     """A `Search` for circuits that have a list of starts to be right on."""
 
-    def __init__(self, *of_search: Any) -> None:
-        """`of_search` is what a `Search` is made of."""
-        super().__init__(*of_search)
+    def __init__(self, *arguments: Any) -> None:
+        """`arguments` is what a `Search` is made of."""
+        super().__init__(*arguments)
         self._mended = True
         """Whether the last rectifications mended anything, if there were any."""
         self._in_vain = 0
@@ -63,12 +63,12 @@ class RectifyingSearch(Search):
         self._best: Place | None = None
         """The best of the places that it gave up."""
 
-    def face(self, trial: Trial) -> None:
+    def set_trial(self, trial: Trial) -> None:
         """Go on with these start states, which are all there are."""
         self._rectifier = Rectifier(self._netlist, trial.scene, trial.samples)
         self._first = self._best = None
         self._in_vain = 0
-        super().face(trial)
+        super().set_trial(trial)
 
     def run(self) -> None:
         """Do what `Search.run` does; a circuit that is right becomes a simpler one that is."""
@@ -156,7 +156,7 @@ class RectifyingSearch(Search):
             self._simplify()
             found = self.wrong
             self.candidates += GRADIENT_COST
-            self._hear(Searching(self.candidates, self._budget, found))
+            self._on_progress(SearchProgress(self.candidates, self._budget, found))
             self._mend_by_one_trace()
             if self.wrong == found:
                 break

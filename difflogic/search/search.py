@@ -48,7 +48,7 @@ GRADIENT_COST = 40
 
 
 @dataclass(frozen=True)
-class Searching:
+class SearchProgress:
     """How far a search has come."""
 
     candidates: int
@@ -59,11 +59,7 @@ class Searching:
     """Wrong cells of the circuit now, on the start states that have joined the search."""
 
 
-Hear = Callable[[Searching], None]
-
-
-def unheard(searching: Searching) -> None:
-    """Tell nobody."""
+OnProgress = Callable[[SearchProgress], None]
 
 
 class Sensitivity(Protocol):
@@ -88,7 +84,7 @@ class Search:
         ranks: Ranks,
         rng: np.random.Generator,
         budget: int,
-        hear: Hear,
+        on_progress: OnProgress,
     ) -> None:
         self.ops: Ops = logits.argmax(axis=0).astype(np.uint8)
         self.wrong = 0
@@ -96,7 +92,7 @@ class Search:
         self.few_wrong = FEW_WRONG
         self._netlist, self._sensitivity = netlist, sensitivity
         self._workers, self._ranks = workers, ranks
-        self._rng, self._budget, self._hear = rng, budget, hear
+        self._rng, self._budget, self._on_progress = rng, budget, on_progress
         self._gap = (logits.max(axis=0) - logits).T
         self._most_gates = 0.0
 
@@ -105,7 +101,7 @@ class Search:
         """Whether the budget is spent."""
         return self.candidates >= self._budget
 
-    def face(self, trial: Trial) -> None:
+    def set_trial(self, trial: Trial) -> None:
         """Go on with these start states."""
         self._trial = trial
         self._changes = Changes(trial, self._workers, self.ops, self._ranks)
@@ -163,10 +159,10 @@ class Search:
             self.candidates,
         )
 
-        def hear() -> None:
-            self._hear(Searching(walk.tried, self._budget, walk.wrong))
+        def on_progress() -> None:
+            self._on_progress(SearchProgress(walk.tried, self._budget, walk.wrong))
 
-        self._changes.walk(gates.astype(np.int32), ops.astype(np.uint8), walk, hear)
+        self._changes.walk(gates.astype(np.int32), ops.astype(np.uint8), walk, on_progress)
         # As if each number had been drawn when it was asked for.
         self._rng.bit_generator.state = before
         self._rng.random(walk.drawn)

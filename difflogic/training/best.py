@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.search.finishing import Finished, Finisher
-from difflogic.search.search import Hear, unheard
+from difflogic.search.search import OnProgress
+from difflogic.system.callbacks import ignore
 from difflogic.system.streams import Purpose, stream
 from difflogic.training.levers import attempt_of
 
@@ -90,20 +91,22 @@ class BestCircuit:
         # At the end, too, or the last circuit would never be judged.
         return epoch == self._config.training.epochs or epoch % finishing.every == 0
 
-    def look(self, finisher: Finisher, logits: Array, epoch: int, hear: Hear = unheard) -> Finished:
+    def look(
+        self, finisher: Finisher, logits: Array, epoch: int, on_progress: OnProgress = ignore
+    ) -> Finished:
         """Check the circuit that `logits` (16, parameters) harden to, and finish it.
 
-        `finisher` is that of its wiring, which all circuits of the same attempt have. `hear` is
-        told how far it is.
+        `finisher` is the one for its wiring, which all circuits of an attempt share. `on_progress`
+        is called now and then.
         """
         was_late, here = self._exact_epoch == LATE, attempt_of(self._config.training, epoch - 1)
-        found, finished = self._search(finisher, logits, epoch, 0, hear)
+        found, finished = self._search(finisher, logits, epoch, 0, on_progress)
         self._keep(found, finished, epoch)
         earlier = self.attempt == here and self._epoch < epoch
         if earlier and self._exact_epoch == NONE:
             # An earlier circuit was better, so a search goes on from there, too. (Not from one
             # of another wiring.)
-            again, better = self._search(finisher, self._logits, epoch, 1, hear)
+            again, better = self._search(finisher, self._logits, epoch, 1, on_progress)
             self._keep(again, better, epoch)
             if self._epoch == epoch:
                 found = again
@@ -126,11 +129,11 @@ class BestCircuit:
         return polished
 
     def _search(
-        self, finisher: Finisher, logits: Array, epoch: int, number: int, hear: Hear
+        self, finisher: Finisher, logits: Array, epoch: int, number: int, on_progress: OnProgress
     ) -> tuple[Finished, Array]:
         """Return what a search from `logits` found, and logits that harden to it."""
         rng = stream(self._seed, Purpose.SEARCH, epoch, number)
-        found = finisher.finish(logits, rng, hear)
+        found = finisher.finish(logits, rng, on_progress)
         finished = logits.copy()
         prefer(finished, found.ops)
         return found, finished

@@ -12,7 +12,8 @@ from difflogic.config import Config
 from difflogic.config.applying import why_not_rectify
 from difflogic.engine.compilation import is_cached, is_rectification_cached, is_search_cached
 from difflogic.engine.plan import ParallelPlan
-from difflogic.training import ahead
+from difflogic.system.callbacks import keep_going
+from difflogic.training import helper_process
 from difflogic.training.warming import (
     Array,
     compile_rectification,
@@ -34,7 +35,7 @@ class Compilation:
         self._training, self._plan, self._leads = config.training, plan, leads
         self._searches = leads and finishing.every > 0 and finishing.candidates > 0
         self._rectifies = finishing.rectify > 0 and why_not_rectify(config) is None
-        self._ahead: ahead.Ahead | None = None
+        self._helper: helper_process.HelperProcess | None = None
 
     @property
     def cold(self) -> bool:
@@ -55,7 +56,7 @@ class Compilation:
     @property
     def is_helped(self) -> bool:
         """Whether another process still compiles for this one."""
-        return self._ahead is not None
+        return self._helper is not None
 
     def compile(self, netlist: Netlist, logits: Array, may_help: bool, meanwhile: bool) -> None:
         """Compile or load all kernels, or with `meanwhile` at least those of training steps.
@@ -65,13 +66,13 @@ class Compilation:
         """
         found, training = self._rollouts_are_cached, self._training
         if may_help and self._leads and self.cold:
-            self._ahead = ahead.start(training.precision, self._rectifies)
+            self._helper = helper_process.start(training.precision, self._rectifies)
         try:
             compile_rollouts(netlist, training.precision, self._plan.sharing)
-            if self._ahead is not None and not found:
-                self._ahead.wait("steps")
+            if self._helper is not None and not found:
+                self._helper.wait("steps")
             compile_steps(netlist, logits, training)
-            if self._ahead is None:
+            if self._helper is None:
                 self._compile_search(netlist)
             elif not meanwhile:
                 self.complete(netlist)
@@ -80,16 +81,16 @@ class Compilation:
             raise
 
     def complete(
-        self, netlist: Netlist, should_stop: Callable[[], bool] = ahead.never
+        self, netlist: Netlist, should_stop: Callable[[], bool] = keep_going
     ) -> float | None:
         """Load what another process still compiles, when it is done; return the seconds waited.
 
         None where `should_stop`, which is asked while it waits, said yes: nothing is loaded then.
         """
-        if self._ahead is None:
+        if self._helper is None:
             return 0.0
         start = time.perf_counter()
-        if self._ahead.wait("search", should_stop) is None:
+        if self._helper.wait("search", should_stop) is None:
             return None
         self.stop()
         self._compile_search(netlist)
@@ -104,6 +105,6 @@ class Compilation:
 
     def stop(self) -> None:
         """End the process that helps, if there is one."""
-        helper, self._ahead = self._ahead, None
+        helper, self._helper = self._helper, None
         if helper is not None:
             helper.close()

@@ -15,6 +15,7 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.model.model import Model
+from difflogic.system.callbacks import ignore, keep_going
 from difflogic.system.errors import RunDirectoryError, TrainingError
 from difflogic.system.files import for_shell
 from difflogic.system.ranks import ALONE, Ranks
@@ -25,9 +26,9 @@ from difflogic.training.compatibility import as_begun, extended, for_this_stretc
 from difflogic.training.following import gather
 from difflogic.training.lock import RunLock
 from difflogic.training.metrics import History, MetricsRow, Search
+from difflogic.training.rank_plan import RankPlan
 from difflogic.training.resume_point import find_resume_point
 from difflogic.training.run_directory import RunDirectory
-from difflogic.training.share import Share
 from difflogic.training.start_model import StartModel, fitted, missing
 from difflogic.training.step_result import StepResult
 from difflogic.training.summary import summarize
@@ -37,22 +38,13 @@ SAVING_SHARE = 0.05
 """Largest share of the time that saving by the clock may take: large runs save less often."""
 
 
-def never() -> bool:
-    """Do not stop."""
-    return False
-
-
-def unheard(message: str) -> None:
-    """Say nothing."""
-
-
 def execute(
     config: Config,
     path: Path,
     *,
-    should_stop: Callable[[], bool] = never,
+    should_stop: Callable[[], bool] = keep_going,
     on_step: Callable[[StepResult], None] | None = None,
-    say: Callable[[str], None] = unheard,
+    say: Callable[[str], None] = ignore,
 ) -> dict[str, Any]:
     """Train in the run directory `path` until done, and return the summary (summary.json's).
 
@@ -83,7 +75,7 @@ class Session:
         self,
         config: Config,
         run: RunDirectory,
-        say: Callable[[str], None] = unheard,
+        say: Callable[[str], None] = ignore,
         ranks: Ranks = ALONE,
         start: StartModel | None = None,
     ) -> None:
@@ -136,7 +128,7 @@ class Session:
 
     def train(
         self,
-        should_stop: Callable[[], bool] = never,
+        should_stop: Callable[[], bool] = keep_going,
         on_step: Callable[[StepResult], None] | None = None,
     ) -> dict[str, Any]:
         """Train until done or stopped, save everything, and return the summary."""
@@ -146,7 +138,7 @@ class Session:
         with self._stopping_if_it_cannot_save():
             # At once: what cannot be saved is better known before hours of training.
             self._save_checkpoint()
-            self._loop(should_stop, on_step or (lambda result: None), before)
+            self._loop(should_stop, on_step or ignore, before)
             self._save_all()
         processor = time.process_time() - processor
         summary = summarize(self.config, trainer, self.history, self.resumed, processor)
@@ -302,7 +294,7 @@ class Session:
             self._take(start)
         assert self._model is not None
         self._new = True
-        plan = Share.of(config, self._model.netlist, self._ranks).plan
+        plan = RankPlan.of(config, self._model.netlist, self._ranks).plan
         # With config.toml there is a run, which can go on only with all that it began with.
         if config.run.start_sha256 is not None:
             assert start is not None

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from difflogic.system.plain import plain
+from difflogic.system.json_values import json_value
 
 MAX_BYTES = 2**24
 """A summary has 5 kB."""
@@ -67,7 +67,7 @@ def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:
 
     NumPy's numbers and paths become plain, NaN and infinity null.
     """
-    data = {key: value for key, value in plain(summary).items() if key not in (FILES, SEAL)}
+    data = {key: value for key, value in json_value(summary).items() if key not in (FILES, SEAL)}
     data[FILES] = dict(files)
     return json.dumps({**data, SEAL: _digest(data)}, indent=2, ensure_ascii=False) + "\n"
 

@@ -16,22 +16,23 @@ from difflogic.engine.rollout import Engine
 from difflogic.engine.tracing import Tracer
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finished
-from difflogic.search.search import Hear, unheard
+from difflogic.search.search import OnProgress
+from difflogic.system.callbacks import ignore, keep_going
 from difflogic.system.pauses import pause
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
-from difflogic.training import ahead, start_model
+from difflogic.training import start_model
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
+from difflogic.training.gradient_sum import OrderedSum, exchanged_bytes, split_exchanged
 from difflogic.training.levers import attempt_of, harden
 from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, HardRuns, draw_pool_sample
+from difflogic.training.rank_plan import RankPlan
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
-from difflogic.training.share import Share
 from difflogic.training.step_result import StepResult
-from difflogic.training.turns import TurnSum, bytes_of_sums, views_of
 
 Array = npt.NDArray[Any]
 
@@ -66,17 +67,17 @@ class Trainer:
         self._channels = list(self._task.loss_channels)
         self._soft = SoftGates(self._logits.shape[1], training.precision)
         self._optimizer = AdamW(self._logits, training)
-        self._share = Share.of(config, self.first.netlist, ranks)
-        self.plan = self._share.plan
+        self._rank_plan = RankPlan.of(config, self.first.netlist, ranks)
+        self.plan = self._rank_plan.plan
         """How this rank's work is cut and shared; the same for all attempts."""
         self._best = BestCircuit(config, self._logits)
         self._attempt = self._make_attempt(0)
         self._threads: ExitStack | None = None
         self._tracer: Tracer | None = None
         self._compilation = Compilation(config, self.plan, ranks.leads)
-        self.hear_search: Hear = unheard
+        self.on_search_progress: OnProgress = ignore
         """Is told how far a search for an exact circuit has come, often; may be replaced."""
-        self.hear_compiling: Callable[[], object] = ahead.never
+        self.on_compile_wait: Callable[[], object] = ignore
         """Is called often while a step waits for what its search calls; may be replaced."""
 
     def __enter__(self) -> Trainer:
@@ -227,9 +228,9 @@ class Trainer:
         """
         return not self.may_search or self._wait_for_search(should_stop)
 
-    def _wait_for_search(self, should_stop: Callable[[], bool] = ahead.never) -> bool:
+    def _wait_for_search(self, should_stop: Callable[[], bool] = keep_going) -> bool:
         def asked() -> bool:
-            self.hear_compiling()
+            self.on_compile_wait()
             return should_stop()
 
         seconds = self._compilation.complete(self.engine.netlist, asked)
@@ -273,9 +274,9 @@ class Trainer:
         """Return dL/d(coefficients) (parameters, 4), and the loss of each sample of the batch."""
         attempt, phase, wave = self._attempt, self.phases, self.plan.wave
         # What goes from rank to rank: the sums, and the losses.
-        buffer = np.zeros(bytes_of_sums(self.config, len(coefficients)), np.uint8)
-        gradients, losses = views_of(buffer, coefficients)
-        own, turn = self._share.samples, TurnSum(self.ranks, gradients)
+        buffer = np.zeros(exchanged_bytes(self.config, len(coefficients)), np.uint8)
+        gradients, losses = split_exchanged(buffer, coefficients)
+        own, total = self._rank_plan.samples, OrderedSum(self.ranks, gradients)
         found: list[float] = []
         # In waves, to bound memory; usually one. Slots are added in the same order either way.
         for first in range(own.start, own.stop, wave):
@@ -293,13 +294,13 @@ class Trainer:
             found.extend(wave_losses)
             phase.add(seconds)
             with phase("reduce"):
-                turn.add(attempt.engine, last=samples.stop == own.stop)
+                total.add(attempt.engine, last=samples.stop == own.stop)
 
         def tell() -> None:
             losses[own] = found
 
         with phase("reduce"):
-            turn.meet(buffer, tell)
+            total.combine(buffer, tell)
         return gradients, losses.tolist()
 
     def _finish(self) -> Finished | None:
@@ -308,8 +309,8 @@ class Trainer:
         if finisher is None:
             return None
         # Every bit that a search depends on is then the same, whatever processor a rank is on.
-        self.ranks.share(self._logits)
-        return self._best.look(finisher, self._logits, self.epoch, self.hear_search)
+        self.ranks.broadcast(self._logits)
+        return self._best.look(finisher, self._logits, self.epoch, self.on_search_progress)
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add to `gradients` what the samples of [pool] say, each with a step of its own."""
@@ -321,7 +322,7 @@ class Trainer:
         # So many at a time, as their slots wait for those of the ranks before.
         most = AT_ONCE * self.ranks.size
         for first in range(0, pool, most):
-            turn, own = TurnSum(self.ranks, gradients), self.ranks.part(min(most, pool - first))
+            total, own = OrderedSum(self.ranks, gradients), self.ranks.part(min(most, pool - first))
             for number in range(first + own.start, first + own.stop):
                 pause("pool", number, pool, "samples")
                 with phase("sample"):
@@ -335,9 +336,9 @@ class Trainer:
                 )
                 phase.add(seconds)
                 with phase("reduce"):
-                    turn.add(attempt.engine)
+                    total.add(attempt.engine)
             with phase("reduce"):
-                turn.meet()
+                total.combine()
 
     def _start_over_if_due(self) -> None:
         """Begin another attempt, with another wiring, once the present one is over."""

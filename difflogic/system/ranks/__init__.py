@@ -6,8 +6,8 @@ the order of the samples, so that the bits are those of one process. Searches th
 judges a part of the candidates, and all then know of all.
 """
 
-from difflogic.system.ranks.mpi import MISSING, join, require, started, together
+from difflogic.system.ranks.mpi import MISSING, join, mpi_ranks, require, started
 from difflogic.system.ranks.protocol import ALONE, Ranks
 from difflogic.system.ranks.threads import in_threads
 
-__all__ = ["ALONE", "MISSING", "Ranks", "in_threads", "join", "require", "started", "together"]
+__all__ = ["ALONE", "MISSING", "Ranks", "in_threads", "join", "mpi_ranks", "require", "started"]

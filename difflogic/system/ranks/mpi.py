@@ -39,41 +39,41 @@ class MpiRanks(LinkedRanks):
         self.here = near.Get_size()
         near.Free()
 
-    def among(self, size: int) -> Ranks | None:
+    def subgroup(self, size: int) -> Ranks | None:
         """Return the first `size` of these as a group of their own; None if this is not of them.
 
         All call it together. Of one, that is alone.
         """
-        super().among(size)
+        super().subgroup(size)
         if size == 1:
             return ALONE if self.leads else None
-        self.meet()  # to split does not let others have the core while it waits
+        self.barrier()  # to split does not let others have the core while it waits
         inside = self.rank < size
         group = self._world.Split(0 if inside else self._mpi.UNDEFINED, self.rank)
         return MpiRanks(self._mpi, group) if inside else None
 
-    def give(self, data: Bytes, rank: int) -> None:
+    def send_bytes(self, data: Bytes, rank: int) -> None:
         """Send bytes to another rank."""
         _wait(self._world.Isend([data, self._mpi.BYTE], rank))
 
-    def take(self, data: Bytes, rank: int) -> None:
+    def receive_bytes(self, data: Bytes, rank: int) -> None:
         """Wait for what another rank gives, and put it into `data`."""
         _wait(self._world.Irecv([data, self._mpi.BYTE], rank))
 
-    def spread(self, data: Bytes, rank: int) -> None:
+    def broadcast_bytes(self, data: Bytes, rank: int) -> None:
         """Make `data` everywhere what it is on one rank."""
         _wait(self._world.Ibcast([data, self._mpi.BYTE], rank))
 
-    def swap(self, own: Bytes, every: Bytes) -> None:
+    def gather_bytes(self, own: Bytes, every: Bytes) -> None:
         """Put what everybody has as `own` into `every`, (size, bytes), by rank."""
         _wait(self._world.Iallgather([own, self._mpi.BYTE], [every, self._mpi.BYTE]))
 
     def leave(self) -> None:
         """End the part of this rank; where others wait for it in a step, theirs too."""
-        if self.torn:
+        if self.others_wait:
             self.abort()
         if self.leads:
-            self.rest()
+            self.finish()
         self._mpi.Finalize()
 
     def abort(self) -> None:
@@ -82,7 +82,7 @@ class MpiRanks(LinkedRanks):
 
 
 @contextmanager
-def together() -> Iterator[Ranks]:
+def mpi_ranks() -> Iterator[Ranks]:
     """Enter the ranks that a launcher started this process as one of, or none but itself.
 
     Where one leaves by an exception, those that wait for it are ended. Raises ConfigError.

@@ -31,9 +31,9 @@ class Ranks:
     size = 1
     here = 1
     """Ranks on this machine, with this one."""
-    torn = False
+    others_wait = False
     """Whether others wait for this one to go on, and would do so for ever."""
-    tireless = False
+    always_share = False
     """Whether to share even what is done sooner without; `gather` tells the others."""
 
     @property
@@ -50,7 +50,7 @@ class Ranks:
         first, end = (groups * rank // self.size for rank in (self.rank, self.rank + 1))
         return slice(min(first * group, count), min(end * group, count))
 
-    def among(self, size: int) -> Ranks | None:
+    def subgroup(self, size: int) -> Ranks | None:
         """Return the first `size` of these as a group of their own; None if this is not of them.
 
         All call it together. Of one, that is alone.
@@ -59,14 +59,14 @@ class Ranks:
             raise ValueError(f"{size} of {self.size} ranks")
         return self
 
-    def tell(self, message: Mapping[str, Any]) -> None:
-        """Send plain values to all others, who `hear` them."""
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send plain values to all others, who `receive` them."""
 
-    def hear(self) -> dict[str, Any] | None:
+    def receive(self) -> dict[str, Any] | None:
         """Return what rank 0 tells; None once it has come to its end."""
         return None
 
-    def share(self, array: Array) -> None:
+    def broadcast(self, array: Array) -> None:
         """Make `array` everywhere what it is on rank 0, in place."""
 
     def add_in_turn(self, sums: Bytes, add: Callable[[], None]) -> None:
@@ -76,11 +76,11 @@ class Ranks:
         """
         add()
 
-    def exchange(self, own: Array) -> Array:
+    def all_gather(self, own: Array) -> Array:
         """Return everybody's array, of the same shape and type, by rank: (size, *shape)."""
         return own[None]
 
-    def meet(self) -> None:
+    def barrier(self) -> None:
         """Wait for rank 0 to come here, too."""
 
     @contextmanager
@@ -88,15 +88,15 @@ class Ranks:
         """While entered, rank 0 takes a step with all others."""
         yield
 
-    def steps_on(self) -> bool:
+    def has_next_step(self) -> bool:
         """Wait for rank 0; return whether there is another step to take with it."""
         return False
 
-    def rest(self) -> None:
+    def finish(self) -> None:
         """Tell the others, as rank 0, that there is no other step, or nothing else to hear."""
 
     @contextmanager
-    def bound(self) -> Iterator[None]:
+    def lockstep(self) -> Iterator[None]:
         """While entered, all ranks do the same: who leaves by an exception ends them all."""
         yield
 
@@ -108,28 +108,28 @@ class LinkedRanks(Ranks):
     """Ranks that bytes can be handed to. What they say to each other is the same for any link."""
 
     @abstractmethod
-    def give(self, data: Bytes, rank: int) -> None:
+    def send_bytes(self, data: Bytes, rank: int) -> None:
         """Send bytes to another rank."""
 
     @abstractmethod
-    def take(self, data: Bytes, rank: int) -> None:
+    def receive_bytes(self, data: Bytes, rank: int) -> None:
         """Wait for what another rank gives, and put it into `data`."""
 
     @abstractmethod
-    def spread(self, data: Bytes, rank: int) -> None:
+    def broadcast_bytes(self, data: Bytes, rank: int) -> None:
         """Make `data` everywhere what it is on one rank."""
 
     @abstractmethod
-    def swap(self, own: Bytes, every: Bytes) -> None:
+    def gather_bytes(self, own: Bytes, every: Bytes) -> None:
         """Put what everybody has as `own` into `every`, (size, bytes), by rank."""
 
-    def tell(self, message: Mapping[str, Any]) -> None:
-        """Send plain values to all others, who `hear` them."""
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send plain values to all others, who `receive` them."""
         data = np.frombuffer(json.dumps(message).encode(), np.uint8).copy()
         self._announce(len(data))
-        self.share(data)
+        self.broadcast(data)
 
-    def hear(self) -> dict[str, Any] | None:
+    def receive(self) -> dict[str, Any] | None:
         """Return what rank 0 tells; None once it has come to its end."""
         length = self._announce()
         if length == END:
@@ -137,13 +137,13 @@ class LinkedRanks(Ranks):
         if not 0 < length <= MOST_BYTES:
             raise RuntimeError(f"rank 0 announced {length} where a message was due")
         data = np.empty(length, np.uint8)
-        self.share(data)
+        self.broadcast(data)
         message: dict[str, Any] = json.loads(data.tobytes())
         return message
 
-    def share(self, array: Array) -> None:
+    def broadcast(self, array: Array) -> None:
         """Make `array` everywhere what it is on rank 0, in place."""
-        self.spread(_bytes(array), 0)
+        self.broadcast_bytes(_bytes(array), 0)
 
     def add_in_turn(self, sums: Bytes, add: Callable[[], None]) -> None:
         """Call `add` on each rank in turn, which finds in `sums` what those before it have left.
@@ -152,53 +152,53 @@ class LinkedRanks(Ranks):
         """
         last = self.size - 1
         if self.rank:
-            self.take(sums, self.rank - 1)
+            self.receive_bytes(sums, self.rank - 1)
         add()
         if self.rank < last:
-            self.give(sums, self.rank + 1)
-        self.spread(sums, last)
+            self.send_bytes(sums, self.rank + 1)
+        self.broadcast_bytes(sums, last)
 
-    def exchange(self, own: Array) -> Array:
+    def all_gather(self, own: Array) -> Array:
         """Return everybody's array, of the same shape and type, by rank: (size, *shape)."""
         every = np.empty((self.size, *own.shape), own.dtype)
-        self.swap(_bytes(np.ascontiguousarray(own)), _bytes(every).reshape(self.size, -1))
+        self.gather_bytes(_bytes(np.ascontiguousarray(own)), _bytes(every).reshape(self.size, -1))
         return every
 
     @contextmanager
     def step(self) -> Iterator[None]:
         """While entered, rank 0 takes a step with all others, which is not left half-way."""
         self._announce(STEP)
-        before, self.torn = self.torn, True
+        before, self.others_wait = self.others_wait, True
         try:
             with listening(lambda pause: None):
                 yield
         except TrainingError:  # it comes on all ranks, from the same sums
-            self.torn = before
+            self.others_wait = before
             raise
-        self.torn = before
+        self.others_wait = before
 
-    def steps_on(self) -> bool:
+    def has_next_step(self) -> bool:
         """Wait for rank 0; return whether there is another step to take with it."""
         return self._announce() == STEP
 
-    def rest(self) -> None:
+    def finish(self) -> None:
         """Tell the others, as rank 0, that there is no other step, or nothing else to hear."""
         self._announce(END)
 
     @contextmanager
-    def bound(self) -> Iterator[None]:
+    def lockstep(self) -> Iterator[None]:
         """While entered, all ranks do the same: who leaves by an exception ends them all."""
-        self.torn = True
+        self.others_wait = True
         yield
-        self.torn = False
+        self.others_wait = False
 
-    def meet(self) -> None:
+    def barrier(self) -> None:
         """Wait for rank 0 to come here, too."""
         self._announce()
 
     def _announce(self, what: int = END) -> int:
         found = np.array([what], np.int64)
-        self.share(found)
+        self.broadcast(found)
         return int(found[0])
 
 

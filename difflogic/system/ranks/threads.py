@@ -50,37 +50,37 @@ class ThreadRanks(LinkedRanks):
     def __init__(self, rank: int, size: int, links: _Links) -> None:
         self.rank, self.size, self.here, self._links = rank, size, size, links
 
-    def among(self, size: int) -> Ranks | None:
+    def subgroup(self, size: int) -> Ranks | None:
         """Return these, or those of one: smaller groups are made by `in_threads`."""
-        super().among(size)
+        super().subgroup(size)
         if size == 1:
             return ALONE if self.leads else None
         if size < self.size:
             raise NotImplementedError("make a smaller group of threads instead")
         return self
 
-    def give(self, data: Bytes, rank: int) -> None:
+    def send_bytes(self, data: Bytes, rank: int) -> None:
         """Send bytes to another rank."""
         self._links.put(self.rank, rank, data)
 
-    def take(self, data: Bytes, rank: int) -> None:
+    def receive_bytes(self, data: Bytes, rank: int) -> None:
         """Wait for what another rank gives, and put it into `data`."""
         data[:] = self._links.get(rank, self.rank)
 
-    def spread(self, data: Bytes, rank: int) -> None:
+    def broadcast_bytes(self, data: Bytes, rank: int) -> None:
         """Make `data` everywhere what it is on one rank."""
         if self.rank != rank:
-            self.take(data, rank)
+            self.receive_bytes(data, rank)
             return
         for other in range(self.size):
             if other != rank:
-                self.give(data, other)
+                self.send_bytes(data, other)
 
-    def swap(self, own: Bytes, every: Bytes) -> None:
+    def gather_bytes(self, own: Bytes, every: Bytes) -> None:
         """Put what everybody has as `own` into `every`, (size, bytes), by rank."""
         for other in range(self.size):
             if other != self.rank:
-                self.give(own, other)
+                self.send_bytes(own, other)
         for other in range(self.size):
             every[other] = own if other == self.rank else self._links.get(other, self.rank)
 
@@ -108,7 +108,7 @@ def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:
         first = ThreadRanks(0, size, links)
         try:
             yield first
-            first.rest()
+            first.finish()
         except BaseException as error:
             links.cut()
             if isinstance(error, GoneError):

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from difflogic.system.callbacks import keep_going
 from difflogic.system.jit import JIT, keeps_code
 from difflogic.system.jit.cache import SAVING
 from difflogic.system.machine import cpu_count
@@ -33,12 +34,7 @@ SLICE = 0.1
 """Seconds between two looks at whether who waits is to stop."""
 
 
-def never() -> bool:
-    """Do not stop."""
-    return False
-
-
-class Ahead:
+class HelperProcess:
     """The process, from its start to `close`, or to the end of this process."""
 
     def __init__(self, precision: str, rectifies: bool) -> None:
@@ -48,8 +44,8 @@ class Ahead:
         places = [str(Path(__file__).parents[2]), *filter(os.path.isabs, sys.path)]
         program = (
             "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-            f"sys.path[:] = {places!r}\nfrom {__name__} import compile_ahead\n"
-            f"compile_ahead({precision!r}, {rectifies!r})"
+            f"sys.path[:] = {places!r}\nfrom {__name__} import compile_for_parent\n"
+            f"compile_for_parent({precision!r}, {rectifies!r})"
         )
         self._told: set[str] = set()
         self._ended = False
@@ -79,7 +75,7 @@ class Ahead:
             self._ended = True
             self._news.notify_all()
 
-    def wait(self, stage: Stage, should_stop: Callable[[], bool] = never) -> bool | None:
+    def wait(self, stage: Stage, should_stop: Callable[[], bool] = keep_going) -> bool | None:
         """Wait until a stage is compiled, or until it will not be; return whether it is.
 
         None where `should_stop`, which is asked again and again, said yes before.
@@ -104,7 +100,7 @@ class Ahead:
         self._process.__exit__(None, None, None)
 
 
-def start(precision: str, rectifies: bool) -> Ahead | None:
+def start(precision: str, rectifies: bool) -> HelperProcess | None:
     """Start the process, if there is a core for it, and if what it compiles would be kept.
 
     `rectifies` says that searches change several gates at once, too.
@@ -112,12 +108,12 @@ def start(precision: str, rectifies: bool) -> Ahead | None:
     if not JIT or cpu_count() < 2 or not keeps_code():
         return None
     try:
-        return Ahead(precision, rectifies)
+        return HelperProcess(precision, rectifies)
     except OSError:
         return None
 
 
-def compile_ahead(precision: str, rectifies: bool) -> None:
+def compile_for_parent(precision: str, rectifies: bool) -> None:
     """Compile one stage after the other, and print the name of each that is done.
 
     Ends when the standard input does: with the process that has started this one, however that one

@@ -13,7 +13,7 @@ from difflogic.system.ranks import Ranks
 
 
 @dataclass(frozen=True)
-class Share:
+class RankPlan:
     """The samples of a rank, whole groups of them, and how it does them."""
 
     samples: slice

@@ -26,7 +26,7 @@ EXCHANGES = 3
 """Of which the quickest tells what handing over takes."""
 
 
-class Together:
+class SharedJudging:
     """Lets ranks that all ask the same judge a part each, if judging takes longer than telling.
 
     That is for rank 0 to decide, by its clock. No result depends on it.
@@ -71,7 +71,7 @@ class Together:
             found = np.stack(judge(gates[own], ops[own], limit, stop), axis=1)
             told[1 : 1 + len(found)] = found
         told[0] = fits(True)
-        every = self._ranks.exchange(told)
+        every = self._ranks.all_gather(told)
         fits(bool(every[:, 0].all()))
         wrong, active = every[:, 1:].swapaxes(0, 1).reshape(-1, 2)[: len(gates)].T
         hits = np.flatnonzero(wrong <= stop)
@@ -85,12 +85,12 @@ class Together:
         """Return what rank 0 measures of a candidate, and of an exchange."""
         exchanges = []
         for _ in range(EXCHANGES):
-            self._ranks.meet()
+            self._ranks.barrier()
             begun = time.perf_counter()
-            self._ranks.exchange(np.zeros((FEWEST, 2), np.int64))
+            self._ranks.all_gather(np.zeros((FEWEST, 2), np.int64))
             exchanges.append(time.perf_counter() - begun)
         found = np.array([self._seconds / self._judged, min(exchanges)])
-        if self._ranks.tireless:
+        if self._ranks.always_share:
             found[1] = 0.0
-        self._ranks.share(found)
+        self._ranks.broadcast(found)
         return float(found[0]), float(found[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def fit_update(gates: Sequence[int], inputs: int, channels: int) -> list[int]:
+def fit_layer_widths(gates: Sequence[int], inputs: int, channels: int) -> list[int]:
     """Return layers like `gates` for an update circuit of `inputs` bits that ends in `channels`.
 
     No layer has less than half the width of the one before, so that every output can be read, nor

@@ -12,7 +12,7 @@ FIRST = 2**62
 """Their numbers begin here; no sample is ever drawn by such a number."""
 
 
-class Suspects:
+class FoundStarts:
     """Draws starts by number as a scene does, and hands out found ones by theirs.
 
     All of them are to end in one target.
