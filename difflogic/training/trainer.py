@@ -310,7 +310,7 @@ class Trainer:
             return None
         # Every bit that a search depends on is then the same, whatever processor a rank is on.
         self.ranks.broadcast(self._logits)
-        return self._best.look(finisher, self._logits, self.epoch, self.on_search_progress)
+        return self._best.update(finisher, self._logits, self.epoch, self.on_search_progress)
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add to `gradients` what the samples of [pool] say, each with a step of its own."""
