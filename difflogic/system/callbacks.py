@@ -7,6 +7,6 @@ def ignore(*news: object) -> None:
     """Ignore progress."""
 
 
-def keep_going() -> bool:
+def never_stop() -> bool:
     """Do not stop."""
     return False

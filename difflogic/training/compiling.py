@@ -12,7 +12,7 @@ from difflogic.config import Config
 from difflogic.config.applying import why_not_rectify
 from difflogic.engine.compilation import is_cached, is_rectification_cached, is_search_cached
 from difflogic.engine.plan import ParallelPlan
-from difflogic.system.callbacks import keep_going
+from difflogic.system.callbacks import never_stop
 from difflogic.training import helper_process
 from difflogic.training.warming import (
     Array,
@@ -81,7 +81,7 @@ class Compilation:
             raise
 
     def complete(
-        self, netlist: Netlist, should_stop: Callable[[], bool] = keep_going
+        self, netlist: Netlist, should_stop: Callable[[], bool] = never_stop
     ) -> float | None:
         """Load what another process still compiles, when it is done; return the seconds waited.
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from difflogic.system.callbacks import keep_going
+from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT, keeps_code
 from difflogic.system.jit.cache import SAVING
 from difflogic.system.machine import cpu_count
@@ -75,7 +75,7 @@ class HelperProcess:
             self._ended = True
             self._news.notify_all()
 
-    def wait(self, stage: Stage, should_stop: Callable[[], bool] = keep_going) -> bool | None:
+    def wait(self, stage: Stage, should_stop: Callable[[], bool] = never_stop) -> bool | None:
         """Wait until a stage is compiled, or until it will not be; return whether it is.
 
         None where `should_stop`, which is asked again and again, said yes before.

@@ -15,7 +15,7 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.model.model import Model
-from difflogic.system.callbacks import ignore, keep_going
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import RunDirectoryError, TrainingError
 from difflogic.system.files import for_shell
 from difflogic.system.ranks import ALONE, Ranks
@@ -42,7 +42,7 @@ def execute(
     config: Config,
     path: Path,
     *,
-    should_stop: Callable[[], bool] = keep_going,
+    should_stop: Callable[[], bool] = never_stop,
     on_step: Callable[[StepResult], None] | None = None,
     say: Callable[[str], None] = ignore,
 ) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Session:
 
     def train(
         self,
-        should_stop: Callable[[], bool] = keep_going,
+        should_stop: Callable[[], bool] = never_stop,
         on_step: Callable[[StepResult], None] | None = None,
     ) -> dict[str, Any]:
         """Train until done or stopped, save everything, and return the summary."""

@@ -17,7 +17,7 @@ from difflogic.engine.tracing import Tracer
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finished
 from difflogic.search.search import OnProgress
-from difflogic.system.callbacks import ignore, keep_going
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.pauses import pause
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
@@ -228,7 +228,7 @@ class Trainer:
         """
         return not self.may_search or self._wait_for_search(should_stop)
 
-    def _wait_for_search(self, should_stop: Callable[[], bool] = keep_going) -> bool:
+    def _wait_for_search(self, should_stop: Callable[[], bool] = never_stop) -> bool:
         def asked() -> bool:
             self.on_compile_wait()
             return should_stop()
