@@ -1,4 +1,4 @@
-"""When a run's kernels are compiled, and by whom."""
+"""When a run's kernels are compiled, and in which process."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from difflogic.training.warming import (
 
 
 class Compilation:
-    """Compiles or loads a run's kernels, with the help of another process where that pays."""
+    """Compiles or loads a run's kernels, with a helper process where that pays."""
 
     def __init__(self, config: Config, plan: ParallelPlan, leads: bool) -> None:
-        """Of several ranks only the one that `leads` is helped, and compiles what searches call.
+        """Only the rank that `leads` has a helper and compiles the search's kernels.
 
-        The others load that from the disk when the first search begins, which it waits for.
+        The others load them from disk when the first search begins.
         """
         finishing = config.finishing
         self._training, self._plan, self._leads = config.training, plan, leads
@@ -39,7 +39,7 @@ class Compilation:
 
     @property
     def cold(self) -> bool:
-        """Whether kernels have yet to be compiled on this machine, which takes a while."""
+        """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
         return not (self._rollouts_are_cached and self._search_is_cached)
 
     @property
@@ -55,14 +55,14 @@ class Compilation:
 
     @property
     def is_helped(self) -> bool:
-        """Whether another process still compiles for this one."""
+        """Whether the helper process is still compiling."""
         return self._helper is not None
 
     def compile(self, netlist: Netlist, logits: Array, may_help: bool, meanwhile: bool) -> None:
-        """Compile or load all kernels, or with `meanwhile` at least those of training steps.
+        """Compile or load all kernels; with `meanwhile`, at least those of training steps.
 
-        Another process helps only if it `may_help`: somebody will `stop` it. `logits`
-        (16, parameters) stay as they are.
+        A helper process is started only if it `may_help`: the caller must then `stop` it.
+        `logits` (16, parameters) are not changed.
         """
         found, training = self._rollouts_are_cached, self._training
         if may_help and self._leads and self.cold:
@@ -83,9 +83,9 @@ class Compilation:
     def complete(
         self, netlist: Netlist, should_stop: Callable[[], bool] = never_stop
     ) -> float | None:
-        """Load what another process still compiles, when it is done; return the seconds waited.
+        """Wait for the helper, and load what it compiled; return the seconds that took.
 
-        None where `should_stop`, which is asked while it waits, said yes: nothing is loaded then.
+        Returns None, and loads nothing, if `should_stop` returned True during the wait.
         """
         if self._helper is None:
             return 0.0
@@ -104,7 +104,7 @@ class Compilation:
                 compile_rectification(netlist, ops)
 
     def stop(self) -> None:
-        """End the process that helps, if there is one."""
+        """End the helper process, if it runs."""
         helper, self._helper = self._helper, None
         if helper is not None:
             helper.close()

@@ -1,4 +1,4 @@
-"""Ranks other than the first: they take every step of a run with it, and write nothing."""
+"""All ranks but the first: they take every step of a run with it, and write nothing."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from difflogic.training.trainer import Trainer
 
 
 def gather(trainer: Trainer, ranks: Ranks) -> None:
-    """Bring the other ranks to where the first one's trainer stands."""
+    """Send the state of the first rank's trainer to the other ranks."""
     if ranks.size == 1:
         return
     config = trainer.config
-    # Another processor would choose others, and add in another order.
+    # Another processor would choose other sizes, and so add in another order.
     cut = {"lanes": trainer.plan.lanes, "chunk": trainer.plan.chunk}
     config = config.model_copy(update={"parallel": config.parallel.model_copy(update=cut)})
     ranks.send(
@@ -37,9 +37,9 @@ def gather(trainer: Trainer, ranks: Ranks) -> None:
 
 @contextmanager
 def joined(ranks: Ranks, load_code: Callable[[], object] = ignore) -> Iterator[Trainer | None]:
-    """Enter a trainer that stands where that of rank 0 does, which calls `gather`.
+    """Enter a trainer in the state that rank 0 sends by `gather`.
 
-    None where there is none, as rank 0 has come to its end. Raises ConfigError.
+    None if rank 0 has ended. Raises ConfigError.
     """
     told = ranks.receive()
     if told is None:
@@ -66,27 +66,27 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = ignore) -> Iterator[T
 
 
 def follow(ranks: Ranks, load_code: Callable[[], object] = ignore) -> bool:
-    """Take the steps of a training with rank 0, until it has come to its end.
+    """Take all steps of one training together with rank 0.
 
-    Where its task is not the program's own, `load_code` is called first: rank 0 names code, and
-    whoever started this process says whether that may run. Returns False where there was no
-    training, as rank 0 had come to its end before. Raises ConfigError.
+    If its task is not built in, `load_code` is called first: rank 0 names the code, and whoever
+    started this process decides whether it may run. Returns False if rank 0 has ended without
+    another training. Raises ConfigError.
     """
     with joined(ranks, load_code) as trainer:
         while trainer is not None and ranks.has_next_step():
-            with suppress(TrainingError):  # rank 0 has it, too, and says so
+            with suppress(TrainingError):  # rank 0 raises it, too, and reports it
                 trainer.step()
         return trainer is not None
 
 
 def follow_all(ranks: Ranks) -> None:
-    """`follow` one training after the other, until rank 0 has come to its end."""
+    """`follow` one training after the other, until rank 0 ends."""
     while follow(ranks):
         pass
 
 
 def share_model(model: Model, ranks: Ranks) -> Model:
-    """Return what rank 0 has as `model`, whose sizes all ranks know."""
+    """Return rank 0's `model`; the other ranks pass one of the same sizes."""
     logits = model.logits.copy()
     ranks.broadcast(logits)
 

@@ -1,4 +1,4 @@
-"""Gradients of several ranks, added in the order of the samples whoever is done first."""
+"""The gradients of several ranks, added in the order of the samples, whichever rank is first."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Array = npt.NDArray[Any]
 
 
 def exchanged_bytes(config: Config, parameters: int) -> int:
-    """Return the bytes that go from rank to rank in a step: four sums per gate, and the losses."""
+    """Return the bytes that ranks exchange per step: four sums per gate, and the losses."""
     precision = np.dtype(config.training.precision)
     return 4 * parameters * precision.itemsize + 8 * config.training.batch
 
 
 def split_exchanged(data: npt.NDArray[np.uint8], like: Array) -> tuple[Array, Array]:
-    """Return the sums and the losses that such bytes are; the sums are of the shape `like` has."""
+    """Return views of exchanged bytes: the sums, with the shape of `like`, and the losses."""
     sums, losses = np.split(data, [like.nbytes])
     return sums.view(like.dtype).reshape(like.shape), losses.view(np.float64)
 
 
 class OrderedSum:
-    """Adds this rank's slots to what the ranks before have added. Rank 0 need not wait for that."""
+    """Adds this rank's slots to the sum of the ranks before it. Rank 0 adds at once."""
 
     def __init__(self, ranks: Ranks, total: Array) -> None:
         """`total` (parameters, 4) is the same on all ranks, before and after."""
@@ -47,10 +47,10 @@ class OrderedSum:
             self._waiting.append(engine.slots())
 
     def combine(self, data: Array | None = None, also: Callable[[], None] = ignore) -> None:
-        """Take this rank's turn, and wait for all others'.
+        """Add this rank's slots in its turn, and wait until all ranks have added theirs.
 
-        `data` is what goes from rank to rank: the total alone, or what holds it among other things,
-        which `also` adds to.
+        `data` is what the ranks exchange: the total alone, or a buffer that holds it and what
+        `also` adds.
         """
         shared = self._total if data is None else data
         self._ranks.add_in_turn(shared.reshape(-1).view(np.uint8), lambda: self._add(also))

@@ -1,7 +1,7 @@
-"""A run in its directory: begun or gone on with, recorded, and saved so that it survives a kill.
+"""A run in its directory: started or resumed, recorded, and saved so that it survives a kill.
 
-The order of writing is what makes it survive: metrics.csv is brought up to date before the
-checkpoint that it has to cover, and each file appears whole. See checkpoint.py and lock.py.
+It survives because of the order of writing: metrics.csv is written before the checkpoint that
+relies on it, and each file appears whole. See checkpoint.py and lock.py.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def execute(
     """Train in the run directory `path` until done, and return the summary (summary.json's).
 
     A new or empty directory starts a run, an unfinished run of this configuration is resumed, and
-    a finished one's summary is returned as it is; more epochs extend it. `should_stop` is asked
-    before each epoch: the run is then saved, and its summary is not `finished`. `say` hears what
-    a person should know. The directory is locked meanwhile.
+    a finished run's summary is returned unchanged; more epochs extend it. `should_stop` is called
+    before each epoch; if it returns True, the run is saved, and its summary is not `finished`.
+    `say` receives messages for the user. The directory is locked meanwhile.
 
-    Raises RunDirectoryError for a directory in use, one with another configuration, which names
-    the keys, and one that cannot be resumed; TrainingError if training or saving cannot go on.
+    Raises RunDirectoryError if the directory is in use, cannot be resumed, or has another
+    configuration (the message names the keys); TrainingError if training or saving fails.
     """
     with Session(config, RunDirectory.at(path), say) as session:
         if session.summary is None:
@@ -65,10 +65,10 @@ def execute(
 
 
 class Session:
-    """A run that this process alone works on while entered.
+    """A run, locked for this process while entered.
 
-    After entering, `summary` is that of a run which is already finished; else `trainer` stands
-    where the run goes on, with `history` up to there.
+    After entering, `summary` is set if the run is already finished. Otherwise `trainer` is ready
+    to continue, and `history` has the epochs so far.
     """
 
     def __init__(
@@ -79,16 +79,16 @@ class Session:
         ranks: Ranks = ALONE,
         start: StartModel | None = None,
     ) -> None:
-        """Of several `ranks` this is the first, whom the others follow.
+        """Of several `ranks` this is the first, which the others follow.
 
         `start` is the saved model that a new run starts from, if `config` names one.
         """
         self.config = config
-        """The run's, as in config.toml. Entering sets it."""
+        """The run's configuration, as in config.toml. Entering sets it."""
         self.run = run
         self.history = History()
         self.resumed = 0
-        """How many stretches of the run came before this one."""
+        """How often the run was resumed before."""
         self.summary: dict[str, Any] | None = None
         self._asked = config
         self._say, self._ranks = say, ranks
@@ -160,7 +160,7 @@ class Session:
         trainer, timer = self.trainer, self.trainer.phases
         clock = _Clock(trainer.config)
         while not trainer.done and not should_stop():
-            # Outside of the step, which the other ranks begin, too.
+            # Before the step, which the other ranks begin, too.
             if not trainer.get_ready(should_stop):
                 break
             stood = trainer.state() if trainer.may_search else None
@@ -170,8 +170,8 @@ class Session:
             except TrainingError as error:
                 raise self._with_history(error) from error
             except KeyboardInterrupt:
-                # A long step is left between two calls of kernels: it has changed nothing yet, or
-                # was searching already, and is taken back.
+                # Raised between two kernel calls of a long step. The step has changed nothing yet,
+                # or was searching already and is undone.
                 if should_stop():
                     if stood is not None:
                         trainer.restore(stood)
@@ -207,7 +207,7 @@ class Session:
         )
 
     def _with_history(self, error: TrainingError) -> TrainingError:
-        """Save the history, which may tell what broke the run; its model is worth nothing."""
+        """Save the history, which may show what broke the run; its model is useless."""
         if not self.history.rows:
             return error
         with suppress(RunDirectoryError):
@@ -255,7 +255,7 @@ class Session:
             ) from error
 
     def _settle(self) -> None:
-        """Find out whether the run is new, can go on as asked, or is finished already."""
+        """Determine whether the run is new, can continue as asked, or is already finished."""
         stored = self.run.read_config()
         if stored is None:
             if not self.run.is_empty:
@@ -268,7 +268,7 @@ class Session:
         refuse_changes(self.run.path, stored, self._asked)
         summary = self._before = self._usable_summary(stored)
         if summary and summary.get("exact_epoch") is not None:
-            # It has met its goal: more epochs would have nothing to do.
+            # It is exact: more epochs would have nothing to do.
             self.config = stored
             if summary.get("finished") is True:
                 self.summary = summary
@@ -284,7 +284,7 @@ class Session:
             self._take(self.run.read_start(stored))
 
     def _begin(self) -> None:
-        """Begin a new run, and write down what it is."""
+        """Begin a new run, and write its configuration."""
         config, start = self.config, self._start
         if config.run.start_sha256 is None:
             self._model = Model.create(config)
@@ -308,7 +308,7 @@ class Session:
         self._model = fitted(start.model, self.config, start.name)
 
     def _usable_summary(self, stored: Config) -> dict[str, Any] | None:
-        """Return the run's summary; None if there is none, or it has to be made again."""
+        """Return the run's summary; None if it is missing or has to be made again."""
         try:
             summary = self.run.read_summary()
         except RunDirectoryError as error:
@@ -332,7 +332,7 @@ class Session:
         self.run.write_config(self.config)
 
     def _go_back(self) -> None:
-        """Bring the trainer to where the run stood, by the last checkpoint that is whole."""
+        """Restore the trainer from the last checkpoint that is whole."""
         if self._new:
             return
         found = find_resume_point(self.run, self.config, self.trainer.state(), self._say)
@@ -347,7 +347,7 @@ class Session:
         self.resumed = found.checkpoint.resumed + 1
 
     def _say_what_is_lost(self) -> None:
-        """Say so if a new run does not take over all of the model that it starts from."""
+        """Report if a new run cannot use all of the model that it starts from."""
         sure, gates = self.trainer.made_sure
         if sure and self._new and self._start is not None:
             self._say(
@@ -357,7 +357,7 @@ class Session:
             )
 
     def abandon(self) -> None:
-        """Remove a new run of which nothing came, for who ends this process while it is entered."""
+        """Remove a new run without results; for callers that end this process meanwhile."""
         if self._new and not self.history.rows:
             self.run.discard()
             with suppress(OSError):
@@ -382,5 +382,5 @@ class _Clock:
         return by_epochs or (bool(self._seconds) and time.monotonic() >= self._next)
 
     def saved(self, seconds: float) -> None:
-        """Count from now, where saving took so many seconds."""
+        """Start counting from now; saving took `seconds`."""
         self._next = time.monotonic() + max(self._seconds, seconds / SAVING_SHARE)
