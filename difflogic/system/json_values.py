@@ -1,4 +1,4 @@
-"""Plain values, as JSON knows them."""
+"""Values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def json_value(value: Any) -> Any:
-    """Return NumPy's arrays and numbers, tuples and paths as plain ones; NaN becomes None."""
+    """Convert NumPy arrays and numbers, tuples and paths; NaN and infinity become None."""
     match value:
         case Mapping():
             return {str(key): json_value(item) for key, item in value.items()}
