@@ -194,14 +194,14 @@ def _wait(process: subprocess.Popen[bytes], interruption: Interruption) -> None:
 @contextmanager
 def joined() -> Iterator[Ranks]:
     """While entered, be one of the ranks that a launcher has started, or alone."""
-    from difflogic.system.ranks import started, together
+    from difflogic.system.ranks import mpi_ranks, started
 
     given, end = _descriptors() if started() > 1 else [], None
     orphaned = threading.Event()
     if given:
         threading.Thread(target=_end_after, args=(given[0], orphaned), daemon=True).start()
     try:
-        with together() as ranks:
+        with mpi_ranks() as ranks:
             if given and ranks.leads:
                 end = given[1]
                 os.dup2(given[2], 1)
@@ -213,9 +213,9 @@ def joined() -> Iterator[Ranks]:
                 # Report it now, since what follows may end this process at once.
                 if not ranks.leads:
                     note(f"error: rank {ranks.rank}: {error or type(error).__name__}")
-                elif ranks.torn and not isinstance(error, KeyboardInterrupt):
+                elif ranks.others_wait and not isinstance(error, KeyboardInterrupt):
                     note(f"error: {error or type(error).__name__}")
-                elif ranks.torn:
+                elif ranks.others_wait:
                     note("interrupted")
                     _silence()
                 raise

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from difflogic.config import Config, Override
     from difflogic.engine.tracing import Tracer
     from difflogic.library.training import Trained
-    from difflogic.search.search import Searching
+    from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
     from difflogic.training.session import Session
     from difflogic.training.step_result import StepResult
@@ -255,9 +255,9 @@ class Shown:
         )
         self._display = display.choose(title, self._quiet)
         self._stack.callback(lambda: self._display.close(self._progress))
-        trainer.hear_search, trainer.hear_compiling = self._search, self._compiling
+        trainer.on_search_progress, trainer.on_compile_wait = self._search, self._compiling
 
-    def _search(self, searching: Searching) -> None:
+    def _search(self, searching: SearchProgress) -> None:
         """Show how far a search is, if it is time to."""
         self._progress.searching, self._progress.compiling = searching, False
         self._display.update(self._progress)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from difflogic.library.sweeping import sweep as sweep
     from difflogic.library.training import train as train
     from difflogic.model.model import Model as Model
-    from difflogic.system.ranks import together as together
+    from difflogic.system.ranks import mpi_ranks as mpi_ranks
     from difflogic.tasks import Task as Task
     from difflogic.tasks.base import Cases as Cases
     from difflogic.training.following import follow as follow
@@ -87,7 +87,7 @@ _HOMES = {
     "Model": "difflogic.model.model",
     "Trainer": "difflogic.training.trainer",
     "follow": "difflogic.training.following",
-    "together": "difflogic.system.ranks",
+    "mpi_ranks": "difflogic.system.ranks",
     "Task": "difflogic.tasks",
     "Cases": "difflogic.tasks.base",
     "held_out": "difflogic.evaluation",

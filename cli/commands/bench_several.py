@@ -91,13 +91,13 @@ def show_ranks(
         raise ConfigError(f"--ranks {most}: the launcher started {size}")
     with processes.joined() as world:
         if not world.leads:
-            with world.bound():
+            with world.lockstep():
                 compare(config, ranks=asked.ranks, world=world, repeat=repeat)
-            world.hear()
+            world.receive()
             return
         processes.check(config, min(world.here, most), oversubscribe)
         compile_for(config)
-        with world.bound(), show_progress() as progress:
+        with world.lockstep(), show_progress() as progress:
             found = compare(
                 config, ranks=asked.ranks, world=world, repeat=repeat, progress=progress
             )

@@ -65,11 +65,11 @@ def equivalence(
         if not world.leads:
             from difflogic.scale.verification import take_part
 
-            with world.bound():
+            with world.lockstep():
                 take_part(sizes, world)
-            world.hear()
+            world.receive()
             return
-        with world.bound():
+        with world.lockstep():
             findings = _findings(small, config, overrides, instructions, world, sizes)
     failures = [finding for finding in findings if not finding.passed]
     if as_json:

@@ -31,11 +31,11 @@ def picture_name(target: str) -> str:
 def circuit_for(channels: int, source: str) -> list[Override]:
     """Return overrides for a number of channels, with an update circuit to fit."""
     from difflogic.config import Override, load_config
-    from difflogic.config.widths import fit_update
+    from difflogic.config.layer_widths import fit_layer_widths
 
     config = load_config(source)
     inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
-    gates = fit_update(config.update.gates, inputs, channels)
+    gates = fit_layer_widths(config.update.gates, inputs, channels)
     flag = f"--channels {channels}"
     return [
         Override(f"automaton.channels={channels}", flag),

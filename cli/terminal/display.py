@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from difflogic.search.finishing import Finished
-    from difflogic.search.search import Searching
+    from difflogic.search.search import SearchProgress
     from difflogic.training.metrics import MetricsRow
     from difflogic.training.step_result import StepResult
 
@@ -63,7 +63,7 @@ class Progress:
     best_epoch: int | None = None
     finished: Finished | None = None
     """The result of the last check of the circuit."""
-    searching: Searching | None = None
+    searching: SearchProgress | None = None
     """How far the current search is."""
     compiling: bool = False
     """Whether the next search waits for its kernels."""
@@ -335,7 +335,7 @@ def _attempt(progress: Progress) -> tuple[str, str, str]:
     return "attempt", str(progress.attempt), ""
 
 
-def _searching(now: Searching) -> tuple[str, str, str]:
+def _searching(now: SearchProgress) -> tuple[str, str, str]:
     done = f"{100 * now.candidates // now.budget} %" if now.budget else ""
     return "searching", done, f" {now.wrong} wrong"
 

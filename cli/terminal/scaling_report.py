@@ -102,7 +102,7 @@ def lines(found: Comparison) -> list[str]:
     if last.exchange:
         said.append(
             "reduce: median ms to add up gradients, with waiting for other ranks; exchange: least "
-            f"ms to exchange {show_bytes(last.bytes_of_sums)} once all are ready"
+            f"ms to exchange {show_bytes(last.exchanged_bytes)} once all are ready"
         )
     if len({row.threads for row in found.rows}) > 1 and found.doubt is not None:
         said.append(f"no conclusion for other numbers of workers: {found.doubt}")

@@ -1,8 +1,8 @@
-"""What is learned about a gate: 16 logits, one of each op, or four numbers that they follow from.
+"""What is learned about a gate: 16 logits, one per op, or four numbers that determine them.
 
-A soft gate is a mixture of the ops with weights softmax(z) in every form, so that kernels, search
-and files are the same. The forms differ in what the optimizer moves. Where that is four numbers θ,
-the logits are z = B·θ + d, and a derivative by z becomes one by θ by Bᵀ.
+In every form a soft gate is a mixture of the ops with weights softmax(z), so kernels, search and
+files are the same. The forms differ in what the optimizer moves. If that is four numbers θ, the
+logits are z = B·θ + d, and Bᵀ turns a derivative by z into one by θ.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from difflogic.tasks.sections import Section, Size
 
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Epoch = Annotated[int, Field(ge=0, le=10**9)]
-Share = Annotated[float, Field(ge=0, le=1)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
 if TYPE_CHECKING:
     Form: TypeAlias = str
 else:
@@ -105,7 +105,7 @@ class PoolConfig(Section):
 class HardeningConfig(Section):
     """Trains the soft circuit with some of its gates hard, more of them as epochs go by."""
 
-    share: Share = Field(
+    share: Fraction = Field(
         default=0.0,
         description="share of the gates that run as their most probable op, drawn for each epoch; "
         "their gradient is that of the mixture (straight-through)",

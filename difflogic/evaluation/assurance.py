@@ -1,4 +1,4 @@
-"""What is proved of a circuit, and in which words `dct train`, `dct eval` and sweeps say it."""
+"""What is proved about a circuit, in the words that `dct train`, `dct eval` and sweeps print."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.tasks import Cases, Task, make_task
 
 Scope = Literal["every start", "the only start", "every case", "samples"]
-"""What a verdict is about; of samples alone nothing is proved."""
+"""What a verdict is about; samples alone prove nothing."""
 
 MOST_BITS = 2**19
-"""Of state: a grid of 256×256 cells with 8 channels. More take seconds and more."""
+"""Largest state that is tried: a grid of 256×256 cells with 8 channels. More takes many seconds."""
 
 MOST_STEPS = 2**12
-"""Steps in which the state of a task with one start has to repeat to be known for ever."""
+"""Steps within which the state of a single start has to repeat, to prove all later steps."""
 
 
 @dataclass(frozen=True)
 class Healing:
-    """What becomes of all damages by a patch of one size."""
+    """Whether and when damages by patches of one size grow back."""
 
     side: int
-    """Of the square patch, in cells."""
+    """Side of the square patch, in cells."""
     states: int
-    """That were damaged: all that the run comes to, from the training step on."""
+    """Number of states that were damaged: all states of the run from the training step on."""
     steps: tuple[int, ...]
-    """For each place, after how many steps the target is back for ever, NEVER if it is not.
+    """For each place, the steps until the target is back for good, or NEVER.
 
-    The most of all states.
+    The maximum over all states.
     """
     columns: int = 0
-    """Places side by side, where they follow each other row by row; 0 where they do not."""
+    """Number of places per row, if they are in row order; otherwise 0."""
 
     @property
     def damages(self) -> int:
-        """Places of the patch; a damage is all those of one place, in whatever state it is."""
+        """Number of places; damages of different states at one place count as one."""
         return len(self.steps)
 
     @property
@@ -62,7 +62,7 @@ class Healing:
 
     @property
     def within(self) -> int:
-        """Steps after which all is back that comes back."""
+        """Steps after which every damage that grows back has done so."""
         return max(self.steps)
 
     def as_dict(self) -> dict[str, Any]:
@@ -80,21 +80,21 @@ class Healing:
 
 @dataclass(frozen=True)
 class Assurance:
-    """What is known of a circuit beyond samples."""
+    """What is known about a circuit beyond samples."""
 
     verdict: Verdict
     scope: Scope
     text: str
-    """A sentence's end, as in "proved for every start from step 18 on"."""
+    """The result in words, such as "proved for every start from step 18 on"."""
     method: str | None = None
     from_step: int | None = None
-    """The step from which the target is shown for ever; None if that is not known, or not so."""
+    """The step from which the target stays; None if it does not, or that is not known."""
     any_schedule: bool = False
-    """Whether steps may be rounds: under any order of firing, each cell once or more in each."""
+    """Whether it holds for any order of firing, with rounds in place of steps."""
     period: int | None = None
-    """Of a task with one start: steps after which its state comes back."""
+    """With one start: the period with which its states repeat."""
     healing: tuple[Healing, ...] = ()
-    """Of a task whose target is to grow back: what became of all damages, by their size."""
+    """If the target has to grow back: the results for each size of damage."""
 
     @property
     def proved(self) -> bool:
@@ -115,12 +115,12 @@ class Assurance:
 
 
 def assure(model: Model) -> Assurance:
-    """Return what can be proved quickly of a model's hard circuit, the same on any machine."""
+    """Return what can be proved quickly about a model's hard circuit, the same on any machine."""
     return assure_automaton(from_model(model), make_task(model.config))
 
 
 def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
-    """Return what can be proved quickly of an automaton that is to do `task`."""
+    """Return what can be proved quickly about an automaton for `task`."""
     bits = task.height * task.width * automaton.circuit.channels
     if bits > MOST_BITS:
         return Assurance(Verdict.open, "samples", f"not proved: {bits} bits of state are too many")
@@ -137,7 +137,7 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
 
 
 def all_cases(task: Task) -> Cases | None:
-    """Return all that a task asks of a circuit, where it can be listed: its cases, or its start."""
+    """Return all cases of a task, or its only start; None if there is no such list."""
     cases = task.find_cases()
     if cases is not None or task.has_random_start or task.automaton.fire_rate != 1:
         return cases
@@ -153,7 +153,7 @@ def all_cases(task: Task) -> Cases | None:
 
 
 def question(automaton: Automaton, target: np.ndarray) -> Question:
-    """Return whether an automaton's every start ends in `target` (visible, height, width)."""
+    """Return the question whether every start ends in `target` (visible, height, width)."""
     _, height, width = target.shape
     return Question(
         automaton.circuit,
@@ -167,7 +167,7 @@ def question(automaton: Automaton, target: np.ndarray) -> Question:
 
 
 def of_finding(found: Finding) -> Assurance:
-    """Say what was found about every start."""
+    """Put a finding about every start into words."""
     unit = "step" if found.question.synchronous else "round"
     match found.verdict:
         case Verdict.proved:
@@ -183,7 +183,7 @@ def of_finding(found: Finding) -> Assurance:
 
 
 def _on_cases(automaton: Automaton, cases: Cases) -> Assurance:
-    """Run all cases side by side."""
+    """Run all cases in parallel."""
     count, _, height, width = cases.starts.shape
     board = Board(height, width, cases.boundary, count)
     network = Network(automaton.circuit)
@@ -202,7 +202,7 @@ def _on_cases(automaton: Automaton, cases: Cases) -> Assurance:
 
 
 def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
-    """Run the only start until its state repeats, which tells every later step."""
+    """Run the only start until its state repeats, which determines every later step."""
     start, target = task.draw(np.random.default_rng(0))
     asked = question(automaton, (target != 0).astype(np.uint8))
     begin = pack(asked.board, start[list(automaton.circuit.labels)])
@@ -245,7 +245,7 @@ def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
 
 
 def _heal(asked: Question, resting: list[Planes], task: Task) -> tuple[Healing, ...]:
-    """Try all damages of all states that stay; none where these are too many."""
+    """Try all damages of all states of the cycle; none if there are too many states."""
     if len(resting) > MOST_STATES:
         return ()
     return tuple(
@@ -260,7 +260,7 @@ def _heal(asked: Question, resting: list[Planes], task: Task) -> tuple[Healing, 
 
 
 def _columns(asked: Question, side: int, places: int) -> int:
-    """Return how many places of a square lie side by side; 0 if these are not all places of one."""
+    """Return the number of places of a square per row; 0 if `places` is not the number of all."""
     around = asked.boundary == "periodic"
     rows, columns = (
         length if around else length - side + 1 for length in (asked.height, asked.width)
@@ -269,7 +269,7 @@ def _columns(asked: Question, side: int, places: int) -> int:
 
 
 def _verdict_on(healed: tuple[Healing, ...], steps: int, text: str) -> tuple[Verdict, str]:
-    """Return what a run that stays, of which `text` tells, is worth with its damages."""
+    """Return the verdict on a run that stays, described by `text`, given its damages."""
     if not healed:
         return Verdict.open, f"{text}; it has too many states to damage each of them"
     damages, lasting = (

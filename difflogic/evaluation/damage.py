@@ -1,4 +1,4 @@
-"""What an automaton does about a square of cells that is zeroed again and again."""
+"""How an automaton copes with a square of cells that is zeroed repeatedly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from difflogic.evaluation.subject import CircuitTest, Draw, Subject, require_any
 SIDE, DAMAGED = 64, 20
 """As published: the middle 20×20 of 64×64 cells."""
 TIMES = 4
-"""Steps, in those of training: 80 for the synchronous checkerboard, as published."""
+"""Steps, as a multiple of the training steps: 80 for the synchronous checkerboard, as published."""
 STARTS = 16
 
 

@@ -1,6 +1,6 @@
-"""Whether a hard circuit does what it was trained for, with no cell wrong anywhere.
+"""Whether a hard circuit does what it was trained for, without a wrong cell.
 
-Exact means, over starts that were never trained on:
+Exact means, on starts that training never used:
 - for a target that stays: no wrong cell at the training step T, and none at T + 1, 2T and 2T + 1:
   a circuit that is right at even steps only does not pass;
 - for a task that lists all its cases: all of them right, which is a proof;
@@ -23,17 +23,17 @@ from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.counts import Count
+from difflogic.evaluation.found_starts import FoundStarts
 from difflogic.evaluation.scene import Patches, Scene, Streams, scene_of
 from difflogic.evaluation.soup import soup
 from difflogic.evaluation.subject import CircuitTest, Subject, any_task
-from difflogic.evaluation.suspects import Suspects
 from difflogic.evaluation.trial import Ops, Trial, count_wrong
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Cases, Task, later_steps, make_task
 
 STARTS = 64
-"""Held-out starts at least, unless one asks for fewer."""
+"""Number of held-out starts by default."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class Exactness:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be looked at to tell whether circuits of a task are exact.
+    """What to check to decide whether circuits of a task are exact.
 
-    Where there is only one start, and nothing random, `starts` is 1; where all cases can be
-    listed, they are checked, and nothing is drawn.
+    With one start and nothing random, `starts` is 1. If all cases can be listed, all are checked,
+    and none is drawn.
     """
 
     scene: Scene
@@ -80,15 +80,15 @@ class Plan:
     what: str = "training grid"
     exhaustive: bool = False
     listed: bool = False
-    """Whether the `starts` are all that there are, though too many to be always looked at."""
+    """Whether the `starts` are all starts, but too many to check every time."""
     held: Task | None = None
-    """If the task asks that what has grown stays: that task, whose proof is asked for too."""
-    suspects: Suspects | None = None
-    """If the task asks every start to end in one target: that, and starts that were found."""
+    """The task, if its picture has to stay; a proof is then required, too."""
+    found_starts: FoundStarts | None = None
+    """If every start has to reach one target: that target, and starts that were found."""
 
     @classmethod
     def of(cls, config: Config, starts: int, streams: Streams) -> Plan:
-        """Return the plan for `starts` random starts, as far as there is anything random."""
+        """Return the plan for `starts` random starts, or for fewer if not all is random."""
         task = make_task(config)
         cases = task.find_cases()
         if cases is None:
@@ -98,10 +98,10 @@ class Plan:
 
     @classmethod
     def holding(cls, task: Task, streams: Streams) -> Plan:
-        """Return the plan for one start whose target is to stay, which looks at every step.
+        """Return the plan for one start whose target has to stay.
 
-        From the training step T to 3T + 1: a search that looks at some only finds circuits that
-        are right at these.
+        It checks every step from the training step T to 3T + 1: a search that checks only some
+        finds circuits that are right only at those.
         """
         steps = task.automaton.steps
         at = tuple(range(steps, 3 * steps + 2))
@@ -109,14 +109,14 @@ class Plan:
 
     @classmethod
     def healing(cls, task: Task, streams: Streams) -> Plan:
-        """Return the plan for one start that is to grow back after each damage.
+        """Return the plan for one start that has to grow back after each damage.
 
-        It is looked at when it is to be grown, and again so many steps after the damage; without
-        one at every step, as `holding` does.
+        Damaged rollouts are checked at the training step T, and at 2T + 1 and 3T + 1; the
+        undamaged one at every step, as in `holding`.
         """
         steps = task.automaton.steps
         patches = np.concatenate(list(task.patches.values()))
-        # In an order in which the first ones, which a search begins with, lie anywhere.
+        # Shuffled, since a search begins with the first ones.
         patches = patches[np.random.default_rng(0).permutation(len(patches))]
         damage = Patches(patches, steps + 1)
         at = tuple(range(steps, 3 * steps + 2))
@@ -127,15 +127,15 @@ class Plan:
 
     @classmethod
     def sampled(cls, task: Task, starts: int, streams: Streams) -> Plan:
-        """Return the plan for `starts` random starts, though all cases could be listed."""
+        """Return the plan for `starts` random starts, even if all cases can be listed."""
         scene = scene_of(task, streams, later_steps(task.automaton.steps))
         number = 1 if is_deterministic(task) else starts
         target = task.find_lasting_target()
         if target is None:
             return cls(scene, number, task.decisive_steps, held=task if task.holds else None)
-        suspects = Suspects(scene.draw, target)
-        scene = replace(scene, draw=suspects.draw)
-        return cls(scene, number, task.decisive_steps, suspects=suspects)
+        found_starts = FoundStarts(scene.draw, target)
+        scene = replace(scene, draw=found_starts.draw)
+        return cls(scene, number, task.decisive_steps, found_starts=found_starts)
 
     def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
         """Return the counts, from the wrong cells of each start (steps, starts)."""
@@ -150,9 +150,9 @@ class Plan:
 class ExactnessCheck:
     """Checks circuits of one netlist for exactness; starts and masks are drawn once.
 
-    `streams` says from where: never from what training draws, and from Purpose.CHECK_START and
-    CHECK_MASK if the result steers training, so that held-out starts stay held out. The memory
-    is a bit per start, cell and channel, and with masks one per start, cell and step.
+    `streams` must not be training's. They have to be Purpose.CHECK_START and CHECK_MASK if the
+    result steers training, so that held-out starts stay held out. Memory is a bit per start, cell
+    and channel, and with masks another per start, cell and step.
     """
 
     def __init__(self, config: Config, netlist: Netlist, starts: int, streams: Streams) -> None:
@@ -165,7 +165,7 @@ class ExactnessCheck:
 
 
 def is_deterministic(task: Task) -> bool:
-    """Whether there is one start only, and nothing random after it."""
+    """Whether there is only one start, and nothing random after it."""
     return task.automaton.fire_rate == 1 and not task.has_random_start
 
 
@@ -180,15 +180,14 @@ def _scene_of_cases(task: Task, cases: Cases, streams: Streams) -> Scene:
 
 
 def held_out_streams(seed: int) -> Streams:
-    """Return the streams of the final scores, which nothing else ever draws."""
+    """Return the streams of the final scores, which nothing else uses."""
     return Streams(seed, Purpose.HELD_OUT_START, Purpose.HELD_OUT_MASK)
 
 
 def held_out(model: Model) -> dict[str, Any]:
     """Count the wrong cells of the hard circuit at the training step and at twice that step.
 
-    Runs STARTS of them. `exact` is as defined above, and the
-    counts that decide on it are added up in `exactness`; gates are counted per cell and step.
+    Uses STARTS starts. `exact` is as defined above; `exactness` sums the counts that decide it.
     """
     config, ops = model.config, model.ops
     streams = held_out_streams(config.training.seed)
@@ -214,7 +213,7 @@ def held_out(model: Model) -> dict[str, Any]:
 
 
 def keeps(model: Model) -> bool:
-    """Whether a circuit is proved to keep what it has grown, where its task asks for that."""
+    """Whether a circuit is proved to keep its picture, if its task asks for that."""
     return not make_task(model.config).holds or assure(model).proved
 
 

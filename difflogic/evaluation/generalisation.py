@@ -1,4 +1,4 @@
-"""Larger grids and longer times than the circuit was trained for."""
+"""Larger grids and longer rollouts than in training."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ STARTS = 16
 
 
 def require(task: Task) -> None:
-    """Refuse tasks for which there is no larger grid to try."""
+    """Refuse tasks without a larger grid."""
     task.larger()
 
 
 def run(subject: Subject) -> dict[str, Any]:
-    """Count wrong cells on a larger grid, as the task has it."""
+    """Count wrong cells on the task's larger grid."""
     larger = subject.task.larger()
     scene = scene_of(larger.task, subject.streams(Draw.GENERALISATION), larger.steps)
     automaton = subject.task.automaton

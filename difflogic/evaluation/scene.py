@@ -1,4 +1,4 @@
-"""What a circuit is put through: a grid, starts and targets, a mode of updating, damage."""
+"""What a circuit is tested on: a grid, starts and targets, a fire rate, damage."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Streams(NamedTuple):
 class Damage:
     """Zeroes a square of `size` by `size` cells after each step, up to step `until`.
 
-    It lies in the middle, or anywhere inside the grid, drawn anew for each step and start.
+    It lies in the middle, or at a place drawn for each step and start.
     """
 
     size: int
@@ -40,7 +40,7 @@ class Damage:
     anywhere: bool = False
 
     def middle(self, grid: Grid) -> Bits:
-        """Return where the square in the middle is, shape (H, W)."""
+        """Return the cells of the square in the middle, shape (H, W)."""
         return self._square(grid, (grid.height - self.size) // 2, (grid.width - self.size) // 2)
 
     def draw(self, grid: Grid, streams: Streams, samples: Sequence[int], steps: range) -> Bits:
@@ -69,10 +69,10 @@ class Damage:
 
 @dataclass(frozen=True)
 class Patches:
-    """Zeroes cells once, after a step, other ones for each start; none for the first start."""
+    """Zeroes some cells of each start once, after a given step; none of the first start."""
 
     cells: Bits
-    """Shape (damages, H, W), 1 where the damage zeroes: start number k has damage k - 1."""
+    """Shape (damages, H, W), 1 for cells that are zeroed: start k has damage k - 1."""
     after: int
     """The step, from 1."""
 
@@ -86,7 +86,7 @@ class Patches:
         return np.array(samples) == 0
 
     def of(self, samples: Sequence[int]) -> Bits:
-        """Return what is zeroed in each of some starts, shape (samples, H, W)."""
+        """Return the cells that are zeroed in each of some starts, shape (samples, H, W)."""
         none = np.zeros((1, *self.cells.shape[1:]), np.uint8)
         return np.concatenate([none, self.cells])[list(samples)]
 
@@ -103,7 +103,7 @@ class Patches:
 
 @dataclass(frozen=True)
 class Scene:
-    """A grid, starts and targets, a mode of updating, damage, and when wrong cells are counted."""
+    """A grid, starts and targets, a fire rate, damage, and when wrong cells are counted."""
 
     grid: Grid
     draw: Draw
@@ -117,26 +117,26 @@ class Scene:
     ignored: Bits | None = None
     """Cells that do not count, shape (H, W)."""
     advance: Callable[[npt.NDArray], npt.NDArray] | None = None
-    """From a target (H, W) to that of the step after; None if targets stay."""
+    """Maps a target (H, W) to that of the next step; None if targets stay."""
     first_target: int = 1
     """The step of the target that is drawn, if targets move on."""
     alone: tuple[int, ...] = ()
-    """Those of `at` after which only starts that no damage hits count."""
+    """Steps of `at` at which only undamaged starts count."""
 
     @property
     def cells(self) -> int:
-        """Bits that count after a step, per start."""
+        """Counted bits per start and step."""
         ignored = 0 if self.ignored is None else int(self.ignored.sum())
         return (self.grid.cells - ignored) * len(self.channels)
 
     def until(self, step: int) -> Scene:
-        """Return the scene that goes on to a later step, looking at undamaged starts alone."""
+        """Return the scene extended to a later step; the new steps count undamaged starts only."""
         later = tuple(range(self.at[-1] + 1, step + 1))
         alone = self.alone + later if self.damage is not None else ()
         return replace(self, at=self.at + later, alone=alone)
 
     def counts(self, samples: Sequence[int]) -> npt.NDArray[np.bool_]:
-        """Return whether some starts count after each step that is counted, (counts, samples)."""
+        """Return whether starts count at each counted step, (counts, samples)."""
         if not self.alone:
             return np.ones((len(self.at), len(samples)), np.bool_)
         assert isinstance(self.damage, Patches)
@@ -159,12 +159,12 @@ class Scene:
 
 
 def grid_of(config: Config) -> Grid:
-    """Return the cells of one sample."""
+    """Return the training grid."""
     return Grid(config.task.height, config.task.width, config.automaton.boundary)
 
 
 def scene_of(task: Task, streams: Streams, at: Sequence[int]) -> Scene:
-    """Return the scene of a task on its own grid, updated as its automaton is."""
+    """Return the scene of a task, on its own grid and with its own fire rate."""
 
     def draw(first: int, batch: int) -> tuple[Bits, npt.NDArray]:
         return draw_batch(task, streams.seed, streams.epoch, batch, streams.start, first)

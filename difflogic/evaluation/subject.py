@@ -1,4 +1,4 @@
-"""What all tests of a circuit have in common: what is tested, and what a test is."""
+"""What all tests of a circuit have in common."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from difflogic.tasks import InapplicableError, Task, make_task
 
 
 class Draw(IntEnum):
-    """Tells the tests' streams apart. The numbers are part of results: never change one."""
+    """Separates the tests' random streams. The numbers determine results: never change one."""
 
     GENERALISATION = 0
     DAMAGE = 1
@@ -33,9 +33,9 @@ class Subject:
 
     model: Model
     seed: int
-    """Names all streams; results follow from it and the model."""
+    """The seed of all streams; it and the model determine the results."""
     starts: int | None = None
-    """Starts of each scene; None leaves it to the test."""
+    """Number of starts per scene; None lets the test decide."""
 
     @property
     def config(self) -> Config:
@@ -50,7 +50,7 @@ class Subject:
         return self.model.ops
 
     def streams(self, draw: Draw) -> Streams:
-        """Return the streams of a test."""
+        """Return a test's random streams."""
         return Streams(self.seed, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, draw)
 
     def count(self, what: str, scene: Scene, starts: int) -> list[Count]:
@@ -65,14 +65,14 @@ class CircuitTest:
 
     name: str
     about: str
-    """What it measures, in a line."""
+    """One line about what it measures."""
     require: Callable[[Task], None]
-    """Raises InapplicableError, with the reason, for a task that it does not apply to."""
+    """Raises InapplicableError, with the reason, if it does not apply to a task."""
     run: Callable[[Subject], dict[str, Any]]
-    """Returns plain values, `notes` among them, and `counts`, a list of Count, if it has any."""
+    """Returns JSON values, among them `notes`, and `counts`, a list of Count, if there are any."""
 
     def refusal(self, task: Task) -> str | None:
-        """Why it does not apply to a task; None if it does."""
+        """Return why it does not apply to a task; None if it does."""
         try:
             self.require(task)
         except InapplicableError as error:
@@ -81,11 +81,11 @@ class CircuitTest:
 
 
 def any_task(task: Task) -> None:
-    """Refuse none."""
+    """Accept every task."""
 
 
 def require_lasting_target(task: Task) -> None:
-    """Refuse tasks whose target does not stay: what comes later, or elsewhere, has none."""
+    """Refuse tasks whose target does not stay: later steps and other grids have no target."""
     if not task.stays:
         if task.holds:
             raise InapplicableError(
@@ -96,6 +96,6 @@ def require_lasting_target(task: Task) -> None:
 
 
 def require_any_grid(task: Task) -> None:
-    """Refuse tasks without a target that stays, and fits a grid of any size."""
+    """Refuse tasks without a target that stays and fits any grid."""
     require_lasting_target(task)
     task.on_grid(task.height + 1, task.width + 1)

@@ -1,7 +1,7 @@
 """How many cells a hard circuit gets wrong in a scene.
 
-All that is drawn for a start comes from streams of its own, so that counts do not depend on how
-many starts are simulated side by side, or how many steps at a time.
+Each start has its own random streams, so counts do not depend on how many starts or steps are
+simulated at a time.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from difflogic.engine.candidates import Batch, Candidates, Round, Walk
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
-from difflogic.evaluation.together import Together
+from difflogic.evaluation.shared_judging import SharedJudging
 from difflogic.system.ranks import ALONE, Ranks
 
 VALUES_AT_ONCE = 2**26
-"""Channels times cells that are simulated side by side, to bound memory to about 1 GB."""
+"""Channels times cells that are simulated at a time, which bounds memory to about 1 GB."""
 
 EVENTS_AT_ONCE = 2**24
-"""Cells times steps for which masks and damage are drawn at a time, for all starts together."""
+"""Cells times steps, over all starts, for which masks and damage are drawn at a time."""
 
 Ops = npt.NDArray[np.uint8]
 Counts = npt.NDArray[np.int64]
@@ -33,13 +33,13 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Block:
-    """Some of the starts, packed, and what happens to them, piece by piece."""
+    """Some of the starts, packed, and the scripts of their rollout."""
 
     simulator: HardSimulator
     starts: Words
     scripts: Iterable[Script]
     steps: int
-    """Of all scripts together."""
+    """Number of steps of all scripts together."""
 
     def count(self, ops: Ops, channels: tuple[int, ...]) -> Counts:
         """Return the wrong bits of each start after each counted step, (counts, batch)."""
@@ -72,7 +72,7 @@ class Trial:
         return self._blocks[0].simulator.active_gates
 
     def candidates(self, workers: Workers) -> Candidates | None:
-        """Return what judges changes of one gate quickly; None where all at once is too much."""
+        """Return the fast judge of single changes; None if the starts need too much memory."""
         if len(self._blocks) > 1 or len(list(self._blocks[0].scripts)) > 1:
             return None
         block = self._blocks[0]
@@ -89,69 +89,69 @@ class Trial:
 
 
 AT_ONCE = 64
-"""Changes that ranks judge side by side before anybody hears of it."""
+"""Changes that ranks judge together between two reports of progress."""
 
 AHEAD = 8
-"""The same where each is simulated by itself."""
+"""The same if each change is simulated separately."""
 
 PATIENCE = 32
-"""Changes in a row that are not kept until ranks judge those to come side by side."""
+"""Changes in a row that are not kept before ranks judge the following ones together."""
 
 
 class Changes:
-    """Judges changes of single gates of one circuit in a trial, by as many workers as there are.
+    """Judges changes of single gates of one circuit in a trial, in parallel.
 
-    The numbers are those of the trial itself, whose counts it adds up. Where all values of the
-    circuit are too much memory, each change is simulated by itself. Ranks that all have the same
-    circuit, and are asked the same, judge a part each where that is sooner.
+    The numbers are sums of the trial's counts. If the circuit's values do not fit in memory, each
+    change is simulated separately. Several ranks, which all have the same circuit and changes,
+    judge a part each if that is faster.
     """
 
     def __init__(self, trial: Trial, workers: Workers, ops: Ops, ranks: Ranks = ALONE) -> None:
-        """Changes are made to the circuit with `ops` (parameters,). The `workers` are entered."""
+        """Changes apply to the circuit with `ops` (parameters,). Enter the `workers` before."""
         self._trial, self._workers, self._ops = trial, workers, ops.copy()
-        self._ranks, self._together = ranks, Together(ranks)
+        self._ranks, self._shared_judging = ranks, SharedJudging(ranks)
         candidates = trial.candidates(workers)
         fits = candidates is not None and candidates.differ_from(self._ops)
         self._candidates = candidates if fits else None
 
     @property
     def ops(self) -> Ops:
-        """Of the circuit that changes are made to, shape (parameters,)."""
+        """The current circuit's ops, shape (parameters,)."""
         return self._ops
 
     def keep(self, gates: Sequence[int], ops: Sequence[int]) -> None:
-        """Make some changes: those to come are made to the circuit with these."""
+        """Apply some changes; later ones build on them."""
         self._ops[np.asarray(gates, np.int64)] = ops
         if self._candidates is not None and not self._candidates.take_over(gates, ops):
             self._candidates = None
 
     def go_to(self, ops: Ops) -> None:
-        """Make all changes that lead to another circuit."""
+        """Switch to another circuit."""
         gates = np.flatnonzero(ops != self._ops)
         if len(gates):
             self.keep(gates.tolist(), ops[gates].tolist())
 
     def walk(
-        self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk, hear: Callable[[], None]
+        self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk, on_progress: Callable[[], None]
     ) -> None:
-        """Go on with a walk through changes, `ops[i]` for gate `gates[i]`, and make those it keeps.
+        """Continue a walk through changes, `ops[i]` for gate `gates[i]`; apply those it keeps.
 
-        At least one is tried, even if tries are spent. `hear` is called now and then. The result is
-        the same however many are judged at a time.
+        At least one is tried, even if the budget is spent. `on_progress` is called now and then.
+        The result does not depend on how many are judged at a time.
         """
-        # Of several ranks all go the same way, whatever workers each has.
+        # All ranks take the same branches, however many workers each has.
         idle, alone = 0, self._ranks.size == 1
-        patience = 0 if self._ranks.tireless else PATIENCE
+        patience = 0 if self._ranks.always_share else PATIENCE
         while walk.place < len(ops) and (walk.goes_on or not walk.place):
             first = walk.place
             if self._candidates is None or (not alone and idle >= patience):
-                hear()
+                on_progress()
                 most = (AHEAD if self._candidates is None else AT_ONCE) * self._ranks.size
                 some = slice(first, first + most)
                 idle = 0 if self._walk_ahead(gates[some], ops[some], walk) else idle
                 continue
             some = slice(first, None if alone else first + patience - idle)
-            kept, fits = self._candidates.walk(gates[some], ops[some], walk, hear)
+            kept, fits = self._candidates.walk(gates[some], ops[some], walk, on_progress)
             for place in first + kept:
                 self._ops[gates[place]] = ops[place]
             idle = walk.place - (first + int(kept[-1]) + 1 if len(kept) else first - idle)
@@ -159,11 +159,11 @@ class Changes:
                 self._candidates = None
 
     def _walk_ahead(self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk) -> bool:
-        """Judge some changes side by side; go on with a walk up to the first that is kept.
+        """Judge some changes together; continue a walk up to the first that is kept.
 
-        Returns whether there is one. What it makes of those after it is to be judged anew.
+        Returns whether one was kept. The changes after it have to be judged again.
         """
-        # Ends with the first that is sure to be kept.
+        # Stop at the first that is certain to be kept.
         stop = walk.wrong - (walk.sideways < 1.0)
         judged = self.judge(gates.tolist(), ops.tolist(), walk.wrong, stop)
         for gate, op, wrong, active in zip(gates.tolist(), ops.tolist(), *judged, strict=False):
@@ -176,10 +176,11 @@ class Changes:
         return False
 
     def rounds(self, batches: Sequence[Batch], most_gates: int) -> Generator[Round, None, None]:
-        """Yield the hits of some batches of changes in turn: those that leave no bit wrong.
+        """Yield the hits of some batches of changes in turn.
 
-        A hit is the first of its batch, and passed over if more than `most_gates` matter then. How
-        many were tried may be told without a hit, too. Close it before a change is made.
+        A hit is the first change of a batch that leaves no bit wrong; it is skipped if it leaves
+        more than `most_gates` active gates. Rounds without a hit only count candidates. Close the
+        generator before applying a change.
         """
         begun = 0
         if self._candidates is not None and self._ranks.size == 1:
@@ -199,14 +200,14 @@ class Changes:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the wrong bits and the active gates with `ops[i]` for gate `gates[i]`, for each i.
 
-        A number of wrong bits above `limit` only says that there are more than that; the gates,
-        those that the counted channels ever depend on, are not told then. After the first with at
-        most `stop` wrong bits nothing is told.
+        Active gates are those that the counted channels ever depend on. A number of wrong
+        bits above `limit` only means more than `limit`, and the active gates are then not known.
+        The results end with the first change that leaves at most `stop` bits wrong.
         """
-        return self._together(self._judge, self._fits, gates, ops, limit, stop)
+        return self._shared_judging(self._judge, self._fits, gates, ops, limit, stop)
 
     def _fits(self, everywhere: bool) -> bool:
-        """Hear whether all values fit on all ranks, or none counts on them; return it of here."""
+        """Drop the values unless they fit `everywhere`; return whether this rank has them."""
         if not everywhere:
             self._candidates = None
         return self._candidates is not None
@@ -232,7 +233,7 @@ class Changes:
 
 
 def count_wrong(netlist: Netlist, ops: Ops, scene: Scene, starts: int) -> Counts:
-    """Return what a Trial returns, in memory that does not grow with the number of steps."""
+    """Count like a Trial, in memory that does not grow with the number of steps."""
     blocks = _blocks(netlist, scene, range(starts))
     return np.concatenate([block.count(ops, scene.channels) for block in blocks], axis=1)
 
@@ -263,7 +264,7 @@ def draw_samples(scene: Scene, samples: Sequence[int]) -> tuple[Bits, npt.NDArra
 def _scripts(
     simulator: HardSimulator, scene: Scene, samples: Sequence[int], targets: Bits
 ) -> Iterator[Script]:
-    """Draw and pack what happens to some starts, for some steps at a time."""
+    """Draw and pack masks, damage and targets of some starts, for some steps at a time."""
     seed, _, mask, epoch = scene.streams
     height, width = scene.grid.height, scene.grid.width
     fires = firing(scene.fire_rate, height, width, seed, mask, epoch, samples)

@@ -9,13 +9,7 @@ from pathlib import Path
 from difflogic.config import Config, load_config
 from difflogic.evaluation.assurance import Assurance, all_cases, assure_automaton, question
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.progress import (
-    ProgressCallback,
-    ProgressReporter,
-    ShouldStop,
-    ignore_progress,
-    never_stop,
-)
+from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.library.simplifying import proved, simplify
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
@@ -23,6 +17,7 @@ from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Size, Sizes, Theorem
 from difflogic.proof.write_cases import write_cases
 from difflogic.proof.write_certificate import write_certificate
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import check_output, write_whole
@@ -99,7 +94,7 @@ def certify(
     task: Config | str | None = None,
     all_sizes: bool = False,
     time_limit: float | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Certified:

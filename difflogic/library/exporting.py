@@ -8,9 +8,10 @@ from pathlib import Path
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.progress import ProgressCallback, ShouldStop, ignore_progress, never_stop
+from difflogic.library.progress import ProgressCallback, ShouldStop
 from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output, write_whole
 
@@ -50,7 +51,7 @@ def export(
     array: tuple[int, int] | None = None,
     force: bool = False,
     time_limit: float | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Exported:
     """Write a circuit for other tools, to `file` or, without one, to the result's `data`.

@@ -8,14 +8,9 @@ from difflogic import inspection
 from difflogic.inspection import Inspection, Limits, channel_number
 from difflogic.inspection.equations import Equations, equations
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.progress import (
-    ProgressCallback,
-    ProgressReporter,
-    ShouldStop,
-    ignore_progress,
-    never_stop,
-)
+from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.library.simplifying import small_form
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import CircuitError
 
 PARTS = 3
@@ -36,7 +31,7 @@ def inspect(
     *,
     unsimplified: bool = False,
     time_limit: float | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Inspected:
     """Find equations, symmetries, fixed points, and the states in which the automaton settles.
@@ -64,7 +59,7 @@ def channel_equation(
     *,
     unsimplified: bool = False,
     time_limit: float | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Equations:
     """Return only the equations of one channel's next state, by its number.

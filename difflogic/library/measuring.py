@@ -10,17 +10,12 @@ from difflogic import evaluation
 from difflogic.config import BENCHMARK, Config, load_config
 from difflogic.library.conditions import Conditions
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.progress import (
-    ProgressCallback,
-    ProgressReporter,
-    ShouldStop,
-    ignore_progress,
-    never_stop,
-)
+from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.scale.speed import benchmark
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
 from difflogic.system import machine
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
 
 LARGE = Conditions(size=(4096, 4096))
@@ -47,7 +42,7 @@ def evaluate(
     *,
     starts: int | None = None,
     seed: int | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Evaluated:
@@ -77,7 +72,7 @@ def bench(
     *,
     compare: benchmark.Comparison | None = None,
     repeat: int | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> benchmark.Report:
     """Measure training steps of a configuration, after a warm-up that compiles the kernels.
@@ -101,7 +96,7 @@ def bench_simulation(
     *,
     repeat: int = simulation_benchmark.REPEAT,
     workers: int | Literal["auto"] = "auto",
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> simulation_benchmark.Report:
     """Measure the simulation of a circuit from a random start, by all engines.

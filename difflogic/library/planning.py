@@ -10,18 +10,13 @@ from difflogic.config import Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.reasons import Decision, explain
-from difflogic.library.progress import (
-    ProgressCallback,
-    ProgressReporter,
-    ShouldStop,
-    ignore_progress,
-    never_stop,
-)
+from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.scale.speed.costs import REPEAT, StepCosts, measure_costs
 from difflogic.scale.speed.curves import Curves, counts_between
 from difflogic.scale.speed.curves import simulate as replay_curves
 from difflogic.scale.speed.network import Network, network
 from difflogic.scale.speed.replay import replay
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
 
 MOST_RANKS = 4096
@@ -78,7 +73,7 @@ def plan(
     measure: bool = True,
     simulate: tuple[int, int] | None = None,
     ranks: int | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Planned:
     """Decide how a configuration is trained, on this machine or a described one, and say why.

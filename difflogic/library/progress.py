@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import StoppedError
 
 
@@ -28,24 +29,11 @@ MessageCallback = Callable[[str], None]
 """Receives what a person should know, a line at a time."""
 
 
-def ignore_progress(progress: Progress) -> None:
-    """Ignore progress."""
-
-
-def never_stop() -> bool:
-    """Do not stop."""
-    return False
-
-
-def ignore_message(message: str) -> None:
-    """Ignore a message."""
-
-
 @dataclass(frozen=True)
 class ProgressReporter:
     """Reports progress to a callback, and cancels the work where it is asked to stop."""
 
-    progress: ProgressCallback = ignore_progress
+    progress: ProgressCallback = ignore
     should_stop: ShouldStop = never_stop
 
     def update(self, what: str, done: int, total: int | None = None, remark: str = "") -> None:

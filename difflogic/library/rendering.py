@@ -10,18 +10,13 @@ import numpy as np
 
 from difflogic.library.conditions import AS_TRAINED, MOST_SIDE, Conditions, place_damage
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.progress import (
-    ProgressCallback,
-    ProgressReporter,
-    ShouldStop,
-    ignore_progress,
-    never_stop,
-)
+from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.model.automaton import Automaton, places
 from difflogic.simulation import simulator, starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.memory import require_memory
 from difflogic.simulation.simulator import Simulator, choose_engine
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output
 from difflogic.view.rendering import MOST_COLORED, SUFFIXES, Animation, View, write
@@ -80,7 +75,7 @@ def render(
     scale: int | None = None,
     frames_per_second: float = 10,
     force: bool = False,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Rendered:
     """Draw a rollout: an animation (.gif, .apng, .webp), or a strip of frames (.png).

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.measuring import evaluate
-from difflogic.library.progress import ProgressCallback, ShouldStop, ignore_progress, never_stop
+from difflogic.library.progress import ProgressCallback, ShouldStop
 from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output, write_whole
 from difflogic.tasks import task_class
@@ -46,7 +47,7 @@ def report(
     tests: bool = True,
     force: bool = False,
     time_limit: float | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Reported:

@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
-from difflogic.library.progress import (
-    ProgressCallback,
-    ProgressReporter,
-    ShouldStop,
-    ignore_progress,
-    never_stop,
-)
+from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.scale.speed import benchmark
 from difflogic.scale.speed.profile import Profile
 from difflogic.scale.speed.profile import profile as trace_steps
@@ -28,6 +22,7 @@ from difflogic.scale.speed.rows import (
     with_laws,
 )
 from difflogic.scale.sweeps.grid import combinations, parse_axes
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.ranks import ALONE, Ranks
 
@@ -47,7 +42,7 @@ def compare(
     world: Ranks = ALONE,
     laws: bool = True,
     repeat: int | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Comparison:
@@ -91,7 +86,7 @@ def profile(
     overrides: Sequence[str | Override] = (),
     *,
     repeat: int = 20,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Profile:

@@ -11,17 +11,12 @@ from difflogic import simplification
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.progress import (
-    ProgressCallback,
-    ProgressReporter,
-    ShouldStop,
-    ignore_progress,
-    never_stop,
-)
+from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.model.automaton import Automaton
 from difflogic.proof import Limits, Proof, differences
 from difflogic.proof import prove as compare
 from difflogic.simplification import berkeley_abc
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ProofError, did_you_mean
 from difflogic.system.files import check_output, write_whole
@@ -98,7 +93,7 @@ def simplify(
     effort: str = "normal",
     *,
     time_limit: float | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Simplified:
     """Simplify the circuit of a run, a model or a file, and prove the result equal.
@@ -141,7 +136,7 @@ def compare_with_abc(
     found: Simplified,
     *,
     time_limit: float | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Rival:
     """Let Berkeley's ABC simplify the circuit, without the channels that nobody reads, as ours was.
@@ -160,7 +155,7 @@ def prove(
     against: Source | None = None,
     *,
     time_limit: float | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Compared:
     """Prove two automata equal, or one and its simplified form, or find where they differ.
@@ -184,7 +179,7 @@ def small_form(
     effort: str = "normal",
     *,
     time_limit: float | None = None,
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Automaton:
     """Return the automaton that other functions work on.

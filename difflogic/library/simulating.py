@@ -14,9 +14,6 @@ from difflogic.library.progress import (
     ProgressCallback,
     ProgressReporter,
     ShouldStop,
-    ignore_message,
-    ignore_progress,
-    never_stop,
 )
 from difflogic.model.automaton import Automaton
 from difflogic.simulation import picture, simulator, starts, state_file
@@ -25,6 +22,7 @@ from difflogic.simulation.memory import require_memory
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import Engine, Simulator, choose_engine, useful_workers
 from difflogic.system import machine
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.files import check_output
 
@@ -101,9 +99,9 @@ def simulate(
     *,
     engine: str = "auto",
     workers: int | Literal["auto"] = "auto",
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
-    say: MessageCallback = ignore_message,
+    say: MessageCallback = ignore,
 ) -> Simulated:
     """Run a circuit under some conditions, by default as in training.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from difflogic.config import Config
 from difflogic.config.applying import without_effect
-from difflogic.library.progress import MessageCallback, ShouldStop, ignore_message, never_stop
+from difflogic.library.progress import MessageCallback, ShouldStop
 from difflogic.scale.sweeps.backends import Backend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
@@ -18,6 +18,7 @@ from difflogic.scale.sweeps.question import Asked, Question, ask
 from difflogic.scale.sweeps.results import Row, VariantResult, aggregate
 from difflogic.scale.sweeps.seeds import parse_seeds
 from difflogic.scale.sweeps.tables import write_tables
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.training.lock import RunLock
 from difflogic.training.run_directory import RunDirectory
@@ -84,7 +85,7 @@ def sweep(
     scheduler_timeout: float | None = None,
     progress: Callable[[SweepProgress], None] = lambda progress: None,
     should_stop: ShouldStop = never_stop,
-    say: MessageCallback = ignore_message,
+    say: MessageCallback = ignore,
     compile_for: Callable[[Config], None] = warm_up,
     allow_code: bool = False,
 ) -> Swept:

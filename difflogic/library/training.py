@@ -11,7 +11,8 @@ from typing import Any
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.applying import without_effect
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.progress import MessageCallback, ShouldStop, ignore_message, never_stop
+from difflogic.library.progress import MessageCallback, ShouldStop
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import for_shell
 from difflogic.system.ranks import ALONE, Ranks
@@ -108,7 +109,7 @@ def train(
     begin: Callable[[Session], None] = warm_up,
     progress: Callable[[StepResult], None] | None = None,
     should_stop: ShouldStop = never_stop,
-    say: MessageCallback = ignore_message,
+    say: MessageCallback = ignore,
     allow_code: bool = False,
     ranks: Ranks = ALONE,
 ) -> Trained:

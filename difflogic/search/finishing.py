@@ -1,12 +1,12 @@
-"""Finishing: from a trained circuit to an exact one by discrete search over single gates.
+"""Finishing: a discrete search over single gates, from a trained circuit to an exact one.
 
-Gradient descent leaves some gates ambiguous, and the wrong choice at a few of them makes most of
-the hard circuit's errors. The search tries other ops for one gate after the other, those first
-that the logits or the gradient call promising, and keeps what leaves fewer cells wrong. It is
-guided by counterexamples, as in inductive synthesis (Solar-Lezama et al. 2006): it begins with a
-few start states, and when these are solved, start states on which the circuit still fails join
-them, until none is found among many fresh ones. Where a certificate can prove a circuit right for
-every start, it has to: fresh ones are then tried only if it is late, or leaves the question open.
+Gradient descent leaves some gates ambiguous, and the wrong op in a few of them causes most errors
+of the hard circuit. The search tries other ops for one gate at a time, those first that the logits
+or the gradient call promising, and keeps what leaves fewer cells wrong. It is guided by
+counterexamples, as in inductive synthesis (Solar-Lezama et al. 2006). It begins with a few starts.
+Once these are solved, it adds starts on which the circuit still fails, until many fresh ones show
+no failure. If certificates can prove a circuit right for every start, one is required; fresh starts
+are then tried only if the certificate is late or inconclusive.
 """
 
 from __future__ import annotations
@@ -35,33 +35,34 @@ from difflogic.search.judge import Judge, Judgement
 from difflogic.search.polishing import Polished, polish
 from difflogic.search.rectifying import can_rectify
 from difflogic.search.rectifying_search import RectifyingSearch
-from difflogic.search.search import FEW_WRONG, Hear, Search, Sensitivity, unheard
+from difflogic.search.search import FEW_WRONG, OnProgress, Search, Sensitivity
+from difflogic.system.callbacks import ignore
 from difflogic.system.ranks import ALONE, Ranks
 
 NEW_COUNTEREXAMPLES = 4
-"""Those that join the search at a time: the ones with the most wrong cells."""
+"""Counterexamples that join the search at a time: those with the most wrong cells."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What a search found."""
+    """The result of a search."""
 
     ops: Ops
     """Shape (parameters,)."""
     exact: bool
-    """Whether no cell was wrong on any start state, and that is proved where it can be."""
+    """Whether no cell was wrong on any start, with a proof where one is possible."""
     wrong_before: int
-    """Wrong cells of the circuit that the search began with, on the first start states."""
+    """Wrong cells of the first circuit, on the first starts."""
     wrong: int
-    """Wrong cells of the circuit that it ended with, on all start states that joined it."""
+    """Wrong cells of the last circuit, on all starts that the search used."""
     wrong_fresh: int
-    """Wrong cells of that circuit on fresh start states, the same for all circuits of a run."""
+    """Wrong cells of the last circuit on fresh starts, the same for all circuits of a run."""
     candidates: int
     """Circuits that were tried."""
     polished: Polished | None = None
-    """What became of an exact circuit that was polished; its ops are these."""
+    """The result of polishing, whose ops are `ops`; None if it was not polished."""
     late: bool = False
-    """Whether it was verified, and polished, but is proved only from after the training step on: it
+    """Whether it was verified and polished, but is proved only from after the training step on. It
     does not count as exact then."""
 
 
@@ -77,31 +78,31 @@ class Finisher:
         workers: Workers,
         ranks: Ranks = ALONE,
     ) -> None:
-        """`plan` says what exact means, and where start states come from.
+        """`plan` says what exact means, and where starts come from.
 
-        The `workers`, who judge candidates side by side, are entered already. Each of the `ranks`
-        has a finisher, and all search together: what each of them finds is the same.
+        The `workers`, which judge candidates in parallel, have to be entered. Each of the `ranks`
+        has a finisher; all search together, and find the same.
         """
         self._netlist, self._plan, self._settings = netlist, plan, settings
         self._sensitivity, self._workers, self._ranks = sensitivity, workers, ranks
-        # Only what decides is looked at.
+        # Only the decisive steps are compared.
         self._scene = replace(plan.scene, at=plan.decisive)
-        # One start, or all there are: nothing is left to look for.
+        # The search has all starts from the beginning.
         self._complete = plan.exhaustive or plan.starts == 1
         self._judge = Judge(netlist, plan)
         self._rectifies = bool(settings.rectify) and can_rectify(self._scene, self._complete)
 
     @cached_property
     def _fresh(self) -> list[Trial]:
-        """The start states that verify a circuit, drawn and packed when it first comes to that."""
+        """The starts that verify a circuit, drawn and packed when first needed."""
         return [self.trial(samples) for samples in self._rounds()]
 
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
-        """Tell whether a circuit has no wrong cell, and give counterexamples, by their numbers.
+        """Return whether a circuit has no wrong cell, and the numbers of counterexamples.
 
-        Where a certificate is possible, there has to be one. Where it does not tell that no cell is
-        wrong in time, fresh start states are tried. Where all can be, the search has them already,
-        and there are no counterexamples to give.
+        A certificate is required where one is possible. If it does not show that the circuit is
+        right in time, fresh starts are tried. If the search has all starts already, there are no
+        counterexamples to return.
         """
         judgement = self._judge(ops) if self._judge.can_prove else None
         if (judgement is not None and judgement.in_time) or self._heals(ops):
@@ -117,37 +118,37 @@ class Finisher:
             return self._judge.keeps(ops), []
         if judgement.proved:
             return True, []
-        return False, self._suspected(ops, judgement)
+        return False, self._counterexamples_among_open(ops, judgement)
 
     def _heals(self, ops: Ops) -> bool:
-        """Whether all damages are proved to grow back, where the task asks for that.
+        """Whether all damages are proved to grow back, if the task asks for that.
 
-        However long it takes: at the steps that a search looks at some may be on their way.
+        It may take longer than the steps that a search compares.
         """
         return self._plan.scene.damage is not None and self._judge.keeps(ops)
 
-    def _suspected(self, ops: Ops, judgement: Judgement) -> list[int]:
-        """Return counterexamples out of what a certificate leaves open, by their numbers."""
-        assert self._plan.suspects is not None
-        trial = self.trial(tuple(self._plan.suspects.add(judgement.doubtful_starts())))
+    def _counterexamples_among_open(self, ops: Ops, judgement: Judgement) -> list[int]:
+        """Return the numbers of counterexamples among the starts that a certificate leaves open."""
+        assert self._plan.found_starts is not None
+        trial = self.trial(tuple(self._plan.found_starts.add(judgement.doubtful_starts())))
         wrong = trial(ops).sum(axis=0)
         worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
         return [trial.samples[place] for place in worst if wrong[place]]
 
     def finish(
-        self, logits: npt.NDArray, rng: np.random.Generator, hear: Hear = unheard
+        self, logits: npt.NDArray, rng: np.random.Generator, on_progress: OnProgress = ignore
     ) -> Finished:
         """Search from the most probable ops of `logits` (16, parameters).
 
-        The budget is that of [finishing] candidates; with 0 it only verifies. `hear` is told now
-        and then how far it is.
+        [finishing] candidates is the budget; with 0 it only verifies. `on_progress` is called
+        now and then.
         """
-        if self._plan.suspects is not None:
-            self._plan.suspects.clear()
+        if self._plan.found_starts is not None:
+            self._plan.found_starts.clear()
         samples, scene = self._first_samples, self._scene
         if self._rectifies and self._plan.held is not None:
-            scene = replace(scene, at=scene.at[: self._worth(logits.argmax(axis=0))])
-        of_search = (
+            scene = replace(scene, at=scene.at[: self._useful_steps(logits.argmax(axis=0))])
+        search = (RectifyingSearch if self._rectifies else Search)(
             self._netlist,
             logits,
             self._sensitivity,
@@ -155,10 +156,9 @@ class Finisher:
             self._ranks,
             rng,
             self._settings.candidates,
-            hear,
+            on_progress,
         )
-        search = RectifyingSearch(*of_search) if self._rectifies else Search(*of_search)
-        search.face(Trial(self._netlist, scene, samples))
+        search.set_trial(Trial(self._netlist, scene, samples))
         before = search.wrong
         while not self._heals(search.ops):
             search.few_wrong = self._few_wrong(scene)
@@ -172,34 +172,34 @@ class Finisher:
                 return Finished(search.ops, exact, before, search.wrong, fresh, search.candidates)
             if late:
                 scene = scene.until(late)
-            # The first one stays where others are damaged: it alone is looked at later, too.
+            # If others are damaged, keep the first one: it alone is compared at later steps, too.
             stay = 1 if scene.alone else 0
             others = samples[stay:] + tuple(failing)
             samples = samples[:stay] + others[stay - MOST_SAMPLES :]
-            search.face(Trial(self._netlist, scene, samples))
+            search.set_trial(Trial(self._netlist, scene, samples))
         return Finished(search.ops, True, before, search.wrong, 0, search.candidates)
 
     def _few_wrong(self, scene: Scene) -> int:
-        """Return how many wrong cells a search leads out of, where no change of one gate helps."""
+        """Return the most wrong cells with which a stuck search goes on."""
         if self._rectifies:
             return self._settings.rectify * len(scene.at)
-        # A cell that is wrong once is wrong at many steps that are counted.
+        # A cell that is wrong once is wrong at many of the counted steps.
         return FEW_WRONG if self._plan.held is None else 4 * FEW_WRONG
 
-    def _worth(self, ops: npt.NDArray[np.int64]) -> int:
-        """Return how many of the steps that count have few wrong cells, on the average; at least 1.
+    def _useful_steps(self, ops: npt.NDArray[np.int64]) -> int:
+        """Return how many of the first counted steps have few wrong cells on average; at least 1.
 
-        What has gone wrong at one step goes wrong at the next in many cells. Where that is the
-        case it is too soon to look at these steps: others follow once those before are right.
+        Errors at one step spread to many cells at the next. It is too soon to correct such steps:
+        they follow once the steps before them are right.
         """
         wrong = self.trial(self._first_samples)(ops.astype(np.uint8)).sum(axis=1)
         few = np.cumsum(wrong) <= self._settings.rectify * np.arange(1, len(wrong) + 1)
         return 1 + int(np.flatnonzero(few)[-1]) if few.any() else 1
 
     def _wrong_later(self, ops: Ops, scene: Scene) -> int | None:
-        """Return the first step after those of a scene at which what is to stay has not stayed.
+        """Return the first step after a scene at which a target that has to stay is wrong.
 
-        None if there is none in the next LATER times as many, or nothing is to stay.
+        Looks LATER times as far as the scene. None if no step is wrong, or no target has to stay.
         """
         if self._plan.held is None:
             return None
@@ -210,14 +210,14 @@ class Finisher:
 
     @property
     def can_prove(self) -> bool:
-        """Whether an exact circuit is a proved one: by certificate, or as all cases are run."""
+        """Whether exact circuits are proved, by a certificate or by all cases."""
         return self._complete or self._judge.can_prove
 
     def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
-        """Make an exact circuit smaller, and right sooner, as far as that stays proved.
+        """Make an exact circuit smaller, or right sooner, as long as it stays proved.
 
-        The budget is that of [finishing] polish, and more to `hasten` a certificate that is late.
-        What cannot be proved is left as it is.
+        [finishing] polish is the budget; more is spent to `hasten` a late certificate. A circuit
+        that cannot be proved is returned unchanged.
         """
         if not self.can_prove or not self._settings.polish:
             return found
@@ -241,26 +241,26 @@ class Finisher:
         )
 
     def certified_step(self, ops: Ops) -> int | None:
-        """Return the step from which sets of values prove a circuit right; None if they do not."""
+        """Return the step from which sets prove a circuit right; None if they do not."""
         return self._judge.certified_step(ops)
 
     def unknown_in_time(self, ops: Ops) -> int | None:
-        """Return the cells that sets leave unknown at the first step that counts.
+        """Return the number of cells that sets leave unknown at the first counted step.
 
-        None if they do not prove a circuit right later on.
+        None if they do not prove the circuit right at a later step either.
         """
         return self._judge.unknown_in_time(ops)
 
     @property
     def _first_samples(self) -> tuple[int, ...]:
-        """The start states that a search begins with."""
+        """The numbers of the starts that a search begins with."""
         most = self._plan.starts if self._complete else FIRST_STARTS
         if self._plan.listed:
             most = min(most, self._plan.starts)
         return tuple(range(most))
 
     def _rounds(self) -> Iterator[range]:
-        """Yield the numbers of the start states that are looked at together in verifying."""
+        """Yield the numbers of the starts that verify a circuit, in groups that run together."""
         if self._complete:
             yield range(self._plan.starts)
             return
@@ -268,9 +268,9 @@ class Finisher:
         end = self._plan.starts if self._plan.listed else first + VERIFIED_STARTS
         for start in range(first, end, ROUND):
             yield range(start, min(start + ROUND, end))
-        # Those that a search begins with may have made room for counterexamples.
+        # The search may have replaced its first starts by counterexamples.
         yield range(first)
 
     def trial(self, samples: Sequence[int]) -> Trial:
-        """Return the trial of start states by their numbers."""
+        """Return the trial of the starts with these numbers."""
         return Trial(self._netlist, self._scene, samples)

@@ -1,4 +1,4 @@
-"""Whether a circuit that is right on samples is right for every start: by certificate."""
+"""Certificates: whether a circuit that is right on samples is right for every start."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from difflogic.proof.convergence.planes import unpack
 from difflogic.tasks import Task
 
 RECALLED = 64
-"""Findings by sets that are kept: three in five circuits of a polishing were among the last 16."""
+"""Findings by sets that are cached: 3 of 5 circuits in polishing were among the last 16."""
 
 DOUBTFUL = 64
-"""Starts that are drawn from what a certificate leaves open."""
+"""Starts that are drawn from those that a certificate leaves open."""
 
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What a certificate says of a circuit."""
+    """What a certificate says about a circuit."""
 
     finding: Finding
     channels: int
-    """Of the netlist; the certificate's circuit has lost those that nothing visible reads."""
+    """Number of the netlist's channels; the certificate's circuit may have fewer."""
     decisive: int
     """The first step at which no cell may be wrong."""
 
@@ -49,9 +49,9 @@ class Judgement:
         return self.proved and together and step is not None and step <= self.decisive
 
     def doubtful_starts(self) -> Bits:
-        """Return starts out of what every start leads to, shape (DOUBTFUL, C, height, width).
+        """Return states that the certificate leaves open, shape (DOUBTFUL, C, height, width).
 
-        Always the same for the same circuit. If some start goes wrong for ever, some of these do.
+        They depend only on the circuit. If some start stays wrong, some of these do.
         """
         question, reach = self.finding.question, self.finding.reach
         least, most = (unpack(question.board, planes) for planes in reach)
@@ -70,34 +70,34 @@ class Judge:
         self._last: tuple[Ops, Finding] | None = None
         self._kept: tuple[Ops, bool] | None = None
         self._recent: dict[tuple[Any, ...], Finding] = {}
-        """By their circuits, those that were asked for last at the end."""
+        """By circuit, the most recently used last."""
 
     @property
     def can_prove(self) -> bool:
-        """Whether the task asks for what a certificate proves, on a grid that is not too large."""
+        """Whether certificates apply to the task, and its grid is not too large."""
         bits = self._netlist.channels * self._plan.scene.grid.cells
-        return self._plan.suspects is not None and bits <= MOST_BITS
+        return self._plan.found_starts is not None and bits <= MOST_BITS
 
     def __call__(self, ops: Ops) -> Judgement:
-        """Judge the circuit with `ops` (parameters,). Only where something can be proved."""
+        """Judge the circuit with `ops` (parameters,). Requires `can_prove`."""
         found = self._by_sets(ops)
         if found.verdict is not Verdict.proved:
             found = decide_quickly(found.question)
         return Judgement(found, self._netlist.channels, self._plan.decisive[0])
 
     def certified_step(self, ops: Ops) -> int | None:
-        """Return the step from which sets of values prove a circuit right; None if they do not."""
+        """Return the step from which sets prove a circuit right; None if they do not."""
         return self._by_sets(ops).from_step
 
     @property
     def due(self) -> int | None:
-        """The step that a certificate is to begin at, at the latest; None if it counts rounds."""
+        """The latest step at which a certificate is in time; None if it counts rounds."""
         return self._plan.decisive[0] if self._plan.scene.fire_rate == 1 else None
 
     def unknown_in_time(self, ops: Ops) -> int | None:
-        """Return how many visible cells sets leave unknown at the first step that counts.
+        """Return the number of cells that sets leave unknown at the first counted step.
 
-        None if they do not prove a circuit right later on.
+        None if they do not prove the circuit right at a later step either.
         """
         found, step = self._by_sets(ops), self._plan.decisive[0]
         if found.from_step is None:
@@ -109,15 +109,15 @@ class Judge:
         return sum(map(int.bit_count, visible))
 
     def _by_sets(self, ops: Ops) -> Finding:
-        # Whoever has asked from which step a circuit is right asks next if it is in time.
+        # `certified_step` and `unknown_in_time` are called in turn for the same circuit.
         if self._last is None or not np.array_equal(self._last[0], ops):
             self._last = ops.copy(), self._recalled(self._question(ops))
         return self._last[1]
 
     def _recalled(self, question: Question) -> Finding:
-        """Answer a question by sets, or recall what was found for its circuit of late.
+        """Answer a question by sets, or from the cache.
 
-        Changes that matter to nothing, as most that are kept, leave the folded circuit as it is.
+        Most changes that are kept have no effect, and leave the folded circuit as it was.
         """
         circuit = question.circuit
         parts = circuit.op, circuit.a, circuit.b, circuit.outputs
@@ -129,8 +129,8 @@ class Judge:
         return found
 
     def _question(self, ops: Ops) -> Question:
-        scene, suspects = self._plan.scene, self._plan.suspects
-        assert suspects is not None, "ask can_prove first"
+        scene, found_starts = self._plan.scene, self._plan.found_starts
+        assert found_starts is not None, "ask can_prove first"
         visible = tuple(scene.channels)
         return Question(
             self._live_circuit(ops, visible),
@@ -138,20 +138,20 @@ class Judge:
             scene.grid.height,
             scene.grid.width,
             scene.grid.boundary,
-            suspects.target,
+            found_starts.target,
             scene.fire_rate == 1,
         )
 
     def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> LogicCircuit:
         """Return the part that the future of `visible` depends on, folded.
 
-        As `convergence.folding.live_circuit` does of the whole, of which it is hardly a tenth.
+        Like `convergence.folding.live_circuit`, but only looks at the live gates, hardly a tenth.
         """
         netlist = self._netlist
         live, marked = mark_live(netlist, ops, visible)
         live[: netlist.inputs] = True
         gates, channels = np.flatnonzero(live[netlist.inputs :]), np.flatnonzero(marked).tolist()
-        # Of what an op ignores, the place is that of some row before.
+        # An input that an op ignores may get the index of any earlier row.
         place = np.cumsum(live) - 1
         fields = (ops[netlist.param[gates]], place[netlist.a[gates]], place[netlist.b[gates]])
         xag = Xag(netlist.inputs)
@@ -164,12 +164,12 @@ class Judge:
     def keeps(self, ops: Ops) -> bool:
         """Whether the circuit with `ops` is proved to keep what it grows, as the task asks.
 
-        True where the task does not.
+        True if the task does not.
         """
         task = self._plan.held
         if task is None:
             return True
-        # A search asks before it changes anything, after it, and when it verifies.
+        # A search asks several times about the same circuit.
         if self._kept is None or not np.array_equal(self._kept[0], ops):
             self._kept = ops.copy(), self._proves_kept(ops, task)
         return self._kept[1]

@@ -1,13 +1,14 @@
-"""Polishing: from a proved circuit to a smaller one, right sooner, that is proved as well.
+"""Polishing: from a proved circuit to a smaller one, or one right sooner, that is proved as well.
 
-A search changes one gate after the other and keeps a change if the circuit stays right, its
-certificate does not come later, and no more gates matter. Most such changes make nothing better,
-and are kept all the same: the walk among circuits that are as good leads to where a gate can go
-(neutral drift: Miller and Smith 2006). What it leads to need not compute the same function: only
-the proof has to hold. So it finds what no simplification can.
+A search changes one gate at a time. It keeps a change if the circuit stays right, its certificate
+does not begin later, and no more gates are active. Most changes that it keeps improve nothing: the
+walk among equally good circuits leads to some where a gate can be removed (neutral drift: Miller
+and Smith 2006). The result need not compute the same function; only the proof has to hold. So
+polishing finds what simplification cannot.
 
-A certificate that begins after the step at which the circuit has to be right leaves that step to
-samples. Then a search goes on for less that is unknown at that step, with some more gates at need.
+If a certificate begins after the step at which the circuit has to be right, only samples show that
+it is right at that step. A further search then reduces what is unknown at that step, and may use
+some more gates.
 """
 
 from __future__ import annotations
@@ -28,33 +29,34 @@ from difflogic.evaluation.trial import Changes, Ops, Trial
 from difflogic.system.ranks import ALONE, Ranks
 
 AT_ONCE = 64
-"""Changes that are drawn at a time."""
+"""Changes per batch."""
 
 MOST_AHEAD = 8
-"""Batches of these that are drawn ahead at most, of which those after one that leads somewhere are
-drawn again: the more there were of late that did not, the more are."""
+"""Most batches that are drawn ahead. Their number doubles with each fruitless round; those after a
+change that is kept are drawn again."""
 
 REMOVING = np.array((Op.FALSE, Op.A, Op.B, Op.TRUE))
-"""Ops that no gate is needed for: every other change is to one of these."""
+"""Ops that need no gate: every second change is to one of these."""
 
 HASTENING = 8
-"""Walks to a certificate that is not late, at most, each with the budget of the others."""
+"""Most walks towards a certificate in time, each with the whole budget."""
 
 MORE_GATES = 1.5
-"""Times the gates, and two besides, that a circuit may have in every other one of these walks."""
+"""Size, in gates of the best circuit, that is allowed in every second one of these walks, plus two
+gates."""
 
 CERTIFICATE_COST = 20
-"""Candidates that take about as long as a certificate: what one counts for in the budget."""
+"""A certificate counts as this many candidates, which take about as long."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How large a circuit is, and how soon it is right: the less the better."""
+    """How large a circuit is, and how soon it is right; less is better."""
 
     gates: int
     """Active gates that the loss channels ever depend on."""
     from_step: int | None
-    """The step, or round, from which a certificate holds; None where all cases are run."""
+    """The step, or round, from which a certificate holds; None if all cases are run."""
 
     def __le__(self, other: Extent) -> bool:
         return self.gates <= other.gates and (self.from_step or 0) <= (other.from_step or 0)
@@ -65,33 +67,33 @@ class Extent:
 
 @dataclass(frozen=True)
 class Polished:
-    """What polishing made of a circuit."""
+    """The result of polishing."""
 
     ops: Ops
     """Shape (parameters,)."""
     before: Extent
     after: Extent
     candidates: int
-    """Circuits that were tried, certificates counted as CERTIFICATE_COST each."""
+    """Circuits that were tried; each certificate counts as CERTIFICATE_COST."""
 
 
 class Prover(Protocol):
-    """Says whether circuits are right."""
+    """Decides whether circuits are right."""
 
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
-        """Tell whether a circuit is exact and proved, and give counterexamples if it is not."""
+        """Return whether a circuit is exact and proved, and counterexamples if it is not."""
 
     def certified_step(self, ops: Ops) -> int | None:
-        """Return the step from which sets of values prove a circuit right; None if they do not."""
+        """Return the step from which sets prove a circuit right; None if they do not."""
 
     def unknown_in_time(self, ops: Ops) -> int | None:
-        """Return the cells that sets leave unknown at the first step that counts.
+        """Return the number of cells that sets leave unknown at the first counted step.
 
-        None if they do not prove a circuit right later on.
+        None if they do not prove the circuit right at a later step either.
         """
 
     def trial(self, samples: Sequence[int]) -> Trial:
-        """Return the trial of start states by their numbers."""
+        """Return the trial of the starts with these numbers."""
 
 
 def polish(
@@ -106,24 +108,29 @@ def polish(
     ranks: Ranks = ALONE,
     due: int | None = None,
 ) -> Polished:
-    """Polish a `verified` circuit by at most about `budget` candidates.
+    """Polish a `verified` circuit, trying about `budget` candidates at most.
 
-    It is proved right from `from_step` on; None says that `samples` are all start states there
-    are. The result is verified, and no worse in either respect; its gates that the loss channels
-    never depend on pass their first input on. Where it is proved later than from the step `due` on,
-    HASTENING times the budget more may be spent to change that, and then its gates may be more. The
-    `workers`, who change no bit of it, are entered already; all `ranks` do it together.
+    It is proved right from `from_step` on; None means that `samples` are all starts. The result is
+    verified, and no worse in size and step. Its gates that no loss channel depends on have the op
+    A. If it is not proved from the step `due` on, up to HASTENING times the budget more is spent to
+    change that, and the result may then have more gates. The `workers` have to be entered, and
+    change no bit of the result; all `ranks` polish together.
     """
     common = netlist, prover, workers, rng, ranks
     walk = _Walk(*common, verified, from_step, tuple(samples))
     before, spent = walk.best, walk.spend(budget)
     if due is not None and from_step is not None and (walk.best.from_step or 0) > due:
         for number in range(HASTENING):
-            # Where gates that do not matter pass inputs on, others can read these.
+            # Gates that pass their input on offer others something to read.
             late = walk.tidied() if number % 4 == 0 else walk.kept
-            late_walk = late, walk.best.from_step, walk.samples
-            more_gates = MORE_GATES if number % 2 else None
-            hastened = _Hastening(*common, *late_walk, due, more_gates)
+            hastened = _Hastening(
+                *common,
+                late,
+                walk.best.from_step,
+                walk.samples,
+                due=due,
+                more_gates=MORE_GATES if number % 2 else None,
+            )
             spent += hastened.spend(budget)
             if hastened.is_over:
                 walk = _Walk(*common, hastened.kept, hastened.best.from_step, hastened.samples)
@@ -133,10 +140,10 @@ def polish(
 
 
 class _Walk:
-    """A circuit that changes gate by gate, and the best one that was verified on the way."""
+    """A random walk over circuits, one gate at a time, and the best one verified on the way."""
 
     is_over = False
-    """Whether there is nothing more to be looked for."""
+    """Whether the walk has reached its goal."""
 
     def __init__(
         self,
@@ -153,20 +160,20 @@ class _Walk:
         self._workers, self._rng, self._ranks = workers, rng, ranks
         self.candidates, self._ahead = 0, 1
         self.samples = samples
-        self._face(verified)
+        self._restart_from(verified)
         self._at = self.best = Extent(self._trial.active_gates, from_step)
         self.kept = verified.copy()
         """The best circuit."""
         self._most_gates = self.best.gates
 
     def spend(self, budget: int) -> int:
-        """Go on for at most about so many candidates; return how many there were."""
+        """Try about `budget` candidates at most; return how many were tried."""
         while self.candidates < budget and not self.is_over:
             self._go_on(budget)
         return self.candidates
 
-    def _face(self, ops: Ops) -> None:
-        """Go on from a circuit, with the start states that there are now."""
+    def _restart_from(self, ops: Ops) -> None:
+        """Continue from a circuit, with the current starts."""
         self._trial = self._prover.trial(self.samples)
         self._trial(ops)
         self._changes = Changes(self._trial, self._workers, ops, self._ranks)
@@ -178,7 +185,7 @@ class _Walk:
         self._live = np.flatnonzero(live_parameters(self._netlist, ops, self._trial.scene.channels))
 
     def _go_on(self, budget: int) -> None:
-        """Try some changes, up to one that is kept."""
+        """Try some changes, up to the first that is kept."""
         batches, states = self._draw_batches(budget)
         if not len(batches[0][0]):
             self.candidates = budget
@@ -194,16 +201,16 @@ class _Walk:
                 is_other = self._consider(changed, active)
                 left = len(batches) - 1 - number
                 if is_other or budget - self.candidates < AT_ONCE * left:
-                    # As if no more had been drawn.
+                    # As if the batches after it had not been drawn.
                     self._rng.bit_generator.state = states[number]
                     self._ahead = 1 if is_other else self._ahead
                     return
         self._ahead = min(2 * self._ahead, MOST_AHEAD)
 
     def _consider(self, ops: Ops, gates: int) -> bool:
-        """Perhaps go on from a circuit that has so many gates, and no start state wrong.
+        """Move to a circuit that is right on all starts, if it is proved and as good.
 
-        Returns whether what there is to go on from has changed.
+        `gates` is its size. Returns whether the walk moved to another circuit.
         """
         extent = self._extent(ops, gates)
         if extent is None or not extent <= self._at:
@@ -213,9 +220,9 @@ class _Walk:
         return True
 
     def _draw_batches(self, budget: int) -> tuple[list[Batch], list[Any]]:
-        """Return batches of changes, and where the random numbers are after each.
+        """Return batches of changes, and the state of the random generator after each.
 
-        Each is what would be drawn if none before it led anywhere.
+        Each batch is the one that would be drawn if no change before it was kept.
         """
         left = budget - self.candidates
         batches, states = [], []
@@ -225,11 +232,11 @@ class _Walk:
         return batches, states
 
     def _draw(self, count: int) -> Batch:
-        """Return gates that matter, and another op for each."""
+        """Return random live gates, and another op for each."""
         live = self._live
         if not len(live):
             return live, live
-        # As Generator.choice draws, which takes several times as long.
+        # Draws the same as Generator.choice, several times as fast.
         gates = live[self._rng.integers(0, len(live), count)]
         removed = REMOVING[self._rng.integers(0, len(REMOVING), count)]
         others = self._rng.integers(0, OPS, count)
@@ -238,7 +245,7 @@ class _Walk:
         return (gates[changes], ops[changes]) if changes.any() else (gates, ops)
 
     def _extent(self, ops: Ops, gates: int) -> Extent | None:
-        """Return a circuit's extent; None if it is not proved."""
+        """Return a circuit's size and step; None if it is not proved."""
         if self.best.from_step is None:
             return Extent(gates, None)
         self.candidates += CERTIFICATE_COST
@@ -246,7 +253,7 @@ class _Walk:
         return None if step is None else Extent(gates, step)
 
     def _keep(self, ops: Ops, extent: Extent) -> None:
-        """Go on from a circuit; where it is better than the best, that has to be verified."""
+        """Move to a circuit. One that is better than the best has to be verified first."""
         if not extent < self.best:
             self._at = extent
             self._take(ops)
@@ -259,20 +266,34 @@ class _Walk:
         else:
             self.samples += tuple(failing)
             self._at = self.best
-            self._face(self.kept)
+            self._restart_from(self.kept)
 
     def tidied(self) -> Ops:
-        """Return the best circuit, all gates that do not matter passing their first input on."""
+        """Return the best circuit, with the op A for all gates that are not live."""
         live = live_parameters(self._netlist, self.kept, self._trial.scene.channels)
         return np.where(live, self.kept, np.uint8(Op.A))
 
 
 class _Hastening(_Walk):
-    """A walk to a circuit that is proved from the step `due` on: less and less is unknown then."""
+    """A walk towards a circuit that is proved from the step `due` on, by what is unknown then."""
 
-    def __init__(self, *of_walk: Any) -> None:
-        *walk, self._due, more_gates = of_walk
-        super().__init__(*walk)
+    def __init__(
+        self,
+        netlist: Netlist,
+        prover: Prover,
+        workers: Workers,
+        rng: np.random.Generator,
+        ranks: Ranks,
+        verified: Ops,
+        from_step: int | None,
+        samples: tuple[int, ...],
+        *,
+        due: int,
+        more_gates: float | None,
+    ) -> None:
+        """`more_gates` is how many times as many gates are allowed; None allows no more."""
+        super().__init__(netlist, prover, workers, rng, ranks, verified, from_step, samples)
+        self._due = due
         self._unknown = self._prover.unknown_in_time(self.kept)
         if more_gates:
             self._most_gates = int(more_gates * self._most_gates) + 2
@@ -284,7 +305,7 @@ class _Hastening(_Walk):
             return False
         self._unknown = unknown
         self._take(ops)
-        # It alone says whether what is known then is right, and stays.
+        # Only the certificate shows that what is known is right, and stays.
         step = self._prover.certified_step(ops)
         if step is not None and step <= self._due:
             self.best = Extent(gates, step)

@@ -1,18 +1,16 @@
-"""Rectification: gates that do nothing become a detector of where a circuit goes wrong.
+"""Rectification: unused gates become a detector of a point where the circuit goes wrong.
 
-A search that changes one gate at a time ends where each change that mends a cell breaks another:
-all cells share the gates. A few gates together can tell that cell at that step from all others.
-Here such a detector is built from what a change would do: a gate is looked for whose value, were
-it another one at one point (a cell and a step), would leave fewer cells wrong, and of whose inputs
-its op ignores one. What feeds that input is free: no cell depends on these gates. They become the
-conjunction of as many signals that they lead to as are needed for it to be true at that point and
-at no other where a change does harm; then the gate, too, reads it. Elsewhere the circuit stays as
-it was.
+All cells share the gates. So a search that changes one gate at a time ends when each change that
+corrects a cell breaks another. A few gates together can distinguish that cell at that step from all
+others. To build such a detector, we look for a gate whose flipped value at one point (a cell and a
+step) would leave fewer cells wrong, and whose op ignores one of its inputs. The gates that feed
+that input are free, since no cell depends on them. They become a conjunction of signals that is
+true at that point, and false wherever a change does harm. Then the gate reads the conjunction, too.
+Everywhere else the circuit stays the same.
 
-Logic synthesis calls this rectification (engineering change orders; Krishnaswamy et al. 2009,
-"DeltaSyn"), the gates that are free spare cells, and points at which a change does neither good nor
-harm don't-cares. What is told of a point is a first-order prediction, so a circuit that comes of it
-has to be tried.
+In logic synthesis this is called rectification (engineering change orders; Krishnaswamy et al.
+2009, "DeltaSyn"); free gates are spare cells, and points where a change has no effect are
+don't-cares. The predictions are of first order, so each resulting circuit has to be tried.
 """
 
 from __future__ import annotations
@@ -32,15 +30,15 @@ from difflogic.evaluation.trial import Ops, draw_samples
 
 
 def can_rectify(scene: Scene, complete: bool) -> bool:
-    """Whether all starts of a scene are known, and nothing but the circuit changes them."""
+    """Whether all starts of a scene are known, and only the circuit changes them."""
     return complete and scene.fire_rate == 1 and scene.damage is None
 
 
 class Rectifier:
-    """Finds rectifications of circuits of one netlist that have a list of starts to be right on."""
+    """Finds rectifications of one netlist's circuits, for a fixed list of starts."""
 
     def __init__(self, netlist: Netlist, scene: Scene, samples: Sequence[int]) -> None:
-        """`scene` says what counts, of its starts number `samples`, as `can_rectify` asks."""
+        """`samples` are numbers of starts of `scene`, which has to satisfy `can_rectify`."""
         self._netlist, self._channels = netlist, scene.channels
         self._starts, drawn = draw_samples(scene, samples)
         targets = scene.targets(drawn)
@@ -50,20 +48,19 @@ class Rectifier:
         }
         """The slopes of the number of wrong cells, by step, (samples, L, H, W)."""
         self._hard = HardGradients(netlist, scene.grid, scene.at[-1], len(samples))
-        # A gate that shares its logits with others changes what these compute, too.
+        # Changing a gate that shares its logits with others would change these, too.
         uses = np.bincount(netlist.param, minlength=netlist.parameters)
         self._single = uses[netlist.param] == 1
         wired = np.concatenate([netlist.a[self._single], netlist.b[self._single]])
         single = np.zeros(netlist.rows, np.bool_)
         single[netlist.inputs :] = self._single
         self._outer = np.unique(wired[~single[wired]])
-        """Rows that single gates read, and that are no single gate's."""
+        """Rows that single gates read and that do not belong to single gates."""
 
     def simplify(self, ops: Ops) -> Ops:
-        """Return the ops of a circuit that does the same, on all starts, by fewer live gates.
+        """Return the ops of a circuit that does the same on all starts with fewer live gates.
 
-        A gate whose value is always the same, or that of one of its inputs, or the opposite, needs
-        no other.
+        A gate that is constant, or equal or opposite to one of its inputs, needs no other gate.
         """
         netlist, inputs = self._netlist, self._netlist.inputs
         live, _ = mark_live(netlist, ops, self._channels)
@@ -77,7 +74,7 @@ class Rectifier:
         own, a, b = (
             values[place[of]] for of in (inputs + gates, netlist.a[gates], netlist.b[gates])
         )
-        # An input that its op ignores may be of a gate that is not live: it would be, then.
+        # An input that the op ignores may come from a gate that is not live: do not make it live.
         reads_a, reads_b = np.array(READS)[ops[netlist.param[gates]]].T
         simpler = ops.copy()
         for other, op, may in (
@@ -115,9 +112,9 @@ class Rectifier:
         channels: npt.NDArray[np.bool_],
         reads: npt.NDArray[np.bool_],
     ) -> npt.NDArray[np.bool_]:
-        """Return which rows depend on live channels alone, as far as no single gate is between.
+        """Return the rows that depend only on live channels, apart from single gates.
 
-        Others may change with the gates that are spare.
+        Other rows may change with the spare gates.
         """
         netlist, inputs = self._netlist, self._netlist.inputs
         steady = live.copy()
@@ -127,14 +124,14 @@ class Rectifier:
         ignores_a, ignores_b = ~reads[shared].T
         steady[inputs + shared] = True
         while True:
-            # What is not so spreads by a layer at a time; there are a few.
+            # Dependence spreads by one layer per pass; there are few layers.
             found = (steady[a] | ignores_a) & (steady[b] | ignores_b)
             if np.array_equal(found, steady[inputs + shared]):
                 return steady
             steady[inputs + shared] = found
 
     def _values(self, ops: Ops, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-        """Return the values of rows, (…, words)."""
+        """Return the values of rows, (rows, words)."""
         read = rows.astype(np.int32)
         self._hard.begin(ops, self._channels, read)
         return self._hard.values(self._starts, read).reshape(len(rows), -1)
@@ -142,7 +139,7 @@ class Rectifier:
     def _trace(
         self, ops: Ops, rows: npt.NDArray[np.int64], kept: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
-        """Return the values of rows and the slopes of other ones, (…, words) and (…, points)."""
+        """Return values of `rows`, (rows, words), and slopes of `kept` rows, (kept, points)."""
         read = rows.astype(np.int32)
         self._hard.begin(ops, self._channels, read)
         values, slopes = self._hard.trace(

@@ -1,47 +1,57 @@
-"""A search that changes several gates at once where no change of one helps."""
+"""A search that changes several gates at once if no change of one helps."""
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, Op
+from difflogic.circuit.netlist import Netlist
+from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.rectifying import Rectifier
-from difflogic.search.search import DRIFT, GRADIENT_COST, Search, Searching
+from difflogic.search.search import (
+    DRIFT,
+    GRADIENT_COST,
+    OnProgress,
+    Search,
+    SearchProgress,
+    Sensitivity,
+)
+from difflogic.system.ranks import Ranks
 
 MAKING_SPARE = 4000
-"""Changes that are tried for more gates that do nothing, before these become detectors."""
+"""Changes that are tried to free gates, before free gates become detectors."""
 
 REMOVING = np.array((Op.FALSE, Op.TRUE, Op.FALSE, Op.TRUE, Op.A, Op.B))
-"""Ops that no gate is needed for; those that need nothing before them more often."""
+"""Ops that need no gate. The constants, which read no other gate, are listed twice."""
 
 REMOVED = 0.8
 """Share of such ops among these changes."""
 
 LOOSENING = 2000
-"""Random changes that are tried where no rectification helps."""
+"""Random changes that are tried if no rectification helps."""
 
 LOOSE = 2.0
-"""Times the active gates that a circuit may come to have by these."""
+"""Largest size of a circuit during these, in active gates of the one before."""
 
 MOST_TRIED = 200
 """Rectifications of one circuit that are tried."""
 
 SIDEWAYS = 0.5
-"""Probability of keeping one that leaves as many cells wrong as before: often other ones, which
-are mended more easily."""
+"""Probability of keeping one that leaves equally many cells wrong: often other cells, which are
+easier to correct."""
 
-IN_VAIN = 3
-"""Times in a row that nothing could be mended, after which a search starts over: how many cells one
-cannot mend is a matter of luck (Gomes, Selman and Kautz 1998)."""
+MOST_FAILURES = 3
+"""Failures in a row after which a search starts over: how many cells it cannot correct is a matter
+of luck (Gomes, Selman and Kautz 1998)."""
 
 
 class Place(NamedTuple):
-    """Where a search has been."""
+    """A circuit that a search can return to."""
 
     ops: Ops
     wrong: int
@@ -51,53 +61,62 @@ class Place(NamedTuple):
 class RectifyingSearch(Search):
     """A `Search` for circuits that have a list of starts to be right on."""
 
-    def __init__(self, *of_search: Any) -> None:
-        """`of_search` is what a `Search` is made of."""
-        super().__init__(*of_search)
-        self._mended = True
-        """Whether the last rectifications mended anything, if there were any."""
-        self._in_vain = 0
-        """Times in a row that they did not."""
+    def __init__(
+        self,
+        netlist: Netlist,
+        logits: npt.NDArray,
+        sensitivity: Sensitivity,
+        workers: Workers,
+        ranks: Ranks,
+        rng: np.random.Generator,
+        budget: int,
+        on_progress: OnProgress,
+    ) -> None:
+        super().__init__(netlist, logits, sensitivity, workers, ranks, rng, budget, on_progress)
+        self._corrected = True
+        """Whether the last rectifications corrected a cell; true before the first."""
+        self._failures = 0
+        """How often in a row they did not."""
         self._first: Place | None = None
-        """Where the search led out of first."""
+        """The first circuit where the search was stuck."""
         self._best: Place | None = None
-        """The best of the places that it gave up."""
+        """The best circuit that it gave up."""
 
-    def face(self, trial: Trial) -> None:
-        """Go on with these start states, which are all there are."""
+    def set_trial(self, trial: Trial) -> None:
+        """Continue with these starts, which have to be all starts of the task."""
         self._rectifier = Rectifier(self._netlist, trial.scene, trial.samples)
         self._first = self._best = None
-        self._in_vain = 0
-        super().face(trial)
+        self._failures = 0
+        super().set_trial(trial)
 
     def run(self) -> None:
-        """Do what `Search.run` does; a circuit that is right becomes a simpler one that is."""
+        """Search like `Search.run`; simplify the circuit if it is right."""
         super().run()
         if self._best is not None and self._best.wrong < self.wrong:
             self._go_to(self._best)
         if not self.wrong:
             self._simplify()
 
-    def _leave(self) -> None:
+    def _escape(self) -> None:
         if self._first is None:
             self._first = self._place
-        # What gates read decides whether they can be mended: where none can, that has to change.
-        if self._mended:
+        # Wiring decides which cells can be corrected: if none can, other gates have to be live.
+        if self._corrected:
             self._make_spare()
         else:
             self._loosen()
-        self._mended = self._mend()
-        self._in_vain = 0 if self._mended else self._in_vain + 1
-        if self._in_vain == IN_VAIN and not self.is_over:
+        self._corrected = self._correct()
+        self._failures = 0 if self._corrected else self._failures + 1
+        if self._failures == MOST_FAILURES and not self.is_over:
             self._start_over()
 
     def _start_over(self) -> None:
-        """Go back to where the search first had to lead out of."""
+        """Go back to the circuit where the search was first stuck."""
         assert self._first is not None
         if self._best is None or self.wrong < self._best.wrong:
             self._best = self._place
         self._go_to(self._first)
-        self._mended, self._in_vain = True, 0
+        self._corrected, self._failures = True, 0
 
     @property
     def _place(self) -> Place:
@@ -112,9 +131,9 @@ class RectifyingSearch(Search):
         return not self.wrong or self.is_over
 
     def _make_spare(self) -> None:
-        """Walk to circuits of fewer gates that leave no more cells wrong.
+        """Walk to circuits with fewer gates that leave no more cells wrong.
 
-        Where no more are mended, descents that follow keep to as few gates.
+        Later descents keep to that number of gates.
         """
         self._simplify()
         end = self.candidates + MAKING_SPARE
@@ -126,9 +145,9 @@ class RectifyingSearch(Search):
             self._drift(np.where(self._rng.random(DRIFT) < REMOVED, removed, others))
 
     def _loosen(self) -> None:
-        """Walk to circuits of more gates that leave no more cells wrong.
+        """Walk to circuits with more gates that leave no more cells wrong.
 
-        Descents that follow may come to as many gates.
+        Later descents may use that many gates.
         """
         self._trial(self.ops)
         self._most_gates = LOOSE * self._trial.active_gates
@@ -137,7 +156,7 @@ class RectifyingSearch(Search):
             self._drift(self._rng.integers(0, OPS, DRIFT))
 
     def _drift(self, ops: npt.NDArray) -> None:
-        """Try these ops, each for a live gate that is drawn by lot."""
+        """Try these ops, each on a random live gate."""
         gates = self._rng.choice(np.flatnonzero(self._live()), len(ops))
         self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, len(ops))
 
@@ -145,25 +164,25 @@ class RectifyingSearch(Search):
         self._take(self._rectifier.simplify(self.ops))
 
     def _take(self, ops: Ops) -> None:
-        """Go on from a circuit that leaves as many cells wrong as is known."""
+        """Switch to a circuit with the known number of wrong cells."""
         self._changes.go_to(ops)
         self.ops = ops
 
-    def _mend(self) -> bool:
-        """Mend one cell after the other, as far as that goes; return whether any was."""
+    def _correct(self) -> bool:
+        """Correct cells one by one, as far as possible; return whether any was corrected."""
         before = self.wrong
         while not self._is_done:
             self._simplify()
             found = self.wrong
             self.candidates += GRADIENT_COST
-            self._hear(Searching(self.candidates, self._budget, found))
-            self._mend_by_one_trace()
+            self._on_progress(SearchProgress(self.candidates, self._budget, found))
+            self._correct_by_one_trace()
             if self.wrong == found:
                 break
         return self.wrong < before
 
-    def _mend_by_one_trace(self) -> None:
-        """Try what is proposed for the circuit as it is now."""
+    def _correct_by_one_trace(self) -> None:
+        """Try the rectifications of the current circuit."""
         changed = set[int]()
         for found in islice(self._rectifier.propose(self.ops, self._rng), MOST_TRIED):
             if not changed.isdisjoint(found.ops):
@@ -173,7 +192,7 @@ class RectifyingSearch(Search):
             wrong = int(self._trial(ops).sum())
             if wrong > self.wrong or (wrong == self.wrong and self._rng.random() >= SIDEWAYS):
                 continue
-            # The others are of other points: most do as much good as before.
+            # The others concern other points: most help as much as before.
             self.ops, self.wrong = ops, wrong
             changed.update(found.ops)
             if not wrong:

@@ -1,7 +1,7 @@
-"""A circuit that changes gate by gate, as long as that leaves fewer cells wrong.
+"""A local search that changes one gate at a time, to leave fewer cells wrong.
 
-Ops of one gate after the other are tried, those first that the logits or the gradient call
-promising; where nothing helps and few cells are wrong, changes that make nothing worse are kept.
+It first tries the changes that the logits or the gradient call promising. If nothing helps and few
+cells are wrong, it also keeps changes that make nothing worse.
 """
 
 from __future__ import annotations
@@ -22,62 +22,58 @@ from difflogic.evaluation.trial import Changes, Ops, Trial
 from difflogic.system.ranks import Ranks
 
 SHORTLIST = 150
-"""Candidates that are tried before the next gradient is taken, by logits and by gradient each."""
+"""Candidates per gradient, from the logits and from the gradient each."""
 
 IMPROVEMENTS = 6
 """Improvements after which a gradient is out of date."""
 
 SIDEWAYS = 0.3
-"""Probability of keeping a change on a shortlist that leaves as many cells wrong as before."""
+"""Probability of keeping a change on a shortlist that leaves equally many cells wrong."""
 
 DRIFT = 250
-"""Random changes that are tried where a shortlist brought nothing."""
+"""Random changes that are tried after a shortlist without improvement."""
 
 FEW_WRONG = 32
-"""Wrong cells from which on drifting pays: with more, the search ends where it is stuck."""
+"""With at most this many wrong cells, drifting pays; with more, a stuck search ends."""
 
 MORE_GATES = 1.3
-"""How many times the active gates of the first circuit a drifting one may have at most: each
-active gate makes every candidate slower."""
+"""Largest size of a drifting circuit, in active gates of the first one: each active gate makes
+every candidate slower."""
 
 PATIENCE = 4
-"""Shortlists in a row without any improvement that end a search with many wrong cells."""
+"""Shortlists in a row without improvement after which a search with many wrong cells ends."""
 
 GRADIENT_COST = 40
-"""Candidates that take about as long as a gradient: what one counts for in the budget."""
+"""A gradient counts as this many candidates, which take about as long."""
 
 
 @dataclass(frozen=True)
-class Searching:
+class SearchProgress:
     """How far a search has come."""
 
     candidates: int
     """Circuits that were tried."""
     budget: int
-    """Those that are tried at most."""
+    """Largest number of circuits to try."""
     wrong: int
-    """Wrong cells of the circuit now, on the start states that have joined the search."""
+    """Wrong cells of the current circuit, on the starts that the search uses."""
 
 
-Hear = Callable[[Searching], None]
-
-
-def unheard(searching: Searching) -> None:
-    """Tell nobody."""
+OnProgress = Callable[[SearchProgress], None]
 
 
 class Sensitivity(Protocol):
-    """Predicts what a change of one gate does."""
+    """Predicts the effect of changing one gate."""
 
     def __call__(self, ops: Ops, samples: tuple[int, ...]) -> npt.NDArray[np.floating]:
         """Return the predicted change of wrong cells, (parameters, 16), by gate and new op.
 
-        `samples` are the numbers of start states on which the circuit fails.
+        `samples` are the numbers of starts on which the circuit fails.
         """
 
 
 class Search:
-    """A circuit that changes gate by gate: `ops`, with so many `wrong` cells."""
+    """The current circuit, `ops`, with its number of `wrong` cells; it changes gate by gate."""
 
     def __init__(
         self,
@@ -88,7 +84,7 @@ class Search:
         ranks: Ranks,
         rng: np.random.Generator,
         budget: int,
-        hear: Hear,
+        on_progress: OnProgress,
     ) -> None:
         self.ops: Ops = logits.argmax(axis=0).astype(np.uint8)
         self.wrong = 0
@@ -96,7 +92,7 @@ class Search:
         self.few_wrong = FEW_WRONG
         self._netlist, self._sensitivity = netlist, sensitivity
         self._workers, self._ranks = workers, ranks
-        self._rng, self._budget, self._hear = rng, budget, hear
+        self._rng, self._budget, self._on_progress = rng, budget, on_progress
         self._gap = (logits.max(axis=0) - logits).T
         self._most_gates = 0.0
 
@@ -105,8 +101,8 @@ class Search:
         """Whether the budget is spent."""
         return self.candidates >= self._budget
 
-    def face(self, trial: Trial) -> None:
-        """Go on with these start states."""
+    def set_trial(self, trial: Trial) -> None:
+        """Continue with these starts."""
         self._trial = trial
         self._changes = Changes(trial, self._workers, self.ops, self._ranks)
         self.wrong = int(trial(self.ops).sum())
@@ -120,7 +116,7 @@ class Search:
             self._descend()
             idle = 0 if self.wrong < before else idle + 1
             if idle and 0 < self.wrong <= self.few_wrong:
-                self._leave()
+                self._escape()
                 idle = 0
 
     def _descend(self) -> None:
@@ -134,10 +130,10 @@ class Search:
         self.candidates += GRADIENT_COST
         self._try(list(self._shortlist(change)), SIDEWAYS, IMPROVEMENTS)
 
-    def _leave(self) -> None:
-        """Lead out of where no change of one gate helps.
+    def _escape(self) -> None:
+        """Escape from a circuit that no change of one gate improves.
 
-        Most changes matter to no cell; here a walk among these does (neutral drift: Miller and
+        Most changes affect no cell. A random walk among those leads out (neutral drift: Miller and
         Smith 2006).
         """
         gates = self._rng.choice(np.flatnonzero(self._live()), DRIFT)
@@ -145,9 +141,10 @@ class Search:
         self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, DRIFT)
 
     def _try(self, changes: list[tuple[int, int]], sideways: float, improvements: int) -> None:
-        """Make each change in turn that leaves fewer cells wrong, and by chance if as many.
+        """Try the changes in turn, and keep each that leaves fewer cells wrong.
 
-        Ends after so many `improvements`, and when nothing is wrong or the budget is spent.
+        One that leaves equally many is kept with the probability `sideways`. Ends after
+        `improvements` improvements, and when nothing is wrong or the budget is spent.
         """
         if not changes:
             return
@@ -163,11 +160,11 @@ class Search:
             self.candidates,
         )
 
-        def hear() -> None:
-            self._hear(Searching(walk.tried, self._budget, walk.wrong))
+        def on_progress() -> None:
+            self._on_progress(SearchProgress(walk.tried, self._budget, walk.wrong))
 
-        self._changes.walk(gates.astype(np.int32), ops.astype(np.uint8), walk, hear)
-        # As if each number had been drawn when it was asked for.
+        self._changes.walk(gates.astype(np.int32), ops.astype(np.uint8), walk, on_progress)
+        # As if each number had been drawn only when needed.
         self._rng.bit_generator.state = before
         self._rng.random(walk.drawn)
         self.ops, self.wrong, self.candidates = self._changes.ops.copy(), walk.wrong, walk.tried
@@ -176,7 +173,7 @@ class Search:
         return live_parameters(self._netlist, self.ops, self._trial.scene.channels)
 
     def _shortlist(self, change: npt.NDArray) -> Iterator[tuple[int, int]]:
-        """Yield (gate, op) in turn by the gradient and by the logits, the best ones first."""
+        """Yield (gate, op), the best ones first, alternately by the gradient and by the logits."""
         live = np.flatnonzero(self._live())
         rows = np.arange(len(live))
         ranked = []
@@ -195,9 +192,9 @@ class Search:
 
 
 def lowest(values: npt.NDArray, count: int) -> npt.NDArray[np.int64]:
-    """Return the places of the `count` least values, ascending; of equal ones the first ones.
+    """Return the indices of the `count` least values, ascending; of equal ones the first.
 
-    The beginning of a stable sort, without sorting the rest.
+    This is the beginning of a stable sort, without sorting the rest.
     """
     if not count:
         return np.empty(0, np.int64)

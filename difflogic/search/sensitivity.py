@@ -1,4 +1,4 @@
-"""What the gradient says about changing one gate of a hard circuit."""
+"""What the gradient predicts about changing one gate of a hard circuit."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Rollout = tuple[npt.NDArray, npt.NDArray, npt.NDArray[np.uint8] | None]
 class GradientSensitivity:
     """Differentiates the number of wrong cells at the training step.
 
-    At a hard circuit every gate is linear in each of its coefficients, and so is the number of
-    wrong cells, Σ (1 - 2·target)·state, in the last state: the gradient tells exactly what one
-    use of a changed gate does, and about what all its uses at all cells and steps do together.
+    A gate of a hard circuit is linear in each of its coefficients, and the number of wrong cells,
+    Σ (1 - 2·target)·state, is linear in the last state. So the gradient is exact for one use of a
+    changed gate, and approximate for all its uses at all cells and steps together.
     """
 
     def __init__(self, netlist: Netlist, plan: Plan, steps: int) -> None:
@@ -47,15 +47,15 @@ class GradientSensitivity:
         return change - change[np.arange(len(ops)), ops][:, None]
 
     def _rollouts(self, ops: Ops, chosen: Sequence[int]) -> Iterator[Rollout]:
-        """Yield starts, targets and masks of all that is differentiated."""
+        """Yield the starts, targets and masks of each rollout to differentiate."""
         starts, targets = draw_samples(self._scene, chosen)
         yield starts, targets, self._masks(chosen)
         if self._held:
-            # What is to stay is wrong later, too, where no gradient from the start reaches.
+            # A target that has to stay may be wrong later, beyond the gradient from the start.
             yield self._onward(ops, starts, chosen), targets, None
 
     def _onward(self, ops: Ops, starts: npt.NDArray, chosen: Sequence[int]) -> npt.NDArray:
-        """Return the states that the circuit comes to, damaged as the scene damages them."""
+        """Return the states at the training step, damaged as in the scene."""
         damage = self._scene.damage
         steps = damage.after if isinstance(damage, Patches) else self._steps
         simulator = HardSimulator(self._netlist, self._scene.grid, len(chosen))

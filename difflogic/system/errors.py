@@ -1,4 +1,4 @@
-"""The errors that a user can cause, each with its place and its remedy."""
+"""Errors that a user can cause. Each message says where, and what to do."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class ProofError(DctError):
     def __init__(self, message: str, proof: object) -> None:
         super().__init__(message)
         self.proof = proof
-        """What was tried: a `difflogic.proof.Proof`."""
+        """The attempted proof, a `difflogic.proof.Proof`."""
 
 
 class StoppedError(DctError):
-    """Work that ended before its end, because its caller said so."""
+    """Work that its caller cancelled."""
 
 
 class StorageError(RunDirectoryError):
-    """A disk that is full or fails, or too many open files: no fault of what was asked for."""
+    """A full or failing disk, or too many open files; the request itself was valid."""
 
 
 class LockLostError(RunDirectoryError):

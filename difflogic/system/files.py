@@ -1,7 +1,7 @@
-"""Files: read without trust in what they are, written so that they appear whole or not at all.
+"""Files: read without trusting them, and written so that they appear whole or not at all.
 
-What a user names may be a link. What lies in a directory that was named, which somebody else may
-have made, is opened only if it is a plain file itself.
+A path that the user names may be a link. Files inside a named directory, which somebody else may
+have made, are opened only if they are plain files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import BinaryIO
 from difflogic.system.errors import RunDirectoryError, StorageError
 
 LEFTOVERS = ".dct-*.tmp"
-"""Matches what a process was writing aside when it was killed."""
+"""Matches temporary files of killed processes."""
 
 MAX_DIGESTED_BYTES = 2**32
 """Metrics of ten million epochs."""
@@ -52,7 +52,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 def open_plain(path: Path, follow: bool = True) -> BinaryIO:
     """Open a plain file to read, without ever waiting for a pipe or a device.
 
-    A link is opened only if `follow`. Raises OSError, also for whatever is no plain file, and
+    A link is opened only if `follow`. Raises OSError, also if it is not a plain file, and
     ValueError for an impossible path.
     """
 
@@ -67,9 +67,9 @@ def open_plain(path: Path, follow: bool = True) -> BinaryIO:
 
 
 def read_inside(path: Path, largest: int) -> bytes:
-    """Read a file in a directory that may be somebody else's: plain, no link, of bounded size.
+    """Read a plain file of bounded size in a directory that may be somebody else's.
 
-    Raises FileNotFoundError if there is none, and RunDirectoryError for all that is wrong with it.
+    Raises FileNotFoundError if it is missing, and RunDirectoryError if it cannot be used.
     """
     try:
         with open_plain(path, follow=False) as file:
@@ -86,7 +86,7 @@ def read_inside(path: Path, largest: int) -> bytes:
 def open_inside(path: Path) -> BinaryIO:
     """Open a file to read and append in such a directory, made if it is missing; nothing is cut.
 
-    Raises OSError, also for a link, a file of several names, and what is no plain file.
+    Raises OSError, also for a link, a file with several names, and anything but a plain file.
     """
 
     def here(name: str, flags: int) -> int:
@@ -101,7 +101,7 @@ def open_inside(path: Path) -> BinaryIO:
 
 
 def write_inside(path: Path, text: str) -> None:
-    """Write a few signs in such a directory, in place. Raises OSError."""
+    """Write a short text in such a directory, in place. Raises OSError."""
     with open_inside(path) as file:
         file.truncate(0)
         file.write(text.encode())
@@ -117,7 +117,7 @@ def require_directory(path: Path) -> None:
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is something at `path`. Raises OSError where that may not be known."""
+    """Whether something exists at `path`. Raises OSError if that cannot be determined."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -149,10 +149,10 @@ def reason(error: Exception) -> str:
 
 
 def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
-    """Write a file aside with `writer`, then give it the name `path`, replacing an earlier one.
+    """Write a temporary file with `writer`, then rename it to `path`, replacing an earlier file.
 
-    Whatever goes wrong, an interrupt included, the earlier file stays as it was and nothing
-    else is left behind. Raises RunDirectoryError, with the remedy, if the system refuses.
+    Whatever goes wrong, even an interrupt, the earlier file is unchanged and nothing else is left
+    behind. Raises RunDirectoryError, with the remedy, if the system refuses.
 
     The renaming replaces a link, a pipe or a device of that name, which is right in a directory of
     the program's own; see `check_output` for paths that users name.
@@ -203,14 +203,14 @@ def check_new_output(path: Path) -> None:
 def write_new(path: Path, writer: Callable[[BinaryIO], object]) -> None:
     """Write a file as `write_whole` does, at a path that `check_new_output` found free before.
 
-    It is asked again, as somebody may have put a file there since.
+    It checks again, since a file may have appeared there.
     """
     check_new_output(path)
     write_whole(path, writer)
 
 
 def _make_names_last(directory: Path) -> None:
-    """Let the names in `directory` outlast a crash of the system, where it can be asked to."""
+    """Make the names in `directory` survive a system crash, where the system supports it."""
     if os.name != "posix":
         return
     try:
@@ -228,14 +228,14 @@ def _make_names_last(directory: Path) -> None:
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Remove what killed processes were writing aside; only for who is alone in `directory`."""
+    """Remove temporary files of killed processes; only if no other process uses `directory`."""
     for path in directory.glob(LEFTOVERS):
-        with suppress(OSError):  # in the way of nothing
+        with suppress(OSError):  # it does no harm
             path.unlink(missing_ok=True)
 
 
 def refused(path: Path, action: str, error: OSError) -> RunDirectoryError:
-    """Return the error that says why `path` cannot be written or created, and what helps."""
+    """Return the error that says why `path` cannot be written or created, and what to do."""
     reason = error.strerror or str(error)
     remedy = _REMEDIES.get(error.errno or 0, "check the disk and the path, or write elsewhere")
     kind = StorageError if error.errno in _OF_THE_STORAGE else RunDirectoryError

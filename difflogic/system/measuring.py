@@ -1,4 +1,4 @@
-"""What benchmarks measure with: spreads of repeated measurements, and memory."""
+"""Measurements for benchmarks: spreads of repeated measurements, and memory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def peak_memory() -> int | None:
 
 
 BURST = 0.004
-"""Seconds of one measurement: short, so that some are not disturbed on a busy machine."""
+"""Seconds per measurement; short, so that a busy machine leaves some undisturbed."""
 
 
 def fastest_rate(run: Callable[[int], object], bursts: int = 40) -> float:

@@ -1,7 +1,7 @@
-"""Where long computations let their caller in: to stop them, or to say how far they are.
+"""Pauses of long computations, in which a listener can report progress or cancel.
 
-A compiled kernel hears no signal. What calls kernels for long calls them for a bounded amount of
-work at a time, and `pause` before each call: before the first one nothing is done yet.
+A compiled kernel ignores signals. So long computations call kernels for a bounded amount of work at
+a time, and `pause` before each call, including the first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Pause(NamedTuple):
-    """How far a long computation is."""
+    """How far a long computation has come."""
 
     what: str
     done: int
@@ -30,8 +30,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 def listening(listener: Listener) -> Iterator[None]:
     """While entered, call `listener` at every pause of this thread; it may raise to stop there.
 
-    What is stopped leaves no half-done result behind: what it was called on is as before the call,
-    or is to be thrown away.
+    A stopped computation leaves its arguments as they were, or they have to be discarded.
     """
     token = _listener.set(listener)
     try:
@@ -41,7 +40,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def pause(what: str, done: int, total: int, unit: str = "automaton steps") -> None:
-    """Let the listener in, if there is one."""
+    """Call the listener, if there is one."""
     listener = _listener.get()
     if listener is not None:
         listener(Pause(what, done, total, unit))

@@ -1,4 +1,4 @@
-"""Random streams that depend on what they are for, never on who draws from them or when.
+"""Random streams that depend only on their purpose, not on which worker draws from them or when.
 
 Every number that a run draws comes from a stream named by (seed, purpose, epoch, sample). Data
 and masks are therefore the same at any number of workers and in any order of work.
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 
 class Purpose(IntEnum):
-    """What a stream is for. The numbers are part of every run's results: never change one."""
+    """What a stream is for. The numbers determine every run's results: never change one."""
 
     WIRING = 0
     START = 1
@@ -53,8 +53,8 @@ def first_bytes(
 ) -> npt.NDArray[np.uint8]:
     """Return the first bytes of many streams, (epochs, samples, count), all drawn at once.
 
-    They are those that each `stream` takes its small integers from, in order. One generator draws
-    them all, since making one takes ten times as long as to set its counter.
+    These are the bytes from which each `stream` takes its small integers, in order. One generator
+    draws them all: creating one takes ten times as long as setting its counter.
     """
     generator = np.random.Philox(key=np.array([seed, purpose], np.uint64))
     state: Any = generator.state

@@ -1,4 +1,4 @@
-"""One attempt at learning: a wiring of its own, and what runs and judges its circuit."""
+"""One attempt at learning: a wiring, and the engines that run and check its circuit."""
 
 from __future__ import annotations
 
@@ -22,18 +22,15 @@ from difflogic.tasks import make_task
 
 
 class Attempt:
-    """A start model and its engines. A `with` keeps the workers' threads alive; it works without.
+    """A start model and its engines. A `with` keeps the workers' threads alive, but is optional.
 
-    A run makes a new one each time that it starts over.
+    A run makes a new one each time it starts over.
     """
 
     def __init__(
         self, config: Config, number: int, start: Model, plan: ParallelPlan, ranks: Ranks = ALONE
     ) -> None:
-        """`start` is the model that it begins with; the `ranks` search together.
-
-        Attempts are numbered from 0.
-        """
+        """`start` is the model to begin with, `number` counts from 0; `ranks` search together."""
         grid, netlist = grid_of(config), start.netlist
         precision, sharing = config.training.precision, plan.sharing
         self.number, self.start = number, start
@@ -42,7 +39,7 @@ class Attempt:
         """Runs one sample, for [pool]."""
         self.hard = HardSimulator(netlist, grid, config.training.batch)
         self.finisher: Finisher | None = None
-        """Searches for exact circuits; None if no circuit is ever checked here."""
+        """Searches for exact circuits; None if [finishing] is off."""
         self._threads: list[Engine | Workers] = [self.engine]
         if config.finishing.every:
             workers = Workers(plan.searchers)

@@ -1,9 +1,10 @@
-"""The best circuit of a run: looked for as [finishing] says, verified, and kept."""
+"""The best circuit of a run: [finishing] says when to search for it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,38 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.search.finishing import Finished, Finisher
-from difflogic.search.search import Hear, unheard
+from difflogic.search.polishing import Polished
+from difflogic.search.search import OnProgress
+from difflogic.system.callbacks import ignore
 from difflogic.system.streams import Purpose, stream
 from difflogic.training.levers import attempt_of
 
 Array = npt.NDArray[Any]
 
-NONE = -1
-"""Stands for an epoch, or a count, that there is not yet."""
+MISSING = -1
+"""Stands in a checkpoint for a number that is not known yet."""
 
-LATE = -2
-"""Stands for the epoch after which a circuit was verified, where the best one would be but for its
-certificate: that begins after the training step, which is left to samples. So the run goes on."""
+
+class Status(Enum):
+    """What is known about the best circuit."""
+
+    UNVERIFIED = auto()
+    """No circuit was verified yet."""
+    LATE = auto()
+    """It was verified, but its certificate begins after the training step: the run goes on."""
+    EXACT = auto()
+    """It was verified, and its certificate is in time."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best circuit so far, without its logits."""
+
+    wrong: int
+    """Wrong cells on fresh starts."""
+    epoch: int
+    """The epoch after which it was found."""
+    status: Status
 
 
 @dataclass(frozen=True)
@@ -32,150 +53,192 @@ class Gain:
     gates: tuple[int, int]
     """Active gates that the loss channels ever depend on."""
     from_step: tuple[int, int] | None
-    """The step, or round, from which a certificate holds; None for what has none."""
+    """The step, or round, from which a certificate holds; None without a certificate."""
     candidates: int
-    """Circuits that were tried for it."""
+    """Circuits that were tried."""
 
 
 class BestCircuit:
-    """Checks, and finishes, the circuit in training now and then, and keeps the best.
+    """Regularly checks and finishes the circuit in training, and keeps the best one.
 
-    The searches' start states are drawn from streams of their own: neither those that training
-    draws, nor those of the final scores.
+    The searches draw their starts from streams of their own, which neither training nor the final
+    scores use.
     """
 
     def __init__(self, config: Config, logits: Array) -> None:
         """`logits` (16, parameters) only give shape and type."""
-        self._config = config
-        self._finishing, self._seed = config.finishing, config.training.seed
+        self._training, self._finishing = config.training, config.finishing
         self._logits = np.zeros_like(logits)
-        self._wrong = NONE
-        self._epoch = NONE
-        self._exact_epoch = NONE
-        self._gain = np.full(5, NONE, np.int64)
+        self._best: Best | None = None
+        self._gain: Gain | None = None
 
     @property
     def logits(self) -> Array | None:
         """Logits (16, parameters) whose most probable ops are the best circuit; None if none."""
-        return None if self._epoch == NONE else self._logits
-
-    @property
-    def epoch(self) -> int | None:
-        """Epoch after which the best circuit was found; None if none was yet."""
-        return None if self._epoch == NONE else self._epoch
+        return None if self._best is None else self._logits
 
     @property
     def attempt(self) -> int:
-        """The number of the attempt that the best circuit is of."""
-        return attempt_of(self._config.training, max(1, self._epoch) - 1)
+        """The attempt, from 0, in which the best circuit was found."""
+        return 0 if self._best is None else attempt_of(self._training, self._best.epoch - 1)
 
     @property
     def exact_epoch(self) -> int | None:
-        """Epoch after which a circuit was first verified; None if none was yet."""
-        return None if self._exact_epoch < 0 else self._exact_epoch
+        """The epoch after which a circuit was first verified; None if none was yet."""
+        best = self._best
+        return best.epoch if best is not None and best.status is Status.EXACT else None
 
     @property
     def gain(self) -> Gain | None:
         """What polishing the verified circuit gained; None if none was polished."""
-        fewer, least, late, soon, candidates = self._gain.tolist()
-        if fewer == NONE:
-            return None
-        return Gain((fewer, least), None if soon == NONE else (late, soon), candidates)
+        return self._gain
 
     def is_due(self, epoch: int) -> bool:
-        """Whether to `look` after so many epochs."""
+        """Whether to `update` after this epoch."""
         finishing = self._finishing
         if not finishing.every or epoch < finishing.from_epoch:
             return False
-        # At the end, too, or the last circuit would never be judged.
-        return epoch == self._config.training.epochs or epoch % finishing.every == 0
+        # The last circuit is judged, too.
+        return epoch == self._training.epochs or epoch % finishing.every == 0
 
-    def look(self, finisher: Finisher, logits: Array, epoch: int, hear: Hear = unheard) -> Finished:
-        """Check the circuit that `logits` (16, parameters) harden to, and finish it.
+    def update(
+        self, finisher: Finisher, logits: Array, epoch: int, on_progress: OnProgress = ignore
+    ) -> Finished:
+        """Finish the circuit that `logits` (16, parameters) harden to; keep it if it is the best.
 
-        `finisher` is that of its wiring, which all circuits of the same attempt have. `hear` is
-        told how far it is.
+        `finisher` is the one for its wiring, which all circuits of an attempt share. `on_progress`
+        is called now and then.
         """
-        was_late, here = self._exact_epoch == LATE, attempt_of(self._config.training, epoch - 1)
-        found, finished = self._search(finisher, logits, epoch, 0, hear)
+        was_late = self._best is not None and self._best.status is Status.LATE
+        found, finished = self._search(finisher, logits, epoch, 0, on_progress)
         self._keep(found, finished, epoch)
-        earlier = self.attempt == here and self._epoch < epoch
-        if earlier and self._exact_epoch == NONE:
-            # An earlier circuit was better, so a search goes on from there, too. (Not from one
-            # of another wiring.)
-            again, better = self._search(finisher, self._logits, epoch, 1, hear)
-            self._keep(again, better, epoch)
-            if self._epoch == epoch:
+        if self._can_continue_from_best(epoch):
+            again, better = self._search(finisher, self._logits, epoch, 1, on_progress)
+            if self._keep(again, better, epoch):
                 found = again
-        if self._exact_epoch == epoch and self._finishing.polish:
-            # Once it is hastened in vain: another attempt costs no more than that does.
+        if self.exact_epoch == epoch and self._finishing.polish:
+            # Try only once to bring a certificate forward: another attempt costs no more.
             found = self._polish(finisher, found, hasten=not was_late)
-            if found.late:
-                self._exact_epoch = LATE
         return found
 
-    def _polish(self, finisher: Finisher, found: Finished, hasten: bool) -> Finished:
-        """Polish the circuit that was just verified."""
-        rng = stream(self._seed, Purpose.POLISH, self._epoch)
-        polished = finisher.polish(found, rng, hasten)
-        if polished.polished is not None:
-            prefer(self._logits, polished.ops)
-            before, after = polished.polished.before, polished.polished.after
-            steps = [NONE if step is None else step for step in (before.from_step, after.from_step)]
-            self._gain[:] = [before.gates, after.gates, *steps, polished.polished.candidates]
-        return polished
+    def _can_continue_from_best(self, epoch: int) -> bool:
+        """Whether the best circuit is an earlier one of the same wiring, and not verified."""
+        best = self._best
+        return (
+            best is not None
+            and best.epoch < epoch
+            and best.status is Status.UNVERIFIED
+            and self.attempt == attempt_of(self._training, epoch - 1)
+        )
 
     def _search(
-        self, finisher: Finisher, logits: Array, epoch: int, number: int, hear: Hear
+        self, finisher: Finisher, logits: Array, epoch: int, number: int, on_progress: OnProgress
     ) -> tuple[Finished, Array]:
         """Return what a search from `logits` found, and logits that harden to it."""
-        rng = stream(self._seed, Purpose.SEARCH, epoch, number)
-        found = finisher.finish(logits, rng, hear)
+        rng = stream(self._training.seed, Purpose.SEARCH, epoch, number)
+        found = finisher.finish(logits, rng, on_progress)
         finished = logits.copy()
         prefer(finished, found.ops)
         return found, finished
 
-    def _keep(self, found: Finished, logits: Array, epoch: int) -> None:
-        """Keep a circuit that is as good as the best so far; the first exact one stays.
-
-        One whose certificate is late gives way to the next that is exact, late or not.
-        """
-        if self._wrong == NONE:
-            worse = False
-        elif self._exact_epoch == LATE:
-            worse = not found.exact
-        else:
-            worse = found.wrong_fresh > self._wrong and not found.exact
-        if self._exact_epoch >= 0 or worse:
-            return
+    def _keep(self, found: Finished, logits: Array, epoch: int) -> bool:
+        """Keep a circuit that is at least as good as the best one; return whether it is."""
+        if not self._is_as_good(found):
+            return False
         self._logits[:] = logits
-        self._wrong, self._epoch = found.wrong_fresh, epoch
-        if found.exact:
-            self._exact_epoch = epoch
+        status = Status.EXACT if found.exact else Status.UNVERIFIED
+        self._best = Best(found.wrong_fresh, epoch, status)
+        return True
+
+    def _is_as_good(self, found: Finished) -> bool:
+        if self._best is None:
+            return True
+        match self._best.status:
+            case Status.EXACT:  # the first one stays
+                return False
+            case Status.LATE:
+                return found.exact
+            case Status.UNVERIFIED:
+                return found.exact or found.wrong_fresh <= self._best.wrong
+
+    def _polish(self, finisher: Finisher, found: Finished, hasten: bool) -> Finished:
+        """Polish the circuit that was just verified."""
+        assert self._best is not None
+        rng = stream(self._training.seed, Purpose.POLISH, self._best.epoch)
+        found = finisher.polish(found, rng, hasten)
+        if found.polished is not None:
+            prefer(self._logits, found.ops)
+            self._gain = _gain(found.polished)
+        if found.late:
+            self._best = replace(self._best, status=Status.LATE)
+        return found
 
     def state(self) -> dict[str, Array]:
-        """Return copies of what is kept."""
-        state = {
-            "best_logits": self._logits.copy(),
-            "best": np.array([self._wrong, self._epoch, self._exact_epoch], np.int64),
-        }
+        """Return copies of what is kept. Names, shapes and types follow from the configuration."""
+        state = {"best_logits": self._logits.copy(), "best": _best_to_array(self._best)}
         if self._finishing.polish:
-            state["polished"] = self._gain.copy()
+            state["polished"] = _gain_to_array(self._gain)
         return state
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to where `state` was taken."""
         self._logits[:] = state["best_logits"]
-        self._wrong, self._epoch, self._exact_epoch = state["best"].tolist()
+        self._best = _best_from_array(state["best"])
         if self._finishing.polish:
-            self._gain[:] = state["polished"]
+            self._gain = _gain_from_array(state["polished"])
+
+
+def _gain(polished: Polished) -> Gain:
+    before, after = polished.before, polished.after
+    steps = None
+    if before.from_step is not None and after.from_step is not None:
+        steps = before.from_step, after.from_step
+    return Gain((before.gates, after.gates), steps, polished.candidates)
+
+
+_NOT_EXACT = {Status.UNVERIFIED: MISSING, Status.LATE: -2}
+"""What stands in a checkpoint for the epoch of an exact circuit while there is none."""
+
+
+def _best_to_array(best: Best | None) -> Array:
+    """Return wrong cells, epoch, and epoch of the exact circuit, (3,) int64."""
+    if best is None:
+        return np.full(3, MISSING, np.int64)
+    return np.array(
+        [best.wrong, best.epoch, _NOT_EXACT.get(best.status, best.epoch)], dtype=np.int64
+    )
+
+
+def _best_from_array(values: Array) -> Best | None:
+    wrong, epoch, exact_epoch = values.tolist()
+    if epoch == MISSING:
+        return None
+    statuses = {number: status for status, number in _NOT_EXACT.items()}
+    return Best(wrong, epoch, statuses.get(exact_epoch, Status.EXACT))
+
+
+def _gain_to_array(gain: Gain | None) -> Array:
+    """Return gates and steps, each before and after, and candidates, (5,) int64."""
+    if gain is None:
+        return np.full(5, MISSING, np.int64)
+    steps = gain.from_step or (MISSING, MISSING)
+    return np.array([*gain.gates, *steps, gain.candidates], np.int64)
+
+
+def _gain_from_array(values: Array) -> Gain | None:
+    *gates, step, later_step, candidates = values.tolist()
+    before, after = gates
+    if before == MISSING:
+        return None
+    steps = None if step == MISSING else (step, later_step)
+    return Gain((before, after), steps, candidates)
 
 
 def prefer(logits: Array, ops: npt.NDArray[np.uint8]) -> None:
     """Make `ops` (parameters,) the most probable of `logits` (16, parameters), in place.
 
-    A gate's op of choice and its present one trade logits, so that it stays as sure as it was;
-    where several are the most probable, that of choice then exceeds them by the least there is.
+    A gate's new op and its present one swap logits, so the gate stays as decided as before. Where
+    several ops are equally probable, the new one then exceeds the others by the least step.
     """
     present = logits.argmax(axis=0)
     gates = np.flatnonzero(present != ops)

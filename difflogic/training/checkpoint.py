@@ -1,6 +1,6 @@
-"""Checkpoints: where a run stands, in files that are whole, dated by epoch, and checked.
+"""Checkpoints: files from which a run resumes exactly, named by epoch and checked.
 
-A checkpoint holds whatever arrays the trainer calls its state, and nothing executable. It is an
+A checkpoint holds the arrays of the trainer's state, and nothing executable. It is an
 npz file with a header in JSON: format, version, configuration, and a checksum over all of it.
 """
 
@@ -26,10 +26,10 @@ from difflogic.system.files import write_whole
 
 FORMAT = "dct-checkpoint"
 VERSION = 1
-"""Goes up when a file can no longer be read by the program before."""
+"""Goes up when earlier versions of the program can no longer read the file."""
 
 KEPT = 2
-"""One to go on from, and one more, should the first turn out to be damaged."""
+"""One to resume from, and one more in case the first is damaged."""
 
 MAX_HEADER_BYTES = 2**22
 """A configuration may hold a picture of 1 MB."""
@@ -42,11 +42,11 @@ State = Mapping[str, npt.NDArray[Any]]
 
 
 class CheckpointError(RunDirectoryError):
-    """A checkpoint that is damaged or not of this run: an earlier one may do."""
+    """A checkpoint that is damaged or of another run: an earlier one may do."""
 
 
 class NewerCheckpointError(RunDirectoryError):
-    """A checkpoint of a newer program: whole, and no reason to take an earlier one."""
+    """A checkpoint of a newer program: not damaged, so no earlier one is tried."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Checkpoint:
     """Where a run stood."""
 
     epoch: int
-    """Count of finished epochs."""
+    """Number of finished epochs."""
     resumed: int
     """How many times the run had been resumed."""
     config: Mapping[str, Any]
@@ -62,7 +62,7 @@ class Checkpoint:
     made_with: Mapping[str, str]
     """Versions of the libraries that computed it, and the processor's name."""
     state: State
-    """The trainer's."""
+    """The trainer's state."""
 
 
 def checkpoint_path(directory: Path, epoch: int) -> Path:
@@ -81,7 +81,7 @@ def write_checkpoint(
 ) -> Path:
     """Write ``checkpoint-<epoch>.npz``, then remove all but the latest KEPT up to that epoch.
 
-    Raises RunDirectoryError if it cannot be written; all earlier ones are then as they were.
+    Raises RunDirectoryError if it cannot be written; earlier ones are then unchanged.
     """
     header = {
         "format": FORMAT,
@@ -104,8 +104,8 @@ def write_checkpoint(
 def read_checkpoint(path: Path, template: State) -> Checkpoint:
     """Read a checkpoint whose state has the names, shapes and types of `template`.
 
-    Raises CheckpointError for what is damaged, foreign or of another circuit, and
-    NewerCheckpointError for what a later version of this program wrote.
+    Raises CheckpointError if the file is damaged, foreign or of another circuit, and
+    NewerCheckpointError if a later version of this program wrote it.
     """
     largest = sum(array.nbytes for array in template.values())
     largest += MAX_HEADER_BYTES + _OVERHEAD_BYTES
@@ -133,7 +133,7 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
 
 
 def made_with() -> dict[str, str]:
-    """Return what the last bits of a result may depend on besides the configuration."""
+    """Return what else, besides the configuration, the last bits of a result may depend on."""
     versions = machine.versions()
     kept = {name: versions[name] for name in ("dct", "numpy", "numba")}
     return {**kept, "cpu": machine.cpu_name()}
@@ -166,12 +166,12 @@ def _digest(header: Mapping[str, Any], state: State) -> str:
 
 
 def _prune(directory: Path, epoch: int) -> None:
-    """Remove all but the KEPT latest; what is later than `epoch` was damaged, as we are here."""
+    """Remove all but the KEPT latest; later ones than `epoch` were damaged, or we were not here."""
     found = checkpoints(directory)
     valid = [path for path in found if _epoch(path) <= epoch]
     for path in found:
         if path not in valid[:KEPT]:
-            with suppress(OSError):  # in the way of nothing but space
+            with suppress(OSError):  # only takes up space
                 path.unlink()
 
 

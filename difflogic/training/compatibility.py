@@ -1,4 +1,4 @@
-"""Which settings of a run may change when it goes on, and which make it another run."""
+"""Which settings of a run may change when it resumes, and which make it another run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from difflogic.engine.kernels.structures import LANES
 from difflogic.system.errors import RunDirectoryError
 
 NOTES = {"run.task_sha256": " (the file with the task's code has changed)"}
-"""What a changed setting means, where its name does not say it."""
+"""Explains a changed setting whose name does not."""
 
 
 def differing(stored: Config, asked: Config) -> list[str]:
-    """Return "section.key: old → new" for each setting that a run cannot change on its way.
+    """Return "section.key: old → new" for each changed setting that a run cannot change.
 
-    Neither what changes no result, nor the number of epochs, which may grow.
+    It can change what does not affect results, and the number of epochs.
     """
     old, new = _flat(stored), _flat(asked)
     free = {f"{section}.{key}" for section, keys in FREE.items() for key in keys}
@@ -59,9 +59,9 @@ def for_this_stretch(stored: Config, asked: Config) -> Config:
 
 
 def as_begun(config: Config, summary: Mapping[str, Any] | None) -> Config:
-    """Return `config` with the cut that a run began with, where it leaves that open.
+    """Return `config` with the tile and chunk sizes that a run began with, where they are "auto".
 
-    Another machine might choose another, and the run's last bits would not be what they were to be.
+    Another machine might choose others, and the last bits of the results would differ.
     """
     plan = (summary or {}).get("plan")
     if not isinstance(plan, dict):
@@ -82,7 +82,7 @@ def extended(stored: Config, asked: Config) -> Config:
 
 
 def without_foreign_results(config: Config, source: Config) -> Config:
-    """Return `config`, made out of `source`, without [published] if it is another experiment."""
+    """Return `config`, derived from `source`, without [published] if it is another experiment."""
     parts = ("task", "automaton", "perception", "update")
     if all(getattr(config, part) == getattr(source, part) for part in parts):
         return config

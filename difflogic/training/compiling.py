@@ -1,4 +1,4 @@
-"""When a run's kernels are compiled, and by whom."""
+"""When a run's kernels are compiled, and in which process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from difflogic.config import Config
 from difflogic.config.applying import why_not_rectify
 from difflogic.engine.compilation import is_cached, is_rectification_cached, is_search_cached
 from difflogic.engine.plan import ParallelPlan
-from difflogic.training import ahead
+from difflogic.system.callbacks import never_stop
+from difflogic.training import helper_process
 from difflogic.training.warming import (
     Array,
     compile_rectification,
@@ -23,22 +24,22 @@ from difflogic.training.warming import (
 
 
 class Compilation:
-    """Compiles or loads a run's kernels, with the help of another process where that pays."""
+    """Compiles or loads a run's kernels, with a helper process where that pays."""
 
     def __init__(self, config: Config, plan: ParallelPlan, leads: bool) -> None:
-        """Of several ranks only the one that `leads` is helped, and compiles what searches call.
+        """Only the rank that `leads` has a helper and compiles the search's kernels.
 
-        The others load that from the disk when the first search begins, which it waits for.
+        The others load them from disk when the first search begins.
         """
         finishing = config.finishing
         self._training, self._plan, self._leads = config.training, plan, leads
         self._searches = leads and finishing.every > 0 and finishing.candidates > 0
         self._rectifies = finishing.rectify > 0 and why_not_rectify(config) is None
-        self._ahead: ahead.Ahead | None = None
+        self._helper: helper_process.HelperProcess | None = None
 
     @property
     def cold(self) -> bool:
-        """Whether kernels have yet to be compiled on this machine, which takes a while."""
+        """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
         return not (self._rollouts_are_cached and self._search_is_cached)
 
     @property
@@ -54,24 +55,24 @@ class Compilation:
 
     @property
     def is_helped(self) -> bool:
-        """Whether another process still compiles for this one."""
-        return self._ahead is not None
+        """Whether the helper process is still compiling."""
+        return self._helper is not None
 
     def compile(self, netlist: Netlist, logits: Array, may_help: bool, meanwhile: bool) -> None:
-        """Compile or load all kernels, or with `meanwhile` at least those of training steps.
+        """Compile or load all kernels; with `meanwhile`, at least those of training steps.
 
-        Another process helps only if it `may_help`: somebody will `stop` it. `logits`
-        (16, parameters) stay as they are.
+        A helper process is started only if it `may_help`: the caller must then `stop` it.
+        `logits` (16, parameters) are not changed.
         """
         found, training = self._rollouts_are_cached, self._training
         if may_help and self._leads and self.cold:
-            self._ahead = ahead.start(training.precision, self._rectifies)
+            self._helper = helper_process.start(training.precision, self._rectifies)
         try:
             compile_rollouts(netlist, training.precision, self._plan.sharing)
-            if self._ahead is not None and not found:
-                self._ahead.wait("steps")
+            if self._helper is not None and not found:
+                self._helper.wait("steps")
             compile_steps(netlist, logits, training)
-            if self._ahead is None:
+            if self._helper is None:
                 self._compile_search(netlist)
             elif not meanwhile:
                 self.complete(netlist)
@@ -80,16 +81,16 @@ class Compilation:
             raise
 
     def complete(
-        self, netlist: Netlist, should_stop: Callable[[], bool] = ahead.never
+        self, netlist: Netlist, should_stop: Callable[[], bool] = never_stop
     ) -> float | None:
-        """Load what another process still compiles, when it is done; return the seconds waited.
+        """Wait for the helper, and load what it compiled; return the seconds that took.
 
-        None where `should_stop`, which is asked while it waits, said yes: nothing is loaded then.
+        Returns None, and loads nothing, if `should_stop` returned True during the wait.
         """
-        if self._ahead is None:
+        if self._helper is None:
             return 0.0
         start = time.perf_counter()
-        if self._ahead.wait("search", should_stop) is None:
+        if self._helper.wait("search", should_stop) is None:
             return None
         self.stop()
         self._compile_search(netlist)
@@ -103,7 +104,7 @@ class Compilation:
                 compile_rectification(netlist, ops)
 
     def stop(self) -> None:
-        """End the process that helps, if there is one."""
-        helper, self._ahead = self._ahead, None
+        """End the helper process, if it runs."""
+        helper, self._helper = self._helper, None
         if helper is not None:
             helper.close()

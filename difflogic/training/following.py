@@ -1,4 +1,4 @@
-"""Ranks other than the first: they take every step of a run with it, and write nothing."""
+"""All ranks but the first: they take every step of a run with it, and write nothing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from difflogic.circuit.netlist import Circuit
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import config_from_dict
 from difflogic.model.model import Model
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import Ranks
 from difflogic.tasks import is_own
@@ -17,32 +18,30 @@ from difflogic.training.checkpoint import made_with
 from difflogic.training.trainer import Trainer
 
 
-def nothing() -> None:
-    """Load no code."""
-
-
 def gather(trainer: Trainer, ranks: Ranks) -> None:
-    """Bring the other ranks to where the first one's trainer stands."""
+    """Send the state of the first rank's trainer to the other ranks."""
     if ranks.size == 1:
         return
     config = trainer.config
-    # Another processor would choose others, and add in another order.
+    # Another processor would choose other sizes, and so add in another order.
     cut = {"lanes": trainer.plan.lanes, "chunk": trainer.plan.chunk}
     config = config.model_copy(update={"parallel": config.parallel.model_copy(update=cut)})
-    ranks.tell({"config": config.to_dict(), "versions": _versions(), "tireless": ranks.tireless})
+    ranks.send(
+        {"config": config.to_dict(), "versions": _versions(), "always_share": ranks.always_share}
+    )
     if config.run.start_sha256 is not None:
         share_model(trainer.first, ranks)
     for array in trainer.state().values():
-        ranks.share(array)
+        ranks.broadcast(array)
 
 
 @contextmanager
-def joined(ranks: Ranks, load_code: Callable[[], object] = nothing) -> Iterator[Trainer | None]:
-    """Enter a trainer that stands where that of rank 0 does, which calls `gather`.
+def joined(ranks: Ranks, load_code: Callable[[], object] = ignore) -> Iterator[Trainer | None]:
+    """Enter a trainer in the state that rank 0 sends by `gather`.
 
-    None where there is none, as rank 0 has come to its end. Raises ConfigError.
+    None if rank 0 has ended. Raises ConfigError.
     """
-    told = ranks.hear()
+    told = ranks.receive()
     if told is None:
         yield None
         return
@@ -51,7 +50,7 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = nothing) -> Iterator[
             f"rank {ranks.rank} has {_versions()}, and rank 0 {told['versions']}: only the same "
             "versions compute the same bits"
         )
-    ranks.tireless = told["tireless"]
+    ranks.always_share = told["always_share"]
     if is_own(told["config"]["task"]["kind"]):
         load_code()
     config, model = config_from_dict(told["config"], "rank 0"), None
@@ -61,41 +60,41 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = nothing) -> Iterator[
         trainer.warm_up()
         state = trainer.state()
         for array in state.values():
-            ranks.share(array)
+            ranks.broadcast(array)
         trainer.restore(state)
         yield trainer
 
 
-def follow(ranks: Ranks, load_code: Callable[[], object] = nothing) -> bool:
-    """Take the steps of a training with rank 0, until it has come to its end.
+def follow(ranks: Ranks, load_code: Callable[[], object] = ignore) -> bool:
+    """Take all steps of one training together with rank 0.
 
-    Where its task is not the program's own, `load_code` is called first: rank 0 names code, and
-    whoever started this process says whether that may run. Returns False where there was no
-    training, as rank 0 had come to its end before. Raises ConfigError.
+    If its task is not built in, `load_code` is called first: rank 0 names the code, and whoever
+    started this process decides whether it may run. Returns False if rank 0 has ended without
+    another training. Raises ConfigError.
     """
     with joined(ranks, load_code) as trainer:
-        while trainer is not None and ranks.steps_on():
-            with suppress(TrainingError):  # rank 0 has it, too, and says so
+        while trainer is not None and ranks.has_next_step():
+            with suppress(TrainingError):  # rank 0 raises it, too, and reports it
                 trainer.step()
         return trainer is not None
 
 
 def follow_all(ranks: Ranks) -> None:
-    """`follow` one training after the other, until rank 0 has come to its end."""
+    """`follow` one training after the other, until rank 0 ends."""
     while follow(ranks):
         pass
 
 
 def share_model(model: Model, ranks: Ranks) -> Model:
-    """Return what rank 0 has as `model`, whose sizes all ranks know."""
+    """Return rank 0's `model`; the other ranks pass one of the same sizes."""
     logits = model.logits.copy()
-    ranks.share(logits)
+    ranks.broadcast(logits)
 
     def share(layers: Iterable[Wiring]) -> tuple[Wiring, ...]:
         copies = tuple(Wiring(layer.inputs, layer.a.copy(), layer.b.copy()) for layer in layers)
         for copy in copies:
-            ranks.share(copy.a)
-            ranks.share(copy.b)
+            ranks.broadcast(copy.a)
+            ranks.broadcast(copy.b)
         return copies
 
     circuit = model.circuit

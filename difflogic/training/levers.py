@@ -1,7 +1,6 @@
-"""When learning starts over, and hardening: some gates run as one op while they are trained.
+"""When learning starts over; and hardening, where some gates run as one op while they are trained.
 
-What is drawn comes from a stream named by the epoch, so that a resumed run goes on with the same
-numbers.
+Random numbers come from a stream that the epoch names, so a resumed run draws the same ones.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ Array = npt.NDArray[Any]
 
 
 def attempt_of(training: TrainingConfig, epoch: int) -> int:
-    """Return which attempt at learning, from 0, an epoch, counted from 0, belongs to.
+    """Return the attempt, from 0, that an epoch, from 0, belongs to.
 
-    Restarts cut off the long tail of runs that are stuck (Gomes, Selman and Kautz 1998).
+    Restarts shorten the long tail of stuck runs (Gomes, Selman and Kautz 1998).
     """
     return epoch // training.restart_every if training.restart_every else 0
 
@@ -33,9 +32,9 @@ def first_epoch(training: TrainingConfig, attempt: int) -> int:
 
 
 def ramp(epoch: int, first: int, last: int) -> float:
-    """Return how far an epoch is on the way from `first` to `last`, 0 to 1.
+    """Return how far an epoch is from `first` to `last`, 0 to 1.
 
-    If `last` is not after `first` there is no way: all is there from `last` on.
+    If `last` is not after `first`, this jumps from 0 to 1 at `last`.
     """
     if epoch >= last:
         return 1.0
@@ -43,10 +42,10 @@ def ramp(epoch: int, first: int, last: int) -> float:
 
 
 def harden(config: Config, coefficients: Array, ops: Array, epoch: int) -> None:
-    """Replace the `coefficients` (parameters, 4) of a random share of gates by one op's.
+    """Replace the `coefficients` (parameters, 4) of a random share of the gates by one op's.
 
-    `ops` (parameters,) are the most probable ops. Gradients with respect to these coefficients are
-    used as if they were still a mixture's: the straight-through estimator of Bengio et al. 2013.
+    `ops` (parameters,) are the most probable ops. Gradients by these coefficients are used as if
+    they were still a mixture's: the straight-through estimator of Bengio et al. 2013.
     """
     training, hardening = config.training, config.hardening
     age = epoch - first_epoch(training, attempt_of(training, epoch))

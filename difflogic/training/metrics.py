@@ -26,17 +26,17 @@ COLUMNS = (
     *SEARCHED,
     "attempt",
 )
-"""Those from `decided` on, and that of waiting, are missing in files of earlier versions."""
+"""The columns of metrics.csv."""
 
 MAX_LINE_BYTES = 2**10
-"""A row has 22 numbers of up to 25 signs."""
+"""A row has 22 numbers of up to 25 characters."""
 
 MOST_COUNTED = 2**53
 
 
 @dataclass(frozen=True)
 class Search:
-    """What a search for an exact circuit came to, after an epoch."""
+    """The result of a search for an exact circuit, after an epoch."""
 
     wrong_before: int
     """Wrong cells of the circuit that it began with, on the first start states."""
@@ -65,11 +65,11 @@ class MetricsRow:
     phase_seconds: Mapping[str, float] = field(default_factory=dict)
     """Seconds by phase; a phase that is not named took none."""
     decided: float | None = None
-    """Share of gates, 0 to 1, one op of which had a probability above `gates.DECIDED`."""
+    """Share of gates, 0 to 1, with an op of a probability above `gates.DECIDED`."""
     search: Search | None = None
-    """What a search after this epoch came to; None if there was none, or it is not recorded."""
+    """The result of a search after this epoch; None if there was none."""
     attempt: int | None = None
-    """Which attempt at learning it was of, from 1; None if that is not recorded."""
+    """The attempt that it belongs to, from 1; None if that is not recorded."""
 
     @property
     def searched(self) -> bool:
@@ -87,7 +87,7 @@ class Restart(NamedTuple):
 
 
 def restarts(rows: Iterable[MetricsRow]) -> list[Restart]:
-    """Return where learning started over within `rows`, as far as they record it."""
+    """Return where learning started over within `rows`."""
     return [
         Restart(last.epoch, row.attempt)
         for last, row in pairwise(rows)
@@ -141,10 +141,9 @@ def to_csv(rows: Iterable[MetricsRow]) -> str:
 
 
 def from_csv(file: BinaryIO, epochs: int) -> History:
-    """Read the rows of epochs 1 to `epochs` back; what comes after them is left out.
+    """Read the rows of epochs 1 to `epochs`, and no more of the file.
 
-    No more is read than these rows have. Raises ValueError, with what is wrong, if one of them is
-    missing or damaged.
+    Raises ValueError, with what is wrong, if one is missing or damaged.
     """
     names = _read_line(file)
     history = History()
@@ -176,7 +175,7 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
     earlier = {f"{WAITING}_seconds": "0.0"}
     seconds = {phase: float({**earlier, **cells}[f"{phase}_seconds"]) for phase in PHASES}
     soft_loss = float(cells["soft_loss"])
-    decided = number("decided") if "decided" in cells else None
+    decided = number("decided")
     if decided is not None and not 0 <= decided <= 1:
         raise ValueError("a share is from 0 to 1")
     return MetricsRow(
@@ -192,7 +191,7 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
 
 
 def _search_from(cells: Mapping[str, str]) -> Search | None:
-    if not cells.get(SEARCHED[0]):
+    if not cells[SEARCHED[0]]:
         return None
     before, wrong, fresh, candidates, exact = (int(cells[name]) for name in SEARCHED)
     counts = before, wrong, fresh, candidates
@@ -202,7 +201,7 @@ def _search_from(cells: Mapping[str, str]) -> Search | None:
 
 
 def _attempt_from(cells: Mapping[str, str]) -> int | None:
-    if not cells.get("attempt"):
+    if not cells["attempt"]:
         return None
     attempt = int(cells["attempt"])
     if not 1 <= attempt <= MOST_COUNTED:

@@ -1,7 +1,7 @@
-"""Soft gates from logits, and AdamW back to them, each in one pass over the parameters.
+"""Soft gates from logits, and AdamW, each in one pass over the parameters.
 
-AdamW moves what is learned about a gate, which are its logits or what these follow from: forms.py.
-Logits are kept transposed here, (16, parameters), for the sake of the kernels' vectors.
+AdamW moves what is learned about a gate: its logits, or the numbers they follow from (forms.py).
+Logits are transposed here, (16, parameters), so that kernels can use vector instructions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SoftGates:
         self.coefficients: Array = np.empty((parameters, COEFFICIENTS.shape[1]), dtype)
         self.ops: npt.NDArray[np.uint8] = np.empty(parameters, np.uint8)
         self.decided = 0.0
-        """Share of parameters, 0 to 1, that have an op of a probability above DECIDED."""
+        """Share of parameters, 0 to 1, with an op of a probability above DECIDED."""
         self._basis = COEFFICIENTS.astype(dtype)
         self._space: Array = np.empty((5, k.COLUMNS), dtype)
 
@@ -50,7 +50,7 @@ class SoftGates:
         # NumPy's exponential is vectorised; the compiler's is not.
         np.exp(self.probabilities, out=self.probabilities)
         k.normalize_and_mix(self.probabilities, self._basis, self.coefficients, self._space)
-        # One op at most can be so probable.
+        # At most one op per gate is that probable.
         self.decided = np.count_nonzero(self.probabilities > DECIDED) / len(self.ops)
         return self.coefficients
 
@@ -62,12 +62,12 @@ class AdamW:
     """
 
     def __init__(self, logits: Array, config: TrainingConfig) -> None:
-        """`logits` (16, parameters) will be changed in place, to the form of gates at once."""
+        """`logits` (16, parameters) are changed in place; at once, where they lack the form."""
         self.logits = logits
         self.steps = 0
         self._form = FORMS[config.form](config.initial_logit)
         self.made_sure = self._conform()
-        """Gates that were of another form at first."""
+        """Number of gates that did not have the form at first."""
         learned = logits if self._form is None else self._form.numbers(logits)
         self.first = np.zeros_like(learned)
         self.second = np.zeros_like(learned)
@@ -76,14 +76,11 @@ class AdamW:
         self._space = np.empty((k.ROOM, k.COLUMNS), logits.dtype)
 
     def _conform(self) -> int:
-        """Bring logits that came from elsewhere to the form of gates that is learned.
-
-        Returns the number of gates that were of another form.
-        """
+        """Give all gates the form that is learned; return how many did not have it."""
         return 0 if self._form is None else self._form.conform(self.logits)
 
     def state(self) -> dict[str, Array]:
-        """Return copies of the moments, and the number of steps."""
+        """Return copies of the moments and the number of steps."""
         return {
             "adamw_steps": np.array(self.steps, np.int64),
             "adamw_first": self.first.copy(),
@@ -91,7 +88,7 @@ class AdamW:
         }
 
     def forget(self) -> None:
-        """Go back to before the first step, from logits that came from elsewhere."""
+        """Start again, after the caller has replaced the logits."""
         self._conform()
         self.steps = 0
         self.first[:] = 0.0
@@ -104,7 +101,7 @@ class AdamW:
         self.second[:] = state["adamw_second"]
 
     def step(self, probabilities: Array, coefficient_gradients: Array) -> None:
-        """Take a step, by the `probabilities` (16, parameters) of the mixtures.
+        """Take a step. `probabilities` (16, parameters) are those of the mixtures.
 
         `coefficient_gradients` is dL/d(coefficients), (parameters, 4).
         """
@@ -151,9 +148,9 @@ class AdamW:
 
 
 def require_finite(loss: float, gradients: Array, epoch: int, config: TrainingConfig) -> float:
-    """Return the loss of an epoch, counted from 1, if it and the gradients can be learned from.
+    """Return the loss of an epoch, counted from 1.
 
-    Raises TrainingError if something is NaN or infinite.
+    Raises TrainingError if it or a gradient is NaN or infinite.
     """
     if np.isfinite(loss) and np.isfinite(gradients).all():
         return loss

@@ -1,10 +1,9 @@
-"""Samples that start where the hard circuit's own run comes to, so that its target stays.
+"""Samples that start from later states of the hard circuit's own rollout, so that a target stays.
 
-A loss at one step says nothing of the next. "Growing neural cellular automata" (Mordvintsev et al.
-2020) goes on from a pool of earlier results, some of them damaged. Here the run is cheap, being
-bit-packed, so each such state is run anew from the start: it is never out of date, there is nothing
-to keep from epoch to epoch, and a resumed run goes on with the same states, be the target seen in
-them or not.
+A loss at one step says nothing about the next. "Growing neural cellular automata" (Mordvintsev et
+al. 2020) continues from a pool of earlier results, some of them damaged. Here rollouts are
+bit-packed and cheap, so each state is computed from the start again. It is never out of date,
+nothing is kept from epoch to epoch, and a resumed run uses the same states.
 """
 
 from __future__ import annotations
@@ -27,32 +26,32 @@ Array = npt.NDArray[Any]
 Bits = npt.NDArray[np.uint8]
 
 AT_ONCE = 16
-"""Samples that each rank does before their sum goes from rank to rank."""
+"""Samples that each rank computes between two exchanges of their sum."""
 
 
 class Runs(Protocol):
     """Runs the hard circuit, synchronously."""
 
     def is_wrong(self, start: Bits, target: Array, step: int) -> bool:
-        """Whether a bit differs from `target` (loss channels, H, W) after so many steps."""
+        """Whether a bit differs from `target` (loss channels, H, W) after `step` steps."""
 
     def state(self, start: Bits, steps: int) -> Bits:
-        """Return the state (C, H, W) that so many steps lead to from `start`."""
+        """Return the state (C, H, W) after `steps` steps from `start`."""
 
 
 class PoolSample(NamedTuple):
-    """A state to go on from, and when it is compared with what."""
+    """A state to start from, and the target to compare it with later."""
 
     start: Bits
     """Shape (channels, height, width)."""
     target: npt.NDArray[np.float64]
     """Shape (loss channels, height, width)."""
     step: int
-    """After so many further steps."""
+    """The step, from `start`, at which it is compared."""
 
 
 def draw_pool(task: Task, config: Config, epoch: int, runs: Runs) -> Iterator[PoolSample]:
-    """Draw an epoch's samples of the pool; there may be none."""
+    """Draw an epoch's samples of the pool, if any."""
     for number in range(config.pool.batch):
         yield draw_pool_sample(task, config, epoch, number, runs)
 
@@ -81,9 +80,9 @@ def _damaged(
     runs: Runs,
     rng: np.random.Generator,
 ) -> Bits:
-    """Return a damaged state: the first of so many that has not grown back by `step`, or the last.
+    """Return a damaged state: the first of `tries` that has not grown back by `step`, or the last.
 
-    Once most damages do grow back, one that is drawn by lot teaches nothing.
+    Once most damages grow back, a random one teaches nothing.
     """
     for left in reversed(range(tries)):
         damaged = state * (1 - places[rng.integers(0, len(places))])
@@ -100,12 +99,12 @@ class HardRuns:
         self._simulator, self._channels = simulator, channels
 
     def is_wrong(self, start: Bits, target: Array, step: int) -> bool:
-        """Whether a bit differs from `target` (loss channels, H, W) after so many steps."""
+        """Whether a bit differs from `target` (loss channels, H, W) after `step` steps."""
         shown = self.state(start, step)[self._channels]
         return bool((shown != target).any())
 
     def state(self, start: Bits, steps: int) -> Bits:
-        """Return the state (C, H, W) that so many steps lead to from `start`."""
+        """Return the state (C, H, W) after `steps` steps from `start`."""
         return self._simulator.rollout(start[None], steps)[0]
 
 
@@ -120,10 +119,10 @@ class OracleRuns:
         self._channels = channels
 
     def is_wrong(self, start: Bits, target: Array, step: int) -> bool:
-        """Whether a bit differs from `target` (loss channels, H, W) after so many steps."""
+        """Whether a bit differs from `target` (loss channels, H, W) after `step` steps."""
         return bool((self.state(start, step)[self._channels] != target).any())
 
     def state(self, start: Bits, steps: int) -> Bits:
-        """Return the state (C, H, W) that so many steps lead to from `start`."""
+        """Return the state (C, H, W) after `steps` steps from `start`."""
         last = oracle.rollout(self._netlist, self._hard, start, steps, self._boundary)[-1]
         return last.astype(np.uint8)

@@ -1,7 +1,7 @@
-"""A training step in plain NumPy and float64: the oracle, AdamW as the paper writes it.
+"""A training step in plain NumPy and float64: the oracle, and AdamW as in the paper.
 
-It shares with the trainer the configuration, the samples, the netlist and the levers (which are
-plain NumPy), and no other arithmetic. It does not look for the best circuit.
+It shares the configuration, the samples, the netlist and the levers (plain NumPy) with the trainer,
+and no other arithmetic. It does not search for exact circuits.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ReferenceTrainer:
         self.model = self._first_model = self._conformed(model or Model.create(config))
         self.epoch = 0
         self.attempt = 1
-        """Which attempt at learning the last epoch was of."""
+        """The attempt of the last epoch, from 1."""
         self.phases = PhaseTimer()
         self.gradients = np.zeros_like(self.model.logits)
         self._first: Array = np.zeros_like(self._learned())
@@ -70,7 +70,7 @@ class ReferenceTrainer:
             mask = None if masks is None else masks[index]
             with phase("forward"):
                 states = oracle.rollout(netlist, soft, start, loss_steps[-1], boundary, mask)
-            # Gradients add up, so each loss may be taken back by itself.
+            # Gradients add up, so each loss can be differentiated by itself.
             for step in loss_steps:
                 until = states[: step + 1]
                 with phase("loss"):
@@ -110,7 +110,7 @@ class ReferenceTrainer:
             self._first[:] = self._second[:] = 0.0
 
     def _conformed(self, model: Model) -> Model:
-        """Return a model in float64, its gates of the form that is learned."""
+        """Return a model in float64 whose gates have the form that is learned."""
         logits: npt.NDArray[np.float64] = model.logits.T.astype(np.float64)
         if self._form is not None:
             self._form.conform(logits)

@@ -1,4 +1,4 @@
-"""Where a run that was stopped goes on: at its latest checkpoint that is whole and its own."""
+"""Where a stopped run resumes: at its latest checkpoint that is whole and its own."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class ResumePoint:
 def find_resume_point(
     run: RunDirectory, config: Config, template: State, say: Callable[[str], None]
 ) -> ResumePoint | None:
-    """Return the latest one that can be used, or None if the run left none and no result.
+    """Return the latest usable one, or None if the run has neither checkpoints nor results.
 
     `template` has the names, shapes and types of the trainer's state. A checkpoint that is
-    damaged, foreign, or not covered by metrics.csv is passed over, and `say` hears of it. Raises
-    RunDirectoryError if none is left, and for one of a newer program.
+    damaged, foreign, or not covered by metrics.csv is skipped, and `say` is told. Raises
+    RunDirectoryError if none is usable, and for one of a newer program.
     """
     problems: list[str] = []
     for path in checkpoints(run.path):
@@ -79,7 +79,7 @@ def _read(path: Path, run: RunDirectory, config: Config, template: State) -> Res
 
 
 def _tell_of_another_origin(checkpoint: Checkpoint, say: Callable[[str], None]) -> None:
-    """Say so if other libraries or another processor may round the last bits differently."""
+    """Report if other libraries or another processor may round the last bits differently."""
     now = made_with()
     others = [
         f"{name} {checkpoint.made_with.get(name)} (now {value})"

@@ -1,4 +1,4 @@
-"""The directory of one run: made new, never overwritten, its files whole or not there."""
+"""The directory of one run. It is never overwritten; each of its files is whole or missing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from difflogic.training.start_model import StartModel
 
 ROOT = "runs"
 LAST = "last"
-"""Stands for the newest run under a root."""
+"""Names the newest run under a root."""
 
 STAMP = "%Y%m%d-%H%M%S"
 """What a run's name begins with: the local time."""
@@ -55,7 +55,7 @@ SUMMED_UP = (CONFIG, METRICS, MODEL)
 
 
 def run_name(config: Config) -> str:
-    """Return the part of a run directory's name that tells the experiment and its seed."""
+    """Return the part of a run directory's name that names the experiment and its seed."""
     return f"{config.name}-seed{config.training.seed}"
 
 
@@ -83,9 +83,9 @@ def find_run(name: str, root: str | Path = ROOT) -> Path:
 
 
 def saved_model(path: Path, root: str | Path = ROOT) -> Path:
-    """Return the file that `path` means: the model of a run's directory, or `path` itself.
+    """Return the model file that `path` names: that of a run's directory, or `path` itself.
 
-    "last" is the newest run under `root`. Raises RunDirectoryError if a run has saved none.
+    "last" is the newest run under `root`. Raises RunDirectoryError if a run has not saved one.
     """
     if str(path) == LAST and not path.exists():
         path = find_run(LAST, root)
@@ -108,12 +108,12 @@ def _known_runs(root: str | Path) -> str:
 
 
 def _runs(root: str | Path) -> list[Path]:
-    """Return the runs under `root`, the one that was begun or extended last at the end."""
+    """Return the runs under `root`, the one begun or extended last at the end."""
     now = datetime.now(UTC)
     found = []
     try:
         for run in Path(root).iterdir():
-            # A pipe in one place, or one that may not be looked into, hides no runs in others.
+            # A pipe or an unreadable directory does not hide the other runs.
             if os.path.isfile(path := run / CONFIG):
                 found.append((begun(run, now), _changed(path, now), run))
     except FileNotFoundError:
@@ -124,10 +124,10 @@ def _runs(root: str | Path) -> list[Path]:
 
 
 def begun(run: Path, now: datetime | None = None) -> datetime:
-    """Return when a run was begun or extended last, in UTC.
+    """Return when a run was last begun or extended, in UTC.
 
-    By what its config.toml says, else by its own name, else by the time of that file, unless that
-    is after `now`. Raises OSError.
+    Read from its config.toml, else from the directory's name, else from the time of that file,
+    but not after `now`. Raises OSError.
     """
     with open_plain(run / CONFIG, follow=False) as file:
         said = _WRITTEN.match(file.read(100).decode(errors="replace"))
@@ -141,18 +141,18 @@ def begun(run: Path, now: datetime | None = None) -> datetime:
 def _changed(path: Path, now: datetime) -> datetime:
     try:
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except (ValueError, OverflowError):  # a year that there is none
+    except (ValueError, OverflowError):  # a year out of range
         return now
     return min(changed, now)
 
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """What a run leaves behind: config.toml, metrics.csv, model.npz, summary.json, checkpoints."""
+    """The files of a run: config.toml, metrics.csv, model.npz, summary.json, checkpoints."""
 
     path: Path
     made: bool = False
-    """This process made the directory: it may go again if nothing comes of the run."""
+    """Whether this process made the directory, and may remove it if the run has no results."""
 
     @classmethod
     def create(
@@ -165,7 +165,7 @@ class RunDirectory:
         """Make `requested`, or else a new directory ``<root>/<date>-<time>-<name>[-2…]``.
 
         `now` is the local time by default. Raises RunDirectoryError if `requested` is a file
-        or a directory that holds something, and if the directory cannot be made.
+        or a directory that is not empty, and if the directory cannot be made.
         """
         if requested is not None:
             run = cls.at(requested)
@@ -197,9 +197,9 @@ class RunDirectory:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in it; a lock, or what a killed process left, is nothing.
+        """Whether it is empty, apart from a lock and what a killed process left.
 
-        Nor is a model to start from, beside a lock: config.toml would have come after it.
+        A start model beside a lock does not count either: no config.toml followed it.
         """
         left = [path.name for path in self.path.iterdir() if not _passing(path)]
         return not left or (left == [START] and (self.path / lock.NAME).exists())
@@ -211,9 +211,9 @@ class RunDirectory:
         return f" (the run that it holds goes on with --resume {for_shell(self.path)})"
 
     def write_config(self, config: Config, plan: str = "") -> Path:
-        """Write the resolved configuration to config.toml, when that was, and a task's own code.
+        """Write the resolved configuration and the time to config.toml, and keep a task's own code.
 
-        `plan` is what "auto" came to where the run began, a comment of one line.
+        `plan` is a one-line comment that says what "auto" meant where the run began.
         """
         code = code_of(config.task)
         if code is not None:
@@ -232,7 +232,7 @@ class RunDirectory:
         return load_config(path) if path.exists() else None
 
     def write_metrics(self, history: History) -> Path:
-        """Write metrics.csv anew, with all rows."""
+        """Write metrics.csv, with all rows."""
         return self._write(METRICS, history.to_csv())
 
     def read_metrics(self, epochs: int) -> History:
@@ -259,9 +259,9 @@ class RunDirectory:
         write_whole(self.path / START, lambda file: file.write(start.content))
 
     def read_start(self, config: Config) -> StartModel:
-        """Read the model that a run with `config` started from, if that is what is kept.
+        """Read the model that a run with `config` started from.
 
-        Raises RunDirectoryError if it is gone, damaged or another.
+        Raises RunDirectoryError if it is missing, damaged or another one.
         """
         path = self.path / START
         try:
@@ -279,7 +279,7 @@ class RunDirectory:
         return start
 
     def write_summary(self, summary: Mapping[str, Any]) -> Path:
-        """Write summary.json, with the checksums of what it sums up."""
+        """Write summary.json, with the checksums of the files in SUMMED_UP."""
         files = {}
         for name in SUMMED_UP:
             with suppress(OSError):
@@ -297,10 +297,9 @@ class RunDirectory:
             raise RunDirectoryError(f"{path}: is damaged: {error}") from None
 
     def problem(self, summary: Mapping[str, Any], config: Config) -> str | None:
-        """Return what keeps a finished run from being what its summary says; None if nothing.
+        """Return what is wrong with the files of a finished run; None if they match its summary.
 
-        `config` is what it should have been run with. A summary of before there were checksums
-        vouches for names only.
+        `config` is the run's. A summary without checksums only vouches for the files' names.
         """
         if summary["seed"] != config.training.seed or summary["experiment"] != config.name:
             return f"{self.path / SUMMARY}: is that of another run"
@@ -316,19 +315,19 @@ class RunDirectory:
 
     @property
     def has_results(self) -> bool:
-        """Whether it holds what only a run of at least one epoch writes."""
+        """Whether it has files that only a run of at least one epoch writes."""
         return any((self.path / name).exists() for name in (MODEL, SUMMARY))
 
     def tidy(self) -> None:
-        """Remove what killed processes left half written. Only for who holds the lock."""
+        """Remove half-written files of killed processes. Only for the holder of the lock."""
         remove_leftovers(self.path)
 
     def discard(self) -> None:
-        """Remove a run that came to nothing: its files, and the directory if it was made for it."""
+        """Remove the files of a run that has no results."""
         with suppress(OSError):
             code = self.path.glob("*.py")  # of a task of the user's own
             found = [*checkpoints(self.path), self.path / METRICS, self.path / CONFIG]
-            # In this order: what has a config.toml can go on.
+            # In this order: a directory with a config.toml can be resumed.
             for path in [*found, *code, self.path / START]:
                 path.unlink(missing_ok=True)
             self.tidy()
@@ -353,7 +352,7 @@ def _make_new(root: Path, name: str) -> Path:
     try:
         root.mkdir(parents=True, exist_ok=True)
         path, number = root / name, 1
-        while not _make(path):  # an earlier run of this second has it, or one beside this one
+        while not _make(path):  # taken by another run of the same second
             number += 1
             path = root / f"{name}-{number}"
     except FileExistsError:

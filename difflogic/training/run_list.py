@@ -1,4 +1,4 @@
-"""The runs under a directory, as far as each tells of itself."""
+"""The runs and sweeps under a directory."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ SWEEP = "sweep.toml"
 
 @dataclass(frozen=True)
 class Listed:
-    """One run, or one sweep; None is what it does not tell."""
+    """One run or sweep; None stands for what is not known."""
 
     path: Path
     begun: datetime
-    """In UTC; or when it was extended."""
+    """When it was begun or last extended, in UTC."""
     experiment: str | None = None
     seed: int | None = None
     state: str = "damaged"
-    """finished, stopped (or still at it), damaged, or sweep."""
+    """finished, stopped (or still running), damaged, or sweep."""
     epochs: int | None = None
     exact: bool | None = None
     active_gates: int | None = None
@@ -39,9 +39,9 @@ class Listed:
 
 
 def list_runs(root: str | Path = ROOT) -> list[Listed]:
-    """Return the runs and sweeps under `root`, the one that was begun or extended last at the end.
+    """Return the runs and sweeps under `root`, the one begun or extended last at the end.
 
-    What is damaged is listed as such. Raises RunDirectoryError if `root` cannot be read.
+    Damaged ones are listed as such. Raises RunDirectoryError if `root` cannot be read.
     """
     root = Path(root)
     try:
@@ -61,7 +61,7 @@ def _look(path: Path) -> Iterator[Listed]:
             yield Listed(path, changed, state="sweep")
         elif (path / CONFIG).is_file():
             yield _run(path)
-    except (OSError, ValueError, OverflowError):  # it goes meanwhile, or may not be read
+    except (OSError, ValueError, OverflowError):  # removed meanwhile, or not readable
         return
 
 

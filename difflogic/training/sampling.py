@@ -1,4 +1,4 @@
-"""What an epoch of training takes: its samples, its masks, and the steps that the loss looks at."""
+"""The random choices of an epoch: its samples, its masks, and the steps that the loss compares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from difflogic.tasks import Task, draw_batch
 def draw_epoch(
     task: Task, config: Config, epoch: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64], npt.NDArray[np.uint8] | None]:
-    """Draw what an epoch of training takes: start states, targets, and masks or None."""
+    """Draw an epoch's starts, its targets, and its masks or None."""
     training, automaton, size = config.training, config.automaton, config.task
     starts, targets = draw_batch(task, training.seed, epoch, training.batch)
     masks = draw_masks(
@@ -30,14 +30,14 @@ def draw_epoch(
 
 
 def longest_rollout(config: Config) -> int:
-    """Return the steps of the longest rollout that training makes."""
+    """Return the number of steps of training's longest rollout."""
     return config.automaton.steps + config.training.later_steps
 
 
 def draw_loss_steps(config: Config, epoch: int) -> tuple[int, ...]:
     """Return the steps after which an epoch compares states with the target, ascending.
 
-    A later one beside the last step forbids automata that are right only when they are looked at.
+    A second, later step rules out automata that are right at one step only.
     """
     steps, more = config.automaton.steps, config.training.later_steps
     if not more:

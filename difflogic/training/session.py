@@ -1,7 +1,7 @@
-"""A run in its directory: begun or gone on with, recorded, and saved so that it survives a kill.
+"""A run in its directory: started or resumed, recorded, and saved so that it survives a kill.
 
-The order of writing is what makes it survive: metrics.csv is brought up to date before the
-checkpoint that it has to cover, and each file appears whole. See checkpoint.py and lock.py.
+It survives because of the order of writing: metrics.csv is written before the checkpoint that
+relies on it, and each file appears whole. See checkpoint.py and lock.py.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.model.model import Model
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
 from difflogic.system.files import for_shell
 from difflogic.system.ranks import ALONE, Ranks
@@ -24,9 +25,9 @@ from difflogic.training.compatibility import as_begun, extended, for_this_stretc
 from difflogic.training.following import gather
 from difflogic.training.lock import RunLock
 from difflogic.training.metrics import History, MetricsRow, Search
+from difflogic.training.rank_plan import RankPlan
 from difflogic.training.resume_point import find_resume_point
 from difflogic.training.run_directory import RunDirectory
-from difflogic.training.share import Share
 from difflogic.training.start_model import StartModel, fitted, missing
 from difflogic.training.step_result import StepResult
 from difflogic.training.summary import summarize
@@ -36,32 +37,23 @@ SAVING_SHARE = 0.05
 """Largest share of the time that saving by the clock may take: large runs save less often."""
 
 
-def never() -> bool:
-    """Do not stop."""
-    return False
-
-
-def unheard(message: str) -> None:
-    """Say nothing."""
-
-
 def execute(
     config: Config,
     path: Path,
     *,
-    should_stop: Callable[[], bool] = never,
+    should_stop: Callable[[], bool] = never_stop,
     on_step: Callable[[StepResult], None] | None = None,
-    say: Callable[[str], None] = unheard,
+    say: Callable[[str], None] = ignore,
 ) -> dict[str, Any]:
     """Train in the run directory `path` until done, and return the summary (summary.json's).
 
     A new or empty directory starts a run, an unfinished run of this configuration is resumed, and
-    a finished one's summary is returned as it is; more epochs extend it. `should_stop` is asked
-    before each epoch: the run is then saved, and its summary is not `finished`. `say` hears what
-    a person should know. The directory is locked meanwhile.
+    a finished run's summary is returned unchanged; more epochs extend it. `should_stop` is called
+    before each epoch; if it returns True, the run is saved, and its summary is not `finished`.
+    `say` receives messages for the user. The directory is locked meanwhile.
 
-    Raises RunDirectoryError for a directory in use, one with another configuration, which names
-    the keys, and one that cannot be resumed; TrainingError if training or saving cannot go on.
+    Raises RunDirectoryError if the directory is in use, cannot be resumed, or has another
+    configuration (the message names the keys); TrainingError if training or saving fails.
     """
     with Session(config, RunDirectory.at(path), say) as session:
         if session.summary is None:
@@ -72,30 +64,30 @@ def execute(
 
 
 class Session:
-    """A run that this process alone works on while entered.
+    """A run, locked for this process while entered.
 
-    After entering, `summary` is that of a run which is already finished; else `trainer` stands
-    where the run goes on, with `history` up to there.
+    After entering, `summary` is set if the run is already finished. Otherwise `trainer` is ready
+    to continue, and `history` has the epochs so far.
     """
 
     def __init__(
         self,
         config: Config,
         run: RunDirectory,
-        say: Callable[[str], None] = unheard,
+        say: Callable[[str], None] = ignore,
         ranks: Ranks = ALONE,
         start: StartModel | None = None,
     ) -> None:
-        """Of several `ranks` this is the first, whom the others follow.
+        """Of several `ranks` this is the first, which the others follow.
 
         `start` is the saved model that a new run starts from, if `config` names one.
         """
         self.config = config
-        """The run's, as in config.toml. Entering sets it."""
+        """The run's configuration, as in config.toml. Entering sets it."""
         self.run = run
         self.history = History()
         self.resumed = 0
-        """How many stretches of the run came before this one."""
+        """How often the run was resumed before."""
         self.summary: dict[str, Any] | None = None
         self._asked = config
         self._say, self._ranks = say, ranks
@@ -136,7 +128,7 @@ class Session:
 
     def train(
         self,
-        should_stop: Callable[[], bool] = never,
+        should_stop: Callable[[], bool] = never_stop,
         on_step: Callable[[StepResult], None] | None = None,
     ) -> dict[str, Any]:
         """Train until done or stopped, save everything, and return the summary."""
@@ -146,7 +138,7 @@ class Session:
         with self._stopping_if_it_cannot_save():
             # At once: what cannot be saved is better known before hours of training.
             self._save_checkpoint()
-            self._loop(should_stop, on_step or (lambda result: None), before)
+            self._loop(should_stop, on_step or ignore, before)
             self._save_all()
         processor = time.process_time() - processor
         summary = summarize(self.config, trainer, self.history, self.resumed, processor)
@@ -169,7 +161,7 @@ class Session:
         trainer, timer = self.trainer, self.trainer.phases
         clock = _Clock(trainer.config)
         while not trainer.done and not should_stop():
-            # Outside of the step, which the other ranks begin, too.
+            # Before the step, which the other ranks begin, too.
             if not trainer.get_ready(should_stop):
                 break
             stood = trainer.state() if trainer.may_search else None
@@ -179,8 +171,8 @@ class Session:
             except TrainingError as error:
                 raise self._with_history(error) from error
             except KeyboardInterrupt:
-                # A long step is left between two calls of kernels: it has changed nothing yet, or
-                # was searching already, and is taken back.
+                # Raised between two kernel calls of a long step. The step has changed nothing yet,
+                # or was searching already and is undone.
                 if should_stop():
                     if stood is not None:
                         trainer.restore(stood)
@@ -216,7 +208,7 @@ class Session:
         )
 
     def _with_history(self, error: TrainingError) -> TrainingError:
-        """Save the history, which may tell what broke the run; its model is worth nothing."""
+        """Save the history, which may show what broke the run; its model is useless."""
         if not self.history.rows:
             return error
         with suppress(RunDirectoryError):
@@ -274,7 +266,7 @@ class Session:
             ) from error
 
     def _settle(self) -> None:
-        """Find out whether the run is new, can go on as asked, or is finished already."""
+        """Determine whether the run is new, can continue as asked, or is already finished."""
         stored = self.run.read_config()
         if stored is None:
             if not self.run.is_empty:
@@ -287,7 +279,7 @@ class Session:
         refuse_changes(self.run.path, stored, self._asked)
         summary = self._before = self._usable_summary(stored)
         if summary and summary.get("exact_epoch") is not None:
-            # It has met its goal: more epochs would have nothing to do.
+            # It is exact: more epochs would have nothing to do.
             self.config = stored
             if summary.get("finished") is True:
                 self.summary = summary
@@ -303,7 +295,7 @@ class Session:
             self._take(self.run.read_start(stored))
 
     def _begin(self) -> None:
-        """Begin a new run, and write down what it is."""
+        """Begin a new run, and write its configuration."""
         config, start = self.config, self._start
         if config.run.start_sha256 is None:
             self._model = Model.create(config)
@@ -313,7 +305,7 @@ class Session:
             self._take(start)
         assert self._model is not None
         self._new = True
-        plan = Share.of(config, self._model.netlist, self._ranks).plan
+        plan = RankPlan.of(config, self._model.netlist, self._ranks).plan
         # With config.toml there is a run, which can go on only with all that it began with.
         if config.run.start_sha256 is not None:
             assert start is not None
@@ -327,7 +319,7 @@ class Session:
         self._model = fitted(start.model, self.config, start.name)
 
     def _usable_summary(self, stored: Config) -> dict[str, Any] | None:
-        """Return the run's summary; None if there is none, or it has to be made again."""
+        """Return the run's summary; None if it is missing or has to be made again."""
         try:
             summary = self.run.read_summary()
         except RunDirectoryError as error:
@@ -351,7 +343,7 @@ class Session:
         self.run.write_config(self.config)
 
     def _go_back(self) -> None:
-        """Bring the trainer to where the run stood, by the last checkpoint that is whole."""
+        """Restore the trainer from the last checkpoint that is whole."""
         if self._new:
             return
         found = find_resume_point(self.run, self.config, self.trainer.state(), self._say)
@@ -366,7 +358,7 @@ class Session:
         self.resumed = found.checkpoint.resumed + 1
 
     def _say_what_is_lost(self) -> None:
-        """Say so if a new run does not take over all of the model that it starts from."""
+        """Report if a new run cannot use all of the model that it starts from."""
         sure, gates = self.trainer.made_sure
         if sure and self._new and self._start is not None:
             self._say(
@@ -376,7 +368,7 @@ class Session:
             )
 
     def abandon(self) -> None:
-        """Remove a new run of which nothing came, for who ends this process while it is entered."""
+        """Remove a new run without results; for callers that end this process meanwhile."""
         if self._new and not self.history.rows and self._lock.held:
             self.run.discard()
             self._lock.remove()
@@ -400,5 +392,5 @@ class _Clock:
         return by_epochs or (bool(self._seconds) and time.monotonic() >= self._next)
 
     def saved(self, seconds: float) -> None:
-        """Count from now, where saving took so many seconds."""
+        """Start counting from now; saving took `seconds`."""
         self._next = time.monotonic() + max(self._seconds, seconds / SAVING_SHARE)

@@ -1,6 +1,6 @@
-"""A saved model that training starts from: its file, whole, under the file's own checksum.
+"""A saved model that training starts from, identified by the checksum of its file.
 
-The run keeps a copy, so that it can be resumed, and start over, wherever the file has gone.
+The run keeps a copy, so that it can resume and start over without the original file.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _SIZES = {
     "perception": "perception.gates",
     "update": "update.gates",
 }
-"""The key of the configuration that states each size of an architecture. All else of it says how
-wires are drawn, and a model brings its own."""
+"""The configuration key for each size of an architecture. The other keys say how wires are drawn;
+a model brings its own."""
 
 
 class StartModel:
     """A model, and the bytes of its file."""
 
     def __init__(self, name: str, model: Model, content: bytes) -> None:
-        """`name` is what messages call it."""
+        """Messages call it `name`."""
         self.name, self.model, self.content = name, model, content
 
     @classmethod
@@ -47,13 +47,13 @@ class StartModel:
 
     @classmethod
     def of(cls, model: Model) -> StartModel:
-        """Take a model as it is. Raises ModelFileError if it cannot be saved."""
+        """Wrap a model. Raises ModelFileError if it cannot be saved."""
         file = io.BytesIO()
         model.write(file, model.config.name)
         return cls(model.config.name, model, file.getvalue())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what a run's summary says of it."""
+        """Return its entry in a run's summary."""
         config = self.model.config
         return {"sha256": self.sha256, "experiment": config.name, "seed": config.training.seed}
 
@@ -63,7 +63,7 @@ class StartModel:
         return hashlib.sha256(self.content).hexdigest()
 
     def named_in(self, config: Config) -> Config:
-        """Return `config` with this as the model that training starts from, wired as it is.
+        """Return `config` with this as the model that training starts from; its wiring stays.
 
         Raises ConfigError if the model does not fit, or the configuration names another.
         """
@@ -79,10 +79,10 @@ class StartModel:
 
 
 def fitted(model: Model, config: Config, name: str) -> Model:
-    """Return `model` as the start of a run with `config`, which brings all but what was learned.
+    """Return `model` as the start of a run with `config`.
 
-    How the wires were drawn is the model's: its configuration says so. Raises ConfigError, which
-    names what differs, if its circuit is not of the sizes that `config` asks for.
+    The model keeps its logits and its wiring; all other settings come from `config`. Raises
+    ConfigError, which names what differs, if its circuit does not have the sizes in `config`.
     """
     has, wants = model.circuit.architecture, config.architecture
     different = [
@@ -105,7 +105,7 @@ def fitted(model: Model, config: Config, name: str) -> Model:
 
 
 def missing(config: Config) -> ConfigError:
-    """Return the error of a run that is to start from a saved model, and has none."""
+    """Return the error of a run that should start from a saved model, but has none."""
     return ConfigError(
         f"[run] start_sha256: {config.name} starts from a saved model, of SHA-256 "
         f"{config.run.start_sha256}: name its run or its file with dct train CONFIG --from"

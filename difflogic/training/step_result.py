@@ -1,4 +1,4 @@
-"""What a step of training found."""
+"""The result of one training step."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ class StepResult:
     """What one epoch (one optimizer step) measured, before its update."""
 
     epoch: int
-    """Count of finished epochs, from 1."""
+    """Number of finished epochs, from 1."""
     soft_loss: float
     """Sum of squared errors over batch, cells and loss channels."""
     hard_loss: float | None
-    """The same with every gate replaced by its most probable op; None on ranks but the first."""
+    """The same with every gate replaced by its most probable op; None except on the first rank."""
     accuracy: float | None
     """Share of right cells of the hard circuit, 0 to 1."""
     hard_state: npt.NDArray[np.uint8] | None
-    """Last hard state of the first sample, (channels, height, width); None there, too."""
+    """Last hard state of the first sample, (channels, height, width); None like `hard_loss`."""
     decided: float | None = None
-    """Share of gates, 0 to 1, one op of which has a probability above `gates.DECIDED`."""
+    """Share of gates, 0 to 1, with an op of a probability above `gates.DECIDED`."""
     finished: Finished | None = None
-    """What a check of the circuit after this epoch found; None if there was none."""
+    """The result of a search after this epoch; None if there was none."""
     attempt: int = 1
-    """Which attempt at learning this epoch was of, from 1."""
+    """The attempt that this epoch belongs to, from 1."""

@@ -1,4 +1,4 @@
-"""What is left of a training run when it is over, for machines: summary.json."""
+"""The results of a training run, for scripts: the contents of summary.json."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from difflogic.training.trainer import Trainer
 
 
 def final_scores(model: Model) -> dict[str, Any]:
-    """Score the hard circuit that a run leaves behind: the one place for what a run ends with.
+    """Score the hard circuit that a run ends with.
 
-    `held_out` holds the counts on held-out starts, `assurance` what is proved; for a rule that goes
-    on from target to target `exactness` holds the counts on all cases and in a random soup.
+    `held_out` has the counts on held-out starts, and `assurance` what is proved. For a task whose
+    target moves on, `exactness` has the counts on all cases and in a random soup.
     """
     scores = {"held_out": held_out(model), "assurance": assure(model).as_dict()}
     if task_class(model.config.task).moves_on():
@@ -33,8 +33,8 @@ def summarize(
 ) -> dict[str, Any]:
     """Return what summary.json holds: scores, seconds per phase, versions, machine.
 
-    `config` is the run's, whatever its last stretch ran with; `resumed` counts the stretches
-    after the first, and `processor` the seconds that this process' processors worked in the last.
+    `config` is the run's, not that of its last part; `resumed` counts how often it was resumed,
+    and `processor` the processor seconds since then.
     """
     phases, finished = trainer.phases, trainer.done
     last, last_hard, best = history.rows[-1:], history.last_hard, history.best
@@ -73,7 +73,7 @@ def summarize(
 
 
 def _attempts(config: Config, trainer: Trainer) -> dict[str, Any]:
-    """Return how often learning began, and of which attempt the result is, where it starts over."""
+    """Return the number of attempts and the one of the result, if the run starts over."""
     if not config.training.restart_every:
         return {}
     return {"attempts": {"begun": trainer.attempt, "result": trainer.result_attempt}}

@@ -1,4 +1,4 @@
-"""summary.json as a file: sealed when it is written, and checked before anything relies on it."""
+"""summary.json as a file: sealed when written, checked before anything relies on it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from difflogic.system.plain import plain
+from difflogic.system.json_values import json_value
 
 MAX_BYTES = 2**24
 """A summary has 5 kB."""
@@ -46,7 +46,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "seconds.compilation": _NUMBER,
     "seconds.phases": (dict,),
 }
-"""What is read of a summary anywhere, besides what a task adds."""
+"""The entries that the program reads, besides those of a task."""
 
 _COUNT_TYPES: dict[str, tuple[type, ...]] = {
     "what": (str,),
@@ -56,18 +56,18 @@ _COUNT_TYPES: dict[str, tuple[type, ...]] = {
     "wrong_cells": (int,),
     "cells": (int,),
 }
-"""What is read of each of ``scores.exactness.counts``, where there are some."""
+"""The entries of each of ``scores.exactness.counts``, if there are some."""
 
 _ATTEMPT_TYPES: dict[str, tuple[type, ...]] = {"attempts.begun": (int,), "attempts.result": (int,)}
-"""What is read of a run's attempts; those that do not start over do not say."""
+"""The entries about attempts; missing from runs that do not start over."""
 
 
 def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:
     """Return the file's text: the summary, the SHA-256 of the run's `files`, and one over it all.
 
-    NumPy's numbers and paths become plain, NaN and infinity null.
+    NumPy's numbers and paths become JSON values, NaN and infinity null.
     """
-    data = {key: value for key, value in plain(summary).items() if key not in (FILES, SEAL)}
+    data = {key: value for key, value in json_value(summary).items() if key not in (FILES, SEAL)}
     data[FILES] = dict(files)
     return json.dumps({**data, SEAL: _digest(data)}, indent=2, ensure_ascii=False) + "\n"
 
@@ -143,7 +143,7 @@ def _require(data: Any, types: Mapping[str, tuple[type, ...]]) -> None:
 
 
 class _Missing:
-    """Stands for what is not there."""
+    """Marks a missing entry."""
 
 
 def _digest(data: Mapping[str, Any]) -> str:

@@ -16,22 +16,23 @@ from difflogic.engine.rollout import Engine
 from difflogic.engine.tracing import Tracer
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finished
-from difflogic.search.search import Hear, unheard
+from difflogic.search.search import OnProgress
+from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.pauses import pause
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
-from difflogic.training import ahead, start_model
+from difflogic.training import start_model
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
+from difflogic.training.gradient_sum import OrderedSum, exchanged_bytes, split_exchanged
 from difflogic.training.levers import attempt_of, harden
 from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, HardRuns, draw_pool_sample
+from difflogic.training.rank_plan import RankPlan
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
-from difflogic.training.share import Share
 from difflogic.training.step_result import StepResult
-from difflogic.training.turns import TurnSum, bytes_of_sums, views_of
 
 Array = npt.NDArray[Any]
 
@@ -39,46 +40,50 @@ Array = npt.NDArray[Any]
 class Trainer:
     """Trains a model. Use it in a `with`, which keeps the workers' threads alive.
 
-    A run is determined by its configuration alone: the number of workers, and how they share
-    the work, do not change a bit of it.
+    The configuration alone determines a run: neither the number of workers nor the way they divide
+    the work changes a bit of it.
     """
 
     def __init__(self, config: Config, model: Model | None = None, ranks: Ranks = ALONE) -> None:
         """Start from `model`, or from an untrained one wired from the configuration's seed.
 
-        Where the run's facts name a saved model there has to be one, to which starting over goes
-        back. Raises ConfigError if there is none. Of several `ranks` each has a trainer, and all
+        If the configuration names a saved model, `model` has to be that one: starting over goes
+        back to it. Raises ConfigError without it. Each of several `ranks` has a trainer, and all
         take every step together.
         """
-        self.config = config
-        self.ranks = ranks
-        """Those who take each step with this one, which `workers` and `plan` are about."""
-        training = config.training
         if config.run.start_sha256 is not None and model is None:
             raise start_model.missing(config)
+        # What to train, and how this rank divides its part of the work.
+        self.config = config
+        self.ranks = ranks
         self.first = model or Model.create(config)
-        """What the run began with."""
-        # Transposed, as the optimizer wants it.
-        self._logits = np.array(self.first.logits.T, dtype=training.precision, order="C")
-        self.epoch = 0
-        self.phases = PhaseTimer()
+        """The model that the run begins with."""
+        self._rank_plan = RankPlan.of(config, self.first.netlist, ranks)
+        self.plan = self._rank_plan.plan
+        """How this rank's work is divided among its workers; the same for all attempts."""
         self.task = make_task(config)
         """Whose samples each epoch draws; another one may be put in its place."""
         self._channels = list(self.task.loss_channels)
-        self._soft = SoftGates(self._logits.shape[1], training.precision)
-        self._optimizer = AdamW(self._logits, training)
-        self._share = Share.of(config, self.first.netlist, ranks)
-        self.plan = self._share.plan
-        """How this rank's work is cut and shared; the same for all attempts."""
+
+        # What is learned. Logits are transposed, as the optimizer wants them.
+        self.epoch = 0
+        self._logits = np.array(self.first.logits.T, dtype=config.training.precision, order="C")
+        self._soft = SoftGates(self._logits.shape[1], config.training.precision)
+        self._optimizer = AdamW(self._logits, config.training)
         self._best = BestCircuit(config, self._logits)
+
+        # What computes it.
         self._attempt = self._make_attempt(0)
-        self._threads: ExitStack | None = None
-        self._tracer: Tracer | None = None
         self._compilation = Compilation(config, self.plan, ranks.leads)
-        self.hear_search: Hear = unheard
-        """Is told how far a search for an exact circuit has come, often; may be replaced."""
-        self.hear_compiling: Callable[[], object] = ahead.never
-        """Is called often while a step waits for what its search calls; may be replaced."""
+        self._threads: ExitStack | None = None
+
+        # What watches it.
+        self.phases = PhaseTimer()
+        self._tracer: Tracer | None = None
+        self.on_search_progress: OnProgress = ignore
+        """Called often during a search for an exact circuit; may be replaced."""
+        self.on_compile_wait: Callable[[], object] = ignore
+        """Called often while a step waits for the search's kernels; may be replaced."""
 
     def __enter__(self) -> Trainer:
         self._threads = ExitStack()
@@ -92,7 +97,7 @@ class Trainer:
             threads.__exit__(*raised)
 
     def _go_to(self, attempt: int) -> None:
-        """Take another wiring, and what runs its circuit; the logits stay as they are."""
+        """Switch to another wiring and the engines that run it; the logits stay."""
         self._attempt = self._make_attempt(attempt)
         self.engine.trace(self._tracer)
         if self._threads is not None:
@@ -103,66 +108,69 @@ class Trainer:
         return Attempt(self.config, attempt, self._model_of(attempt), self.plan, self.ranks)
 
     def trace(self, tracer: Tracer | None) -> None:
-        """Record what every worker does when, and what one thread does alone; None stops it."""
+        """Record a timeline of every worker and of the main thread; None stops it."""
         self._tracer = tracer
         self.engine.trace(tracer)
         self.phases.listener = None if tracer is None else tracer.add_phase
 
     def _model_of(self, attempt: int) -> Model:
-        """Return the model that an attempt begins with."""
+        """Return the model that an attempt starts from."""
         if attempt == 0 or self.config.run.start_sha256 is not None:
             return self.first
         return Model.create(self.config, attempt)
 
     @property
     def engine(self) -> Engine:
-        """What trains the present attempt's circuit."""
+        """Trains the current attempt's circuit."""
         return self._attempt.engine
 
     @property
     def workers(self) -> int:
-        """Threads that share the rollouts."""
+        """Number of threads that share the rollouts."""
         return self.plan.workers
 
     @property
     def warnings(self) -> list[str]:
-        """What a person should know who asked for so many workers and ranks."""
-        return [*self.plan.warnings, *self._share.warnings(self.config, self.ranks)]
+        """What the plan warns of, for these workers and ranks."""
+        return [*self.plan.warnings, *self._rank_plan.warnings(self.config, self.ranks)]
 
     @property
     def model(self) -> Model:
-        """The model as it is now; a copy, which further steps leave alone."""
+        """A copy of the model as it is now; further steps do not change it."""
         return replace(self._attempt.start, logits=np.ascontiguousarray(self._logits.T))
 
     @property
     def result(self) -> Model:
-        """The model that the run is to leave behind: the best checked one, else the present one."""
+        """The model that the run saves: the best checked one, or else the current one."""
         logits, attempt = self._best.logits, self._best.attempt
         if logits is None:
             return self.model
-        # Wired already, if it is the present one: a run is saved every few seconds.
-        present = self._attempt
-        start = present.start if attempt == present.number else self._model_of(attempt)
+        # A run is saved every few seconds, so reuse the wiring of the current attempt.
+        current = self._attempt
+        start = current.start if attempt == current.number else self._model_of(attempt)
         return replace(start, logits=np.ascontiguousarray(logits.T))
 
     @property
     def attempt(self) -> int:
-        """Which attempt at learning is the present one, from 1."""
+        """The current attempt, from 1."""
         return self._attempt.number + 1
 
     @property
     def result_attempt(self) -> int:
-        """Which attempt the result is of, from 1."""
+        """The attempt in which the result was found, from 1."""
         return self.attempt if self._best.logits is None else self._best.attempt + 1
 
     @property
     def made_sure(self) -> tuple[int, int]:
-        """Gates that began as sure of their op, being of another form than is learned; of all."""
+        """Number of gates that did not have the learned form, and number of all gates.
+
+        Such a gate started from its most probable op alone.
+        """
         return self._optimizer.made_sure, self._logits.shape[1]
 
     @property
     def exact_epoch(self) -> int | None:
-        """Epoch after which a circuit was first verified to be exact; None if none was yet."""
+        """The epoch after which a circuit was first verified to be exact; None if none was yet."""
         return self._best.exact_epoch
 
     @property
@@ -176,7 +184,7 @@ class Trainer:
         return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
 
     def state(self) -> dict[str, Array]:
-        """Return copies of all that the coming epochs depend on but for the configuration.
+        """Return copies of everything, besides the configuration, that later epochs depend on.
 
         Names, shapes and types follow from the configuration alone.
         """
@@ -199,20 +207,20 @@ class Trainer:
 
     @property
     def cold(self) -> bool:
-        """Whether kernels have yet to be compiled on this machine, which takes a while."""
+        """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
         return self._compilation.cold
 
     @property
     def compiles(self) -> bool:
-        """Whether another process still compiles for this one."""
+        """Whether the helper process is still compiling."""
         return self._compilation.is_helped
 
     def warm_up(self, meanwhile: bool = False) -> float:
         """Compile or load the kernels; return the seconds it took.
 
-        Where some are still to be compiled another process helps, if it can. With `meanwhile` it
-        goes on with those of searches when this returns, and the first search waits for it.
-        Nothing of the training is touched.
+        If some are not compiled yet, a helper process takes a part of them where possible. With
+        `meanwhile`, it may still be compiling the search's kernels when this returns; the first
+        search waits for it. Training state is not touched.
         """
         start = time.perf_counter()
         entered = self._threads is not None
@@ -227,15 +235,16 @@ class Trainer:
         return self._best.is_due(self.epoch + 1)
 
     def get_ready(self, should_stop: Callable[[], bool]) -> bool:
-        """Wait for what the next step has to have compiled; return False if it is to stop first.
+        """Wait for the kernels that the next step needs; return False if asked to stop meanwhile.
 
-        Before the step, of which nothing may be lost. `should_stop` is asked only while it waits.
+        Call it before the step, which cannot be cancelled without losing work. `should_stop` is
+        called only during the wait.
         """
         return not self.may_search or self._wait_for_search(should_stop)
 
-    def _wait_for_search(self, should_stop: Callable[[], bool] = ahead.never) -> bool:
+    def _wait_for_search(self, should_stop: Callable[[], bool] = never_stop) -> bool:
         def asked() -> bool:
-            self.hear_compiling()
+            self.on_compile_wait()
             return should_stop()
 
         seconds = self._compilation.complete(self.engine.netlist, asked)
@@ -278,16 +287,16 @@ class Trainer:
     ) -> tuple[Array, list[float]]:
         """Return dL/d(coefficients) (parameters, 4), and the loss of each sample of the batch."""
         attempt, phase, wave = self._attempt, self.phases, self.plan.wave
-        # What goes from rank to rank: the sums, and the losses.
-        buffer = np.zeros(bytes_of_sums(self.config, len(coefficients)), np.uint8)
-        gradients, losses = views_of(buffer, coefficients)
-        own, turn = self._share.samples, TurnSum(self.ranks, gradients)
+        # The ranks exchange one buffer: the sums and the losses.
+        buffer = np.zeros(exchanged_bytes(self.config, len(coefficients)), np.uint8)
+        gradients, losses = split_exchanged(buffer, coefficients)
+        own, total = self._rank_plan.samples, OrderedSum(self.ranks, gradients)
         found: list[float] = []
-        # In waves, to bound memory; usually one. Slots are added in the same order either way.
+        # Waves bound memory; usually there is one. Their number does not change the order of sums.
         for first in range(own.start, own.stop, wave):
             pause("batch", first - own.start, own.stop - own.start, "samples")
             samples = slice(first, min(first + wave, own.stop))
-            # Forward, loss and backward are one parallel call, which tells their seconds.
+            # Forward, loss and backward are one parallel call, which returns the seconds of each.
             wave_losses, seconds = attempt.engine.run_training(
                 coefficients,
                 starts[samples],
@@ -299,35 +308,35 @@ class Trainer:
             found.extend(wave_losses)
             phase.add(seconds)
             with phase("reduce"):
-                turn.add(attempt.engine, last=samples.stop == own.stop)
+                total.add(attempt.engine, last=samples.stop == own.stop)
 
-        def tell() -> None:
+        def add_losses() -> None:
             losses[own] = found
 
         with phase("reduce"):
-            turn.meet(buffer, tell)
+            total.combine(buffer, add_losses)
         return gradients, losses.tolist()
 
     def _finish(self) -> Finished | None:
-        """Search for an exact circuit, all ranks together, from what rank 0 has learned."""
+        """Search for an exact circuit near rank 0's logits, all ranks together."""
         finisher = self._attempt.finisher
         if finisher is None:
             return None
-        # Every bit that a search depends on is then the same, whatever processor a rank is on.
-        self.ranks.share(self._logits)
-        return self._best.look(finisher, self._logits, self.epoch, self.hear_search)
+        # Ranks on other processors may differ in the last bits; a search needs equal ones.
+        self.ranks.broadcast(self._logits)
+        return self._best.update(finisher, self._logits, self.epoch, self.on_search_progress)
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
-        """Add to `gradients` what the samples of [pool] say, each with a step of its own."""
+        """Add the gradients of the [pool] samples, each of which has its own step."""
         attempt, phase, pool = self._attempt, self.phases, self.config.pool.batch
         if not pool:
             return
         attempt.single.load(self._soft.ops)
         runs = HardRuns(attempt.single, self._channels)
-        # So many at a time, as their slots wait for those of the ranks before.
+        # A few at a time: a rank keeps its slots until the ranks before it have added theirs.
         most = AT_ONCE * self.ranks.size
         for first in range(0, pool, most):
-            turn, own = TurnSum(self.ranks, gradients), self.ranks.part(min(most, pool - first))
+            total, own = OrderedSum(self.ranks, gradients), self.ranks.part(min(most, pool - first))
             for number in range(first + own.start, first + own.stop):
                 pause("pool", number, pool, "samples")
                 with phase("sample"):
@@ -341,12 +350,12 @@ class Trainer:
                 )
                 phase.add(seconds)
                 with phase("reduce"):
-                    turn.add(attempt.engine)
+                    total.add(attempt.engine)
             with phase("reduce"):
-                turn.meet()
+                total.combine()
 
     def _start_over_if_due(self) -> None:
-        """Begin another attempt, with another wiring, once the present one is over."""
+        """Begin another attempt, with another wiring, once the current one is over."""
         attempt = attempt_of(self.config.training, self.epoch)
         if attempt != self._attempt.number:
             self._go_to(attempt)
@@ -354,7 +363,7 @@ class Trainer:
             self._optimizer.forget()
 
     def _soften(self) -> Array:
-        """Return the gates' coefficients (parameters, 4) of this epoch, a share of them hard."""
+        """Return this epoch's coefficients (parameters, 4); some gates are hardened."""
         coefficients = self._soft.mix(self._logits)
         harden(self.config, coefficients, self._soft.ops, self.epoch)
         return coefficients
@@ -362,8 +371,8 @@ class Trainer:
     def _evaluate_hard(
         self, starts: Array, targets: Array, masks: npt.NDArray[np.uint8] | None
     ) -> tuple[float | None, float | None, npt.NDArray[np.uint8] | None]:
-        """Return hard loss, accuracy and the first sample's state, on the soft loss's own batch."""
-        # Nothing is decided by it: only who writes the run needs it.
+        """Return hard loss, accuracy and the first sample's last state, all on the same batch."""
+        # Training does not depend on it; only the rank that writes the run needs it.
         if not self.ranks.leads:
             return None, None, None
         hard = self._attempt.hard

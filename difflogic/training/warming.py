@@ -1,7 +1,7 @@
-"""Compiling what a training run calls, by calling it.
+"""Compiling the kernels of a training run, by calling them.
 
-One cell and one step are enough: the kernels are the same for any size, wiring and task, and of a
-configuration only the precision, the form of gates and the way to share matter to them.
+One cell and one step are enough: the kernels are the same for every size, wiring and task. They
+depend only on the precision, the form of gates and the strategy.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def compile_rollouts(netlist: Netlist, precision: npt.DTypeLike, sharing: Sharin
 
 
 def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> Ops:
-    """Compile or load all else that a training step calls; return the hard ops (parameters,).
+    """Compile or load what else a training step calls; return the hard ops (parameters,).
 
-    `logits` (16, parameters) stay as they are.
+    `logits` (16, parameters) are not changed.
     """
     soft, copied = SoftGates(logits.shape[1], logits.dtype), logits.copy()
     gradients = np.zeros_like(soft.mix(copied))
@@ -51,13 +51,13 @@ def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> 
 
 
 def compile_search(netlist: Netlist, ops: Ops) -> None:
-    """Compile or load the kernels that search for an exact circuit; `ops` are any."""
+    """Compile or load the kernels that search for an exact circuit. Any `ops` will do."""
     candidates.warm_up(HardSimulator(netlist, CELL, 1), ops)
     hard_gradients.warm_up(netlist, ops)
 
 
 def compile_rectification(netlist: Netlist, ops: Ops) -> None:
-    """Compile or load what searches call besides where they change several gates at once."""
+    """Compile or load what searches call in addition if they change several gates at once."""
     detectors.warm_up(netlist, ops)
     read = np.array([netlist.inputs], np.int32)
     hard = hard_gradients.HardGradients(netlist, CELL, 1, 1)

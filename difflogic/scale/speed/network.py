@@ -16,9 +16,9 @@ from difflogic.model.model import Model
 from difflogic.scale.speed.costs import StepCosts
 from difflogic.scale.speed.replay import replay
 from difflogic.system.ranks import Ranks
+from difflogic.training.gradient_sum import exchanged_bytes
 from difflogic.training.pool import AT_ONCE
-from difflogic.training.share import Share
-from difflogic.training.turns import bytes_of_sums
+from difflogic.training.rank_plan import RankPlan
 
 BANDWIDTH = 125e6
 """Bytes per second of the network that is reckoned with: one gigabit per second."""
@@ -77,9 +77,9 @@ def network(
     """Reckon with so many ranks, each on a machine like this one, or like a described one."""
     netlist = Model.create(config).netlist
     group = Ranks()
-    alone = Share.of(config, netlist, group, machine).plan
+    alone = RankPlan.of(config, netlist, group, machine).plan
     group.size = ranks
-    together = Share.of(config, netlist, group, machine).plan
+    together = RankPlan.of(config, netlist, group, machine).plan
     spread = ceil(log2(ranks))  # as in a tree: who has it hands it on
     turns = 1 + ceil(config.pool.batch / (AT_ONCE * ranks))
     large = turns * (ranks - 1 + spread)
@@ -89,5 +89,5 @@ def network(
         replay(together, costs),
         spread + large,
         large,
-        bytes_of_sums(config, netlist.parameters),
+        exchanged_bytes(config, netlist.parameters),
     )

@@ -30,9 +30,9 @@ from difflogic.system.machine import cpu_count
 from difflogic.system.measuring import LEAST_GAIN, Spread, differ
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
+from difflogic.training.gradient_sum import exchanged_bytes
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
-from difflogic.training.turns import bytes_of_sums
 
 WARM_UP_STEPS = 3
 
@@ -78,7 +78,7 @@ class Row:
     """Of adding gradients up, with what other ranks are waited for."""
     exchange: list[float] = field(default_factory=list)
     """Of what ranks hand over in a step, by itself: nobody is waited for."""
-    bytes_of_sums: int = 0
+    exchanged_bytes: int = 0
     """What ranks hand over in a step."""
     peak: float | None = None
     """Fused multiply-adds per second on as many threads, measured in the same run."""
@@ -194,7 +194,7 @@ class Row:
             "fma_per_second": self.peak,
             "bytes_per_worker": None if plan is None else plan.bytes_per_worker,
             "bytes": None if plan is None else plan.bytes * self.setting.ranks,
-            "bytes_handed_over": self.bytes_of_sums,
+            "bytes_handed_over": self.exchanged_bytes,
             "reduce_seconds": Spread(tuple(self.reduce)).as_dict(),
             "exchange_seconds": Spread(tuple(self.exchange)).as_dict() if self.exchange else None,
             "samples_per_second": self.samples_per_second,
@@ -307,7 +307,7 @@ def measure(
     with ExitStack() as stack:
         rows: list[tuple[Row, Steps]] = []
         for setting in settings:
-            ranks = world.among(setting.ranks)
+            ranks = world.subgroup(setting.ranks)
             if ranks is not None:
                 rows.append(_prepare(setting, ranks, stack))
         for row, steps in rows:
@@ -376,7 +376,7 @@ def _work(steps: Steps) -> WorkStats:
 
 def _measure(row: Row, steps: Steps) -> None:
     ranks = steps.ranks if isinstance(steps, Trainer) else ALONE
-    ranks.meet()  # the others of this row shall not begin while another one is measured
+    ranks.barrier()  # the others of this row shall not begin while another one is measured
     begun = time.perf_counter()
     # One step unmeasured, so that the caches hold this row's data and not another's.
     row.losses.append(steps.step().soft_loss)
@@ -389,14 +389,14 @@ def _measure(row: Row, steps: Steps) -> None:
     row.backward.append(steps.phases.seconds["backward"] - before["backward"])
     row.reduce.append(steps.phases.seconds["reduce"] - before["reduce"])
     if ranks.size > 1:
-        row.bytes_of_sums = bytes_of_sums(row.setting.config, steps.model.netlist.parameters)
-        row.exchange.append(_exchange(ranks, row.bytes_of_sums))
+        row.exchanged_bytes = exchanged_bytes(row.setting.config, steps.model.netlist.parameters)
+        row.exchange.append(_exchange(ranks, row.exchanged_bytes))
 
 
 def _exchange(ranks: Ranks, size: int) -> float:
     """Return the seconds of handing so many bytes over as in a step, when all are ready."""
     data = np.zeros(size, np.uint8)
-    ranks.meet()
+    ranks.barrier()
     ranks.add_in_turn(data, lambda: None)
     begun = time.perf_counter()
     ranks.add_in_turn(data, lambda: None)

@@ -13,7 +13,7 @@ from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.question import Question
 from difflogic.scale.sweeps.results import Row, VariantResult, aggregate
 from difflogic.scale.sweeps.seeds import format_seeds
-from difflogic.system.plain import plain
+from difflogic.system.json_values import json_value
 
 RUN_COLUMNS = (
     "variant",
@@ -59,8 +59,8 @@ def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
         "command": question.command,
         "seeds": format_seeds(question.seeds),
         "grid": list(question.axes),
-        "variants": [plain(asdict(result)) for result in aggregate(question, rows)],
-        "runs": [plain(asdict(row)) for row in rows],
+        "variants": [json_value(asdict(result)) for result in aggregate(question, rows)],
+        "runs": [json_value(asdict(row)) for row in rows],
     }
 
 

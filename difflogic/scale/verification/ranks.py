@@ -85,7 +85,7 @@ def ranks_change_nothing(
 def take_part(sizes: Sequence[int], world: Ranks) -> None:
     """Do the part of a rank other than the first in `ranks_change_nothing`."""
     for size in sizes:
-        ranks = world.among(size) if 1 < size <= world.size else None
+        ranks = world.subgroup(size) if 1 < size <= world.size else None
         if ranks is not None:
             follow_all(ranks)
 
@@ -115,23 +115,23 @@ def _group(size: int, world: Ranks) -> Iterator[tuple[Ranks, str]]:
         with in_threads(size, follow_all) as ranks:
             yield ranks, f"{size} ranks as threads"
         return
-    ranks_of_size = world.among(size)
+    ranks_of_size = world.subgroup(size)
     assert ranks_of_size is not None, "rank 0 is of every group"
     yield ranks_of_size, counted(size, "rank")
-    ranks_of_size.rest()
+    ranks_of_size.finish()
 
 
 def _train(config: Config, ranks: Ranks) -> tuple[npt.NDArray, ...]:
     """Return losses and searches' results of a few epochs, and the logits after them."""
     if ranks.size > 1:
-        ranks.tireless = True
+        ranks.always_share = True
     with Trainer(config, ranks=ranks) as trainer:
         gather(trainer, ranks)
         results = []
         for _ in range(EPOCHS):
             with ranks.step():
                 results.append(trainer.step())
-        ranks.rest()
+        ranks.finish()
         numbers = [
             [
                 result.soft_loss,

@@ -17,7 +17,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.ranks.protocol import ALONE, Bytes, LinkedRanks, Ranks
 
 SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
-"""Variables by which launchers tell a process how many there are."""
+"""Variables in which launchers pass the number of processes."""
 
 MISSING = (
     "several ranks need mpi4py, which is an extra: pip install '.[mpi]' in dct's directory, "
@@ -25,11 +25,11 @@ MISSING = (
 )
 
 EAGER, SLEEP = 0.002, 0.0005
-"""Seconds that a rank waits for another at full speed, and then sleeps between two looks."""
+"""Seconds that a rank polls at full speed, and that it then sleeps between two polls."""
 
 
 class MpiRanks(LinkedRanks):
-    """Ranks that MPI's launcher has started."""
+    """Ranks that an MPI launcher has started."""
 
     def __init__(self, mpi: Any, world: Any = None) -> None:
         """`mpi` is the module mpi4py.MPI; `world` the communicator of these ranks."""
@@ -39,41 +39,41 @@ class MpiRanks(LinkedRanks):
         self.here = near.Get_size()
         near.Free()
 
-    def among(self, size: int) -> Ranks | None:
-        """Return the first `size` of these as a group of their own; None if this is not of them.
+    def subgroup(self, size: int) -> Ranks | None:
+        """Return a group of the first `size` ranks; None if this rank is not among them.
 
-        All call it together. Of one, that is alone.
+        All ranks have to call it. A group of one is ALONE.
         """
-        super().among(size)
+        super().subgroup(size)
         if size == 1:
             return ALONE if self.leads else None
-        self.meet()  # to split does not let others have the core while it waits
+        self.barrier()  # Split would keep the core busy while it waits
         inside = self.rank < size
         group = self._world.Split(0 if inside else self._mpi.UNDEFINED, self.rank)
         return MpiRanks(self._mpi, group) if inside else None
 
-    def give(self, data: Bytes, rank: int) -> None:
+    def send_bytes(self, data: Bytes, rank: int) -> None:
         """Send bytes to another rank."""
         _wait(self._world.Isend([data, self._mpi.BYTE], rank))
 
-    def take(self, data: Bytes, rank: int) -> None:
-        """Wait for what another rank gives, and put it into `data`."""
+    def receive_bytes(self, data: Bytes, rank: int) -> None:
+        """Wait for bytes from another rank, and put them into `data`."""
         _wait(self._world.Irecv([data, self._mpi.BYTE], rank))
 
-    def spread(self, data: Bytes, rank: int) -> None:
-        """Make `data` everywhere what it is on one rank."""
+    def broadcast_bytes(self, data: Bytes, rank: int) -> None:
+        """Copy one rank's `data` to all ranks."""
         _wait(self._world.Ibcast([data, self._mpi.BYTE], rank))
 
-    def swap(self, own: Bytes, every: Bytes) -> None:
-        """Put what everybody has as `own` into `every`, (size, bytes), by rank."""
+    def gather_bytes(self, own: Bytes, every: Bytes) -> None:
+        """Put the `own` bytes of all ranks into `every`, (size, bytes), by rank."""
         _wait(self._world.Iallgather([own, self._mpi.BYTE], [every, self._mpi.BYTE]))
 
     def leave(self) -> None:
-        """End the part of this rank; where others wait for it in a step, theirs too."""
-        if self.torn:
+        """End this rank; if the others wait for it in a step, end them, too."""
+        if self.others_wait:
             self.abort()
         if self.leads:
-            self.rest()
+            self.finish()
         self._mpi.Finalize()
 
     def abort(self) -> None:
@@ -82,10 +82,10 @@ class MpiRanks(LinkedRanks):
 
 
 @contextmanager
-def together() -> Iterator[Ranks]:
-    """Enter the ranks that a launcher started this process as one of, or none but itself.
+def mpi_ranks() -> Iterator[Ranks]:
+    """Enter the ranks of the MPI launcher that started this process; ALONE without a launcher.
 
-    Where one leaves by an exception, those that wait for it are ended. Raises ConfigError.
+    If a rank leaves by an exception, those that wait for it are ended. Raises ConfigError.
     """
     ranks = join()
     if ranks is None:
@@ -102,17 +102,17 @@ def together() -> Iterator[Ranks]:
 
 
 def _wait(request: Any) -> None:
-    """Wait for others, at first at full speed, and where it takes longer leaving them the core."""
+    """Wait for others, at first at full speed, then leaving them the core."""
     began = time.perf_counter()
     while not request.Test():
         if time.perf_counter() - began > EAGER:
             time.sleep(SLEEP)
-        elif hasattr(os, "sched_yield"):  # to sleep for no time takes 50 µs
+        elif hasattr(os, "sched_yield"):  # sleep(0) takes 50 µs
             os.sched_yield()
 
 
 def started() -> int:
-    """Return of how many ranks a launcher started this process as one; 1 if none did."""
+    """Return how many ranks the launcher started; 1 without a launcher."""
     for name in SIZES:
         if os.environ.get(name, "").isdecimal():
             return max(1, int(os.environ[name][:9]))
@@ -128,9 +128,9 @@ def require() -> None:
 
 
 def join() -> MpiRanks | None:
-    """Return the ranks that this process was started as one of; None if it is alone.
+    """Return the ranks that this process belongs to; None if it is alone.
 
-    All but rank 0 leave Ctrl-C and SIGTERM to it from now on. Raises ConfigError.
+    From now on only rank 0 handles Ctrl-C and SIGTERM. Raises ConfigError.
     """
     size = started()
     if size == 1:
@@ -138,7 +138,7 @@ def join() -> MpiRanks | None:
     require()
     import mpi4py
 
-    mpi4py.rc.finalize = False  # would wait for ranks that are no more
+    mpi4py.rc.finalize = False  # it would wait for ranks that have ended
     mpi4py.rc.thread_level = "funneled"
     try:
         mpi = importlib.import_module("mpi4py.MPI")

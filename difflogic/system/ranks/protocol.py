@@ -1,4 +1,4 @@
-"""What the ranks of a run say to each other, and when: whatever carries it."""
+"""What the ranks of a run send to each other, and when, over any transport."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
 STEP, END = -1, 0
-"""What rank 0 announces; a number above is the length of a message that follows."""
+"""What rank 0 announces; a larger number is the length of a message that follows."""
 
 MOST_BYTES = 1 << 24
-"""Of a message, which is a configuration."""
+"""Largest message; messages hold a configuration."""
 
 
 class Ranks:
@@ -30,11 +30,11 @@ class Ranks:
     rank = 0
     size = 1
     here = 1
-    """Ranks on this machine, with this one."""
-    torn = False
-    """Whether others wait for this one to go on, and would do so for ever."""
-    tireless = False
-    """Whether to share even what is done sooner without; `gather` tells the others."""
+    """Number of ranks on this machine."""
+    others_wait = False
+    """Whether the other ranks would wait forever if this one left now."""
+    always_share = False
+    """Whether to share even work that is faster alone; `gather` tells the others."""
 
     @property
     def leads(self) -> bool:
@@ -42,62 +42,62 @@ class Ranks:
         return self.rank == 0
 
     def part(self, count: int, group: int = 1) -> slice:
-        """Return which of `count` things are this rank's, whole groups of them; maybe none.
+        """Return which of `count` items are this rank's, in whole groups; may be empty.
 
-        They are shared out evenly, and in order: those of rank 0 come first.
+        They are divided evenly and in order: those of rank 0 come first.
         """
         groups = -(-count // group)
         first, end = (groups * rank // self.size for rank in (self.rank, self.rank + 1))
         return slice(min(first * group, count), min(end * group, count))
 
-    def among(self, size: int) -> Ranks | None:
-        """Return the first `size` of these as a group of their own; None if this is not of them.
+    def subgroup(self, size: int) -> Ranks | None:
+        """Return a group of the first `size` ranks; None if this rank is not among them.
 
-        All call it together. Of one, that is alone.
+        All ranks have to call it. A group of one is ALONE.
         """
         if not 1 <= size <= self.size:
             raise ValueError(f"{size} of {self.size} ranks")
         return self
 
-    def tell(self, message: Mapping[str, Any]) -> None:
-        """Send plain values to all others, who `hear` them."""
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send JSON values from rank 0 to all others, which `receive` them."""
 
-    def hear(self) -> dict[str, Any] | None:
-        """Return what rank 0 tells; None once it has come to its end."""
+    def receive(self) -> dict[str, Any] | None:
+        """Return what rank 0 sends; None once it has finished."""
         return None
 
-    def share(self, array: Array) -> None:
-        """Make `array` everywhere what it is on rank 0, in place."""
+    def broadcast(self, array: Array) -> None:
+        """Copy rank 0's `array` to all ranks, in place."""
 
     def add_in_turn(self, sums: Bytes, add: Callable[[], None]) -> None:
-        """Call `add` on each rank in turn, which finds in `sums` what those before it have left.
+        """Call `add` on each rank in turn; `sums` has then what the ranks before it added.
 
-        All then have what the last one has left.
+        In the end, all ranks have the sums of the last one.
         """
         add()
 
-    def exchange(self, own: Array) -> Array:
-        """Return everybody's array, of the same shape and type, by rank: (size, *shape)."""
+    def all_gather(self, own: Array) -> Array:
+        """Return the arrays of all ranks, of equal shape and type, by rank: (size, *shape)."""
         return own[None]
 
-    def meet(self) -> None:
-        """Wait for rank 0 to come here, too."""
+    def barrier(self) -> None:
+        """Wait until rank 0 calls this, too."""
 
     @contextmanager
     def step(self) -> Iterator[None]:
         """While entered, rank 0 takes a step with all others."""
         yield
 
-    def steps_on(self) -> bool:
-        """Wait for rank 0; return whether there is another step to take with it."""
+    def has_next_step(self) -> bool:
+        """Wait for rank 0; return whether it takes another step."""
         return False
 
-    def rest(self) -> None:
-        """Tell the others, as rank 0, that there is no other step, or nothing else to hear."""
+    def finish(self) -> None:
+        """Tell the others, as rank 0, that no step or message follows."""
 
     @contextmanager
-    def bound(self) -> Iterator[None]:
-        """While entered, all ranks do the same: who leaves by an exception ends them all."""
+    def lockstep(self) -> Iterator[None]:
+        """While entered, all ranks do the same work; an exception in one ends them all."""
         yield
 
 
@@ -105,100 +105,100 @@ ALONE = Ranks()
 
 
 class LinkedRanks(Ranks):
-    """Ranks that bytes can be handed to. What they say to each other is the same for any link."""
+    """Ranks with a transport for bytes, which subclasses implement."""
 
     @abstractmethod
-    def give(self, data: Bytes, rank: int) -> None:
+    def send_bytes(self, data: Bytes, rank: int) -> None:
         """Send bytes to another rank."""
 
     @abstractmethod
-    def take(self, data: Bytes, rank: int) -> None:
-        """Wait for what another rank gives, and put it into `data`."""
+    def receive_bytes(self, data: Bytes, rank: int) -> None:
+        """Wait for bytes from another rank, and put them into `data`."""
 
     @abstractmethod
-    def spread(self, data: Bytes, rank: int) -> None:
-        """Make `data` everywhere what it is on one rank."""
+    def broadcast_bytes(self, data: Bytes, rank: int) -> None:
+        """Copy one rank's `data` to all ranks."""
 
     @abstractmethod
-    def swap(self, own: Bytes, every: Bytes) -> None:
-        """Put what everybody has as `own` into `every`, (size, bytes), by rank."""
+    def gather_bytes(self, own: Bytes, every: Bytes) -> None:
+        """Put the `own` bytes of all ranks into `every`, (size, bytes), by rank."""
 
-    def tell(self, message: Mapping[str, Any]) -> None:
-        """Send plain values to all others, who `hear` them."""
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send JSON values from rank 0 to all others, which `receive` them."""
         data = np.frombuffer(json.dumps(message).encode(), np.uint8).copy()
         self._announce(len(data))
-        self.share(data)
+        self.broadcast(data)
 
-    def hear(self) -> dict[str, Any] | None:
-        """Return what rank 0 tells; None once it has come to its end."""
+    def receive(self) -> dict[str, Any] | None:
+        """Return what rank 0 sends; None once it has finished."""
         length = self._announce()
         if length == END:
             return None
         if not 0 < length <= MOST_BYTES:
             raise RuntimeError(f"rank 0 announced {length} where a message was due")
         data = np.empty(length, np.uint8)
-        self.share(data)
+        self.broadcast(data)
         message: dict[str, Any] = json.loads(data.tobytes())
         return message
 
-    def share(self, array: Array) -> None:
-        """Make `array` everywhere what it is on rank 0, in place."""
-        self.spread(_bytes(array), 0)
+    def broadcast(self, array: Array) -> None:
+        """Copy rank 0's `array` to all ranks, in place."""
+        self.broadcast_bytes(_bytes(array), 0)
 
     def add_in_turn(self, sums: Bytes, add: Callable[[], None]) -> None:
-        """Call `add` on each rank in turn, which finds in `sums` what those before it have left.
+        """Call `add` on each rank in turn; `sums` has then what the ranks before it added.
 
-        All then have what the last one has left.
+        In the end, all ranks have the sums of the last one.
         """
         last = self.size - 1
         if self.rank:
-            self.take(sums, self.rank - 1)
+            self.receive_bytes(sums, self.rank - 1)
         add()
         if self.rank < last:
-            self.give(sums, self.rank + 1)
-        self.spread(sums, last)
+            self.send_bytes(sums, self.rank + 1)
+        self.broadcast_bytes(sums, last)
 
-    def exchange(self, own: Array) -> Array:
-        """Return everybody's array, of the same shape and type, by rank: (size, *shape)."""
+    def all_gather(self, own: Array) -> Array:
+        """Return the arrays of all ranks, of equal shape and type, by rank: (size, *shape)."""
         every = np.empty((self.size, *own.shape), own.dtype)
-        self.swap(_bytes(np.ascontiguousarray(own)), _bytes(every).reshape(self.size, -1))
+        self.gather_bytes(_bytes(np.ascontiguousarray(own)), _bytes(every).reshape(self.size, -1))
         return every
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """While entered, rank 0 takes a step with all others, which is not left half-way."""
+        """While entered, rank 0 takes a step with all others, which cannot be interrupted."""
         self._announce(STEP)
-        before, self.torn = self.torn, True
+        before, self.others_wait = self.others_wait, True
         try:
             with listening(lambda pause: None):
                 yield
-        except TrainingError:  # it comes on all ranks, from the same sums
-            self.torn = before
+        except TrainingError:  # all ranks raise it, from the same sums
+            self.others_wait = before
             raise
-        self.torn = before
+        self.others_wait = before
 
-    def steps_on(self) -> bool:
-        """Wait for rank 0; return whether there is another step to take with it."""
+    def has_next_step(self) -> bool:
+        """Wait for rank 0; return whether it takes another step."""
         return self._announce() == STEP
 
-    def rest(self) -> None:
-        """Tell the others, as rank 0, that there is no other step, or nothing else to hear."""
+    def finish(self) -> None:
+        """Tell the others, as rank 0, that no step or message follows."""
         self._announce(END)
 
     @contextmanager
-    def bound(self) -> Iterator[None]:
-        """While entered, all ranks do the same: who leaves by an exception ends them all."""
-        self.torn = True
+    def lockstep(self) -> Iterator[None]:
+        """While entered, all ranks do the same work; an exception in one ends them all."""
+        self.others_wait = True
         yield
-        self.torn = False
+        self.others_wait = False
 
-    def meet(self) -> None:
-        """Wait for rank 0 to come here, too."""
+    def barrier(self) -> None:
+        """Wait until rank 0 calls this, too."""
         self._announce()
 
     def _announce(self, what: int = END) -> int:
         found = np.array([what], np.int64)
-        self.share(found)
+        self.broadcast(found)
         return int(found[0])
 
 

@@ -1,7 +1,7 @@
-"""Ranks that are threads of this process, and say to each other what processes say.
+"""Ranks that are threads of this process, and send each other what processes would.
 
-They show that results do not depend on the number of ranks where there is no MPI. They are no way
-to train: threads of one process share the work without handing bytes over.
+They show without MPI that results do not depend on the number of ranks. They are not meant for
+training: the worker threads of one process need not exchange bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from difflogic.system.ranks.protocol import ALONE, Bytes, LinkedRanks, Ranks
 
 
 class GoneError(RuntimeError):
-    """Another rank has ended before its time."""
+    """Another rank has ended early."""
 
 
 class _Links:
@@ -39,57 +39,57 @@ class _Links:
         return np.frombuffer(data, np.uint8)
 
     def cut(self) -> None:
-        """Let nobody wait any more."""
+        """Wake all ranks that wait."""
         for queue in self._queues.values():
             queue.put(None)
 
 
 class ThreadRanks(LinkedRanks):
-    """One of several threads, in the place of processes."""
+    """One of several threads, in place of a process."""
 
     def __init__(self, rank: int, size: int, links: _Links) -> None:
         self.rank, self.size, self.here, self._links = rank, size, size, links
 
-    def among(self, size: int) -> Ranks | None:
-        """Return these, or those of one: smaller groups are made by `in_threads`."""
-        super().among(size)
+    def subgroup(self, size: int) -> Ranks | None:
+        """Return this group, or that of one; `in_threads` makes other groups."""
+        super().subgroup(size)
         if size == 1:
             return ALONE if self.leads else None
         if size < self.size:
             raise NotImplementedError("make a smaller group of threads instead")
         return self
 
-    def give(self, data: Bytes, rank: int) -> None:
+    def send_bytes(self, data: Bytes, rank: int) -> None:
         """Send bytes to another rank."""
         self._links.put(self.rank, rank, data)
 
-    def take(self, data: Bytes, rank: int) -> None:
-        """Wait for what another rank gives, and put it into `data`."""
+    def receive_bytes(self, data: Bytes, rank: int) -> None:
+        """Wait for bytes from another rank, and put them into `data`."""
         data[:] = self._links.get(rank, self.rank)
 
-    def spread(self, data: Bytes, rank: int) -> None:
-        """Make `data` everywhere what it is on one rank."""
+    def broadcast_bytes(self, data: Bytes, rank: int) -> None:
+        """Copy one rank's `data` to all ranks."""
         if self.rank != rank:
-            self.take(data, rank)
+            self.receive_bytes(data, rank)
             return
         for other in range(self.size):
             if other != rank:
-                self.give(data, other)
+                self.send_bytes(data, other)
 
-    def swap(self, own: Bytes, every: Bytes) -> None:
-        """Put what everybody has as `own` into `every`, (size, bytes), by rank."""
+    def gather_bytes(self, own: Bytes, every: Bytes) -> None:
+        """Put the `own` bytes of all ranks into `every`, (size, bytes), by rank."""
         for other in range(self.size):
             if other != self.rank:
-                self.give(own, other)
+                self.send_bytes(own, other)
         for other in range(self.size):
             every[other] = own if other == self.rank else self._links.get(other, self.rank)
 
 
 @contextmanager
 def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:
-    """Return rank 0 of `size`; the others are threads that `follow` it until it is left.
+    """Enter rank 0 of `size`; the others are threads that `follow` it until it is left.
 
-    What one of them raises is raised here, and ends all.
+    An exception in one of them is raised here, and ends all.
     """
     if size == 1:
         yield ALONE
@@ -108,7 +108,7 @@ def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:
         first = ThreadRanks(0, size, links)
         try:
             yield first
-            first.rest()
+            first.finish()
         except BaseException as error:
             links.cut()
             if isinstance(error, GoneError):
@@ -118,7 +118,7 @@ def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:
 
 
 def _raise_of(ranks: Sequence[Future[None]]) -> None:
-    """Raise what one of them failed by, not that others then found it gone."""
+    """Raise the error of the rank that failed first, not those of ranks that missed it."""
     errors = [error for each in ranks if (error := each.exception()) is not None]
     for error in sorted(errors, key=lambda error: isinstance(error, GoneError)):
         raise error

@@ -13,7 +13,7 @@ from rich.console import Console
 from cli.terminal import display, drawing
 from cli.terminal.display import Display, Lines, Live, Progress
 from difflogic.search.polishing import Extent
-from difflogic.search.search import Searching
+from difflogic.search.search import SearchProgress
 from difflogic.training.metrics import MetricsRow
 
 
@@ -245,7 +245,7 @@ def test_channels_that_have_no_room_are_counted() -> None:
 def test_a_search_is_shown_as_long_as_it_goes_on() -> None:
     progress = Progress(10)
     progress.add(result(5))
-    progress.searching = Searching(1500, 3000, 37)
+    progress.searching = SearchProgress(1500, 3000, 37)
     shown = "\n".join(frame_text(progress, 80, 24))
     assert "50 % 37 wrong" in shown
     assert "87.50 % of the gates" in shown

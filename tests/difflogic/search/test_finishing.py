@@ -20,6 +20,7 @@ from difflogic.evaluation.trial import Changes, Trial
 from difflogic.search import finishing, search
 from difflogic.search.finishing import Finisher
 from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.system.callbacks import ignore
 from difflogic.system.jit import JIT
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
@@ -57,13 +58,13 @@ def sure(ops, rng=None, spread=1.0):
     return logits
 
 
-def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, hear=search.unheard, **settings):
+def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, on_progress=ignore, **settings):
     settings = config.finishing.model_copy(update={"candidates": 20_000, **settings})
     plan = Plan.of(config, finishing.ROUND, STREAMS)
     sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
     with Workers(sharing.workers) as workers:
         finisher = Finisher(netlist, plan, settings, sensitivity, workers)
-        return finisher, finisher.finish(logits, np.random.default_rng(seed), hear)
+        return finisher, finisher.finish(logits, np.random.default_rng(seed), on_progress)
 
 
 def wrong_boards(netlist, ops):
@@ -134,7 +135,7 @@ def test_damaged_circuits_are_repaired(plus, hits):
         logits = plus.logits.T.copy()
         prefer(logits, ops)
         heard = []
-        finisher, found = finish(plus.netlist, plus.config, logits, seed, hear=heard.append)
+        finisher, found = finish(plus.netlist, plus.config, logits, seed, on_progress=heard.append)
         assert [each.candidates for each in heard] == sorted(each.candidates for each in heard)
         assert heard[0].wrong == found.wrong_before
         assert heard[-1].wrong >= found.wrong

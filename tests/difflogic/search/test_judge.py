@@ -15,8 +15,8 @@ from difflogic.config import Config, load_config
 from difflogic.engine import oracle
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.found_starts import FIRST, FoundStarts
 from difflogic.evaluation.scene import Streams
-from difflogic.evaluation.suspects import FIRST, Suspects
 from difflogic.model.model import Model
 from difflogic.proof.convergence import deciding
 from difflogic.proof.convergence.folding import live_circuit
@@ -178,16 +178,16 @@ def test_suspects_have_numbers_of_their_own() -> None:
     def draw(first: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
         return np.full((batch, 1, 2, 2), first, np.uint8), np.zeros((batch, 1, 2, 2))
 
-    suspects = Suspects(draw, np.ones((1, 2, 2), np.uint8))
-    assert suspects.draw(3, 2)[0].tolist() == np.full((2, 1, 2, 2), 3).tolist()
+    found_starts = FoundStarts(draw, np.ones((1, 2, 2), np.uint8))
+    assert found_starts.draw(3, 2)[0].tolist() == np.full((2, 1, 2, 2), 3).tolist()
     found = np.arange(8, dtype=np.uint8).reshape(2, 1, 2, 2)
-    assert suspects.add(found) == range(FIRST, FIRST + 2)
-    assert suspects.add(found[:1]) == range(FIRST + 2, FIRST + 3)
-    starts, targets = suspects.draw(FIRST + 1, 2)
+    assert found_starts.add(found) == range(FIRST, FIRST + 2)
+    assert found_starts.add(found[:1]) == range(FIRST + 2, FIRST + 3)
+    starts, targets = found_starts.draw(FIRST + 1, 2)
     assert (starts == found[[1, 0]]).all()
     assert (targets == 1).all()
-    suspects.clear()
-    assert suspects.add(found) == range(FIRST, FIRST + 2)
+    found_starts.clear()
+    assert found_starts.add(found) == range(FIRST, FIRST + 2)
 
 
 @pytest.mark.parametrize("seed", range(5))

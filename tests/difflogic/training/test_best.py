@@ -16,7 +16,7 @@ from difflogic.search.finishing import Finished
 from difflogic.search.polishing import Extent, Polished
 from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
-from difflogic.training.best import NONE, BestCircuit, Gain, prefer
+from difflogic.training.best import MISSING, BestCircuit, Gain, prefer
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
@@ -69,7 +69,7 @@ class Found:
     def __init__(self, *results):
         self.results = iter(results)
 
-    def finish(self, logits, rng, hear):
+    def finish(self, logits, rng, on_progress):
         return next(self.results)
 
 
@@ -120,7 +120,7 @@ def test_the_best_circuit_is_kept():
     ]
     searches = Found(*(result(op, exact, fresh=f) for found, *_ in looks for op, f, exact in found))
     for epoch, (_, kept, told) in enumerate(looks, 1):
-        found = best.look(searches, logits, epoch)
+        found = best.update(searches, logits, epoch)
         assert found.wrong_fresh == told
         assert (best.logits.argmax(axis=0) == kept).all()
         assert best.exact_epoch == (None if epoch < 5 else 5)
@@ -159,7 +159,7 @@ def test_a_circuit_that_is_proved_late_is_kept_and_the_run_goes_on():
         *(result(op, not fresh, fresh=fresh) for (op, fresh), *_ in looks), steps=[28, 24, 20]
     )
     for epoch, ((_, fresh), step, kept, since, proved) in enumerate(looks, 1):
-        found = best.look(searches, logits, epoch)
+        found = best.update(searches, logits, epoch)
         assert found.late == (step is not None and step > 20)
         assert found.exact == (fresh == 0 and not found.late)
         assert (best.logits.argmax(axis=0) == kept).all()
@@ -175,9 +175,9 @@ def test_what_is_kept_comes_back():
     best, logits = best_circuit()
     empty = best.state()
     searches = Found(result(9, fresh=7), result(5, exact=True, fresh=0))
-    best.look(searches, logits, 4)
+    best.update(searches, logits, 4)
     state = best.state()
-    best.look(searches, logits, 8)
+    best.update(searches, logits, 8)
     assert best.exact_epoch == 8
     other, _ = best_circuit()
     assert {name: value.shape for name, value in other.state().items()} == {
@@ -189,11 +189,11 @@ def test_what_is_kept_comes_back():
         assert other.exact_epoch == exact_epoch
         for name, value in other.state().items():
             np.testing.assert_array_equal(value, taken[name])
-    assert state["best"].tolist() == [7, 4, NONE]
+    assert state["best"].tolist() == [7, 4, MISSING]
     other.restore(empty)
     assert other.logits is None
     # What was taken does not change any more.
-    other.look(Found(result(2, fresh=1)), logits, 9)
+    other.update(Found(result(2, fresh=1)), logits, 9)
     assert not empty["best_logits"].any()
 
 
@@ -313,7 +313,7 @@ def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_
         for _ in range(8):
             trainer.step()
             states.append(trainer.state())
-    assert states[8]["best"][1] != NONE
+    assert states[8]["best"][1] != MISSING
     for epoch, workers in ((0, 2), (2, 3), (3, 2), (7, 5)):
         found = state_after(config(workers), 8, states[epoch])
         for name, expected in states[8].items():

@@ -121,25 +121,6 @@ def test_what_is_damaged_is_told(text, problem):
         from_csv(io.BytesIO(text.encode()), 3)
 
 
-def test_a_file_of_before_has_no_shares_no_searches_and_no_attempts():
-    """It is read as it is, and a run that goes on writes it with all columns."""
-    full = [MetricsRow(1, 5.0, 4.0, 0.5), MetricsRow(2, 3.0, None, None, {"finish": 0.5})]
-    waiting, decided = COLUMNS.index("waiting_seconds"), COLUMNS.index("decided")
-    lines = [line.split(",") for line in to_csv(full).splitlines()]
-    old = "".join(",".join(c[:waiting] + c[waiting + 1 : decided]) + "\n" for c in lines)
-    history = from_csv(io.BytesIO(old.encode()), 2)
-    assert [row.soft_loss for row in history] == [5.0, 3.0]
-    assert {row.decided for row in history} == {row.search for row in history} == {None}
-    assert {row.attempt for row in history} == {None}
-    last = MetricsRow(3, 1.0, decided=0.25, search=Search(7, 0, 0, 40, True), attempt=2)
-    history.add(last)
-    assert restarts(history) == [], "whether it started over there is not known"
-    again = from_csv(io.BytesIO(history.to_csv().encode()), 3)
-    assert again.to_csv() == history.to_csv()
-    assert (again.rows[2].search, again.rows[2].attempt) == (last.search, 2)
-    assert [row.decided for row in again] == [None, None, 0.25]
-
-
 @pytest.mark.parametrize(
     ("column", "value"),
     [

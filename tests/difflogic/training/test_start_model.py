@@ -280,13 +280,13 @@ def test_ranks_are_told_the_model(source):
     class First(Ranks):
         size = 2
 
-        def share(self, array):
+        def broadcast(self, array):
             told.append(array.copy())
 
     class Second(Ranks):
         rank, size = 1, 2
 
-        def share(self, array):
+        def broadcast(self, array):
             array[...] = told.pop(0)
 
     start = StartModel.read(source / "model.npz")

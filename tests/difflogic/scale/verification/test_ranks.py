@@ -7,7 +7,7 @@ from difflogic.scale.verification import ranks as comparison
 from difflogic.scale.verification import ranks_change_nothing, take_part
 from difflogic.system.ranks import Ranks, in_threads
 from difflogic.system.ranks.protocol import LinkedRanks
-from difflogic.training.turns import TurnSum
+from difflogic.training.gradient_sum import OrderedSum
 from tests.difflogic.training.tiny import growing, tiny
 
 WHOLE = tuple(comparison.STRATEGIES), comparison.WORKERS
@@ -59,17 +59,17 @@ def test_a_configuration_with_a_pool_that_starts_over_is_compared(monkeypatch):
 
 
 def swapped(ranks, own):
-    return EXCHANGE(ranks, own)[::-1]
+    return ALL_GATHER(ranks, own)[::-1]
 
 
 def in_the_order_of_arrival(ranks, sums, add):
     """The last rank is done first."""
     if ranks.rank < ranks.size - 1:
-        ranks.take(sums, ranks.rank + 1)
+        ranks.receive_bytes(sums, ranks.rank + 1)
     add()
     if ranks.rank:
-        ranks.give(sums, ranks.rank - 1)
-    ranks.spread(sums, 0)
+        ranks.send_bytes(sums, ranks.rank - 1)
+    ranks.broadcast_bytes(sums, 0)
 
 
 def without_the_last(ranks, count, group=1):
@@ -106,22 +106,22 @@ def kept_to_itself(ranks, sums, add):
 
 def of_rank_0_alone(ranks, own):
     """Each candidate of another rank's counts as one that is worse."""
-    every = EXCHANGE(ranks, own)
+    every = ALL_GATHER(ranks, own)
     every[1:] += 1000
     return every
 
 
-EXCHANGE, PART, IN_TURN = LinkedRanks.exchange, Ranks.part, LinkedRanks.add_in_turn
+ALL_GATHER, PART, IN_TURN = LinkedRanks.all_gather, Ranks.part, LinkedRanks.add_in_turn
 
 MUTATIONS = {
     "slots added in the order of arrival": (LinkedRanks, "add_in_turn", in_the_order_of_arrival),
     "a sample dropped at an uneven split": (Ranks, "part", without_the_last),
     "a sample done twice at an uneven split": (Ranks, "part", twice_where_uneven),
-    "waves but the last forgotten": (TurnSum, "_add", only_the_last_wave),
-    "the last wave added first": (TurnSum, "_add", last_wave_first),
+    "waves but the last forgotten": (OrderedSum, "_add", only_the_last_wave),
+    "the last wave added first": (OrderedSum, "_add", last_wave_first),
     "sums that one rank keeps to itself": (LinkedRanks, "add_in_turn", kept_to_itself),
-    "candidates in the order of the ranks": (LinkedRanks, "exchange", swapped),
-    "candidates that only rank 0 judges": (LinkedRanks, "exchange", of_rank_0_alone),
+    "candidates in the order of the ranks": (LinkedRanks, "all_gather", swapped),
+    "candidates that only rank 0 judges": (LinkedRanks, "all_gather", of_rank_0_alone),
 }
 
 

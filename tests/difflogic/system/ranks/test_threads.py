@@ -9,9 +9,9 @@ from difflogic.system.ranks.protocol import END, LinkedRanks
 
 def answer(ranks):
     """Do all that the tests below ask of the other ranks."""
-    message = ranks.hear()
+    message = ranks.receive()
     array = np.zeros(3, np.int16)
-    ranks.share(array)
+    ranks.broadcast(array)
     sums = np.zeros(2, np.float64)
 
     def add():
@@ -19,48 +19,48 @@ def answer(ranks):
         sums[1] += message["add"]
 
     ranks.add_in_turn(sums.view(np.uint8), add)
-    every = ranks.exchange(np.array([[ranks.rank, 10 * ranks.rank]]))
-    again = ranks.exchange(np.array([array.sum(), sums[0], sums[1], every.sum()]))
+    every = ranks.all_gather(np.array([[ranks.rank, 10 * ranks.rank]]))
+    again = ranks.all_gather(np.array([array.sum(), sums[0], sums[1], every.sum()]))
     assert (again == again[0]).all()
-    ranks.meet()
-    while ranks.steps_on():
+    ranks.barrier()
+    while ranks.has_next_step():
         pass
-    assert ranks.hear() is None
+    assert ranks.receive() is None
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_what_is_said_is_heard_in_order(size):
     with in_threads(size, answer) as ranks:
         assert (ranks.rank, ranks.size, ranks.leads) == (0, size, True)
-        ranks.tell({"add": 1.5, "text": "ü" * 1000})
+        ranks.send({"add": 1.5, "text": "ü" * 1000})
         array = np.arange(3, dtype=np.int16)
-        ranks.share(array)
+        ranks.broadcast(array)
         sums = np.full(2, 1.0)
         ranks.add_in_turn(sums.view(np.uint8), lambda: None)
         expected = 1.0
         for rank in range(1, size):
             expected = 2 * expected + rank
         assert sums.tolist() == [expected, 1 + 1.5 * (size - 1)]
-        every = ranks.exchange(np.array([[0, 0]]))
+        every = ranks.all_gather(np.array([[0, 0]]))
         assert every.tolist() == [[[rank, 10 * rank]] for rank in range(size)]
-        ranks.exchange(np.array([array.sum(), sums[0], sums[1], every.sum()]))
-        ranks.meet()
+        ranks.all_gather(np.array([array.sum(), sums[0], sums[1], every.sum()]))
+        ranks.barrier()
         for _ in range(2):
             with ranks.step():
                 pass
-        ranks.rest()
+        ranks.finish()
 
 
 def test_alone_there_is_nothing_to_say():
     sums = np.zeros(1)
     ALONE.add_in_turn(sums.view(np.uint8), lambda: sums.fill(3.0))
     assert sums[0] == 3.0
-    assert ALONE.exchange(np.arange(2)).tolist() == [[0, 1]]
-    assert ALONE.hear() is None
-    assert ALONE.among(1) is ALONE
+    assert ALONE.all_gather(np.arange(2)).tolist() == [[0, 1]]
+    assert ALONE.receive() is None
+    assert ALONE.subgroup(1) is ALONE
     assert ALONE.part(5) == slice(0, 5)
     with pytest.raises(ValueError, match="2 of 1"):
-        ALONE.among(2)
+        ALONE.subgroup(2)
     with in_threads(1, answer) as ranks:
         assert ranks is ALONE
 
@@ -69,14 +69,14 @@ def test_another_rank_s_error_is_raised_and_ends_all():
     def fail(ranks):
         if ranks.rank == 2:
             raise ZeroDivisionError("so it is")
-        ranks.exchange(np.zeros(1))
+        ranks.all_gather(np.zeros(1))
 
     with pytest.raises(ZeroDivisionError, match="so it is"), in_threads(4, fail) as ranks:
-        ranks.exchange(np.zeros(1))
+        ranks.all_gather(np.zeros(1))
 
 
 def test_an_error_of_rank_0_ends_all():
-    with pytest.raises(KeyError, match="mine"), in_threads(3, lambda ranks: ranks.hear()):
+    with pytest.raises(KeyError, match="mine"), in_threads(3, lambda ranks: ranks.receive()):
         raise KeyError("mine")
 
 
@@ -96,4 +96,4 @@ def test_parts_are_whole_groups_in_order(count, size, group):
 def test_a_message_that_is_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(LinkedRanks, "_announce", lambda ranks, what=END: 1 << 25)
     with pytest.raises(RuntimeError, match="announced"):
-        LinkedRanks().hear()
+        LinkedRanks().receive()

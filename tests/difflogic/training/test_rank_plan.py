@@ -13,10 +13,10 @@ from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.system.ranks.threads import ThreadRanks
 from difflogic.training import following
 from difflogic.training.following import follow_all, gather
-from difflogic.training.share import Share
+from difflogic.training.gradient_sum import exchanged_bytes
+from difflogic.training.rank_plan import RankPlan
 from difflogic.training.start_model import StartModel, fitted
 from difflogic.training.trainer import Trainer
-from difflogic.training.turns import bytes_of_sums
 from tests.difflogic.training.tiny import growing, tiny
 
 
@@ -28,13 +28,13 @@ def lead(config, ranks, epochs, model=None):
         for _ in range(epochs):
             with ranks.step():
                 losses.append(trainer.step().soft_loss)
-        ranks.rest()
+        ranks.finish()
         return {name: array.tobytes() for name, array in trainer.state().items()}, losses
 
 
 def shared(config, size, epochs):
     with in_threads(size, follow_all) as ranks:
-        ranks.tireless = True
+        ranks.always_share = True
         return lead(config, ranks, epochs)
 
 
@@ -115,18 +115,18 @@ def test_a_step_takes_as_many_messages_as_ranks(monkeypatch):
     config = tiny("training.batch=4")
     with in_threads(3, follow_all) as ranks, Trainer(config, ranks=ranks) as trainer:
         gather(trainer, ranks)
-        heard("take")
-        heard("spread")
+        heard("receive_bytes")
+        heard("broadcast_bytes")
         with ranks.step():
             trainer.step()
         monkeypatch.undo()
-        ranks.rest()
-        size = bytes_of_sums(config, trainer.engine.netlist.parameters)
+        ranks.finish()
+        size = exchanged_bytes(config, trainer.engine.netlist.parameters)
     # Rank 0 announces and hears the sum; its take is what the last one spreads.
     assert [each for each in said if each[0] == 0] == [
-        (0, "spread", 8),
-        (0, "spread", size),
-        (0, "take", size),
+        (0, "broadcast_bytes", 8),
+        (0, "broadcast_bytes", size),
+        (0, "receive_bytes", size),
     ]
 
 
@@ -140,7 +140,7 @@ def test_every_sample_is_done_once_in_whole_groups(batch, size, side):
     netlist = NETLIST
     done = 0
     for ranks in (rank_of(rank, size) for rank in range(size)):
-        share = Share.of(config, netlist, ranks)
+        share = RankPlan.of(config, netlist, ranks)
         assert share.samples.start == done
         done = share.samples.stop
         assert share.samples.stop - share.samples.start <= share.plan.batch
@@ -153,7 +153,7 @@ NETLIST = Model.create(load_config("checkerboard-small")).netlist
 
 def test_another_version_is_refused(monkeypatch):
     ranks = Ranks()
-    ranks.hear = lambda: {"versions": {"dct": "0"}, "config": {}}
+    ranks.receive = lambda: {"versions": {"dct": "0"}, "config": {}}
     with pytest.raises(ConfigError, match="the same versions"):
         following.follow(ranks)
 
@@ -163,7 +163,11 @@ def test_code_that_rank_0_names_is_not_run_for_it():
     asked = []
     ranks = Ranks()
     told = tiny().to_dict() | {"task": {"kind": "their.py:Task", "height": 4, "width": 4}}
-    ranks.hear = lambda: {"versions": following._versions(), "config": told, "tireless": False}
+    ranks.receive = lambda: {
+        "versions": following._versions(),
+        "config": told,
+        "always_share": False,
+    }
     with pytest.raises(ConfigError, match="--allow-code"):
         following.follow(ranks, lambda: asked.append("code"))
     assert asked == ["code"]
@@ -186,7 +190,7 @@ def test_ranks_without_samples_are_warned_of():
     def warnings(size, *overrides):
         config = load_config("checkerboard-small", ["parallel.workers=1", *overrides])
         ranks = rank_of(0, size)
-        return Share.of(config, Model.create(config).netlist, ranks).warnings(config, ranks)
+        return RankPlan.of(config, Model.create(config).netlist, ranks).warnings(config, ranks)
 
     assert warnings(1) == warnings(2, "training.batch=2") == []
     (said,) = warnings(3, "training.batch=1")

@@ -1,4 +1,4 @@
-"""Candidates judged by several ranks: each a part of them, where that is sooner."""
+"""Judging candidates on several ranks, each a part of them, if that is faster."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from difflogic.system.ranks import Ranks
 Judged = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 Judge = Callable[[Sequence[int], Sequence[int], int, int], Judged]
 
-UNTOLD = np.iinfo(np.int64).max
-"""Stands for a candidate that was passed over."""
+SKIPPED = np.iinfo(np.int64).max
+"""Marks a candidate that was not judged."""
 
 FEWEST = 8
-"""Candidates that are shared at all."""
+"""Fewer candidates than this are not shared."""
 
 TIMED = 16
-"""Candidates that each rank judges by itself first, to tell how long one takes."""
+"""Candidates that each rank first judges alone, to measure how long one takes."""
 
 EXCHANGES = 3
-"""Of which the quickest tells what handing over takes."""
+"""Exchanges that are timed; the fastest counts."""
 
 
-class Together:
-    """Lets ranks that all ask the same judge a part each, if judging takes longer than telling.
+class SharedJudging:
+    """Lets each rank judge a part of the candidates, if judging takes longer than exchanging.
 
-    That is for rank 0 to decide, by its clock. No result depends on it.
+    Rank 0 decides that by its clock. No result depends on it.
     """
 
     def __init__(self, ranks: Ranks) -> None:
         self._ranks = ranks
         self._judged, self._seconds = 0, 0.0
-        self._worth: tuple[float, float] | None = None
-        """Seconds of a candidate, and of an exchange, as all ranks know them."""
+        self._costs: tuple[float, float] | None = None
+        """Seconds per candidate and per exchange, equal on all ranks; None until measured."""
 
     def __call__(
         self,
@@ -47,31 +47,31 @@ class Together:
         limit: int,
         stop: int,
     ) -> Judged:
-        """Return what `judge` does of all candidates; by this rank alone, as `Changes.judge` says.
+        """Return what `judge`, on this rank alone, would return for all candidates.
 
-        `fits` tells whether it does so with all values at hand, and hears whether all others do:
-        the ranks' ways must not part there. Neither is kept: whoever asks would never be let go of
-        but by a collector of cycles, with all of these values.
+        See `Changes.judge`. `fits` returns whether this rank still holds all values in memory; it
+        is passed whether all ranks do, since they must not diverge. Neither callback is stored: a
+        reference cycle would keep the caller's large buffers alive.
         """
         size = self._ranks.size
         if size == 1 or len(gates) < FEWEST:
             return judge(gates, ops, limit, stop)
-        if self._worth is None and self._judged >= TIMED:
-            self._worth = self._find_worth()
-        if self._worth is None or not self._pays(len(gates), *self._worth):
+        if self._costs is None and self._judged >= TIMED:
+            self._costs = self._measure_costs()
+        if self._costs is None or not self._pays(len(gates), *self._costs):
             begun = time.perf_counter()
             judged = judge(gates, ops, limit, stop)
             self._seconds += time.perf_counter() - begun
             self._judged += len(judged[0])
             return judged
-        # Each takes every so manieth, so that all are about as far when one of them hits.
+        # Interleaved, so that all ranks are about equally far when one finds a hit.
         own = slice(self._ranks.rank, None, size)
-        told = np.full((1 + -(-len(gates) // size), 2), UNTOLD)
+        results = np.full((1 + -(-len(gates) // size), 2), SKIPPED)
         if gates[own]:
             found = np.stack(judge(gates[own], ops[own], limit, stop), axis=1)
-            told[1 : 1 + len(found)] = found
-        told[0] = fits(True)
-        every = self._ranks.exchange(told)
+            results[1 : 1 + len(found)] = found
+        results[0] = fits(True)
+        every = self._ranks.all_gather(results)
         fits(bool(every[:, 0].all()))
         wrong, active = every[:, 1:].swapaxes(0, 1).reshape(-1, 2)[: len(gates)].T
         hits = np.flatnonzero(wrong <= stop)
@@ -81,16 +81,16 @@ class Together:
     def _pays(self, candidates: int, each: float, exchange: float) -> bool:
         return candidates * each * (1 - 1 / self._ranks.size) > exchange
 
-    def _find_worth(self) -> tuple[float, float]:
-        """Return what rank 0 measures of a candidate, and of an exchange."""
+    def _measure_costs(self) -> tuple[float, float]:
+        """Return rank 0's seconds per candidate and per exchange."""
         exchanges = []
         for _ in range(EXCHANGES):
-            self._ranks.meet()
+            self._ranks.barrier()
             begun = time.perf_counter()
-            self._ranks.exchange(np.zeros((FEWEST, 2), np.int64))
+            self._ranks.all_gather(np.zeros((FEWEST, 2), np.int64))
             exchanges.append(time.perf_counter() - begun)
         found = np.array([self._seconds / self._judged, min(exchanges)])
-        if self._ranks.tireless:
+        if self._ranks.always_share:
             found[1] = 0.0
-        self._ranks.share(found)
+        self._ranks.broadcast(found)
         return float(found[0]), float(found[1])

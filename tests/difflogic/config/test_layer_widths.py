@@ -3,29 +3,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.config.widths import fit_update
+from difflogic.config.layer_widths import fit_layer_widths
 
 LIZARD = load_config("lizard")
 
 
 def test_a_circuit_that_fits_stays_as_it_is():
     gates = LIZARD.update.gates
-    assert fit_update(gates, 640, gates[-1]) == list(gates)
+    assert fit_layer_widths(gates, 640, gates[-1]) == list(gates)
 
 
 def test_fewer_and_more_channels():
     gates = [512, 512, 256, 128]
-    assert fit_update(gates, 320, 64) == [512, 512, 256, 128, 64]
-    assert fit_update(gates, 160, 32) == [512, 512, 256, 128, 64, 32]
-    assert fit_update(gates, 1280, 256) == [640, 512, 256]
-    assert fit_update(gates, 10, 2) == [45, 512, 256, 128, 64, 32, 16, 8, 4, 2]
+    assert fit_layer_widths(gates, 320, 64) == [512, 512, 256, 128, 64]
+    assert fit_layer_widths(gates, 160, 32) == [512, 512, 256, 128, 64, 32]
+    assert fit_layer_widths(gates, 1280, 256) == [640, 512, 256]
+    assert fit_layer_widths(gates, 10, 2) == [45, 512, 256, 128, 64, 32, 16, 8, 4, 2]
 
 
 @given(channels=st.integers(1, 700), name=st.sampled_from(["lizard", "letter-g"]))
 def test_every_number_of_channels_gives_a_circuit_that_can_be_wired(channels, name):
     config = load_config(name)
     inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
-    gates = fit_update(config.update.gates, inputs, channels)
+    gates = fit_layer_widths(config.update.gates, inputs, channels)
     channels_of_loss = list(range(min(channels, len(config.task.loss_channels))))
     if len(channels_of_loss) < len(config.task.loss_channels):
         return
@@ -35,6 +35,6 @@ def test_every_number_of_channels_gives_a_circuit_that_can_be_wired(channels, na
 
 @pytest.mark.parametrize("channels", [1, 2, 3])
 def test_so_few_channels_that_the_inputs_have_few_pairs(channels):
-    gates = fit_update(LIZARD.update.gates, 5 * channels, channels)
+    gates = fit_layer_widths(LIZARD.update.gates, 5 * channels, channels)
     assert gates[0] == 5 * channels * (5 * channels - 1) // 2
     assert gates[-1] == channels

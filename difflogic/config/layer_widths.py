@@ -1,15 +1,15 @@
-"""Widths of an update circuit that fit another number of channels."""
+"""Layer widths of an update circuit for another number of channels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 
-def fit_update(gates: Sequence[int], inputs: int, channels: int) -> list[int]:
-    """Return layers like `gates` for an update circuit of `inputs` bits that ends in `channels`.
+def fit_layer_widths(gates: Sequence[int], inputs: int, channels: int) -> list[int]:
+    """Return layer widths like `gates` for an update circuit from `inputs` bits to `channels`.
 
-    No layer has less than half the width of the one before, so that every output can be read, nor
-    more gates than there are pairs of inputs. A circuit that fits stays as it is.
+    Each layer has at least half the width of the one before, so that every output can be read, and
+    at most one gate per pair of inputs. A circuit that fits is returned unchanged.
     """
     if channels == gates[-1]:
         return list(gates)

@@ -11,8 +11,9 @@ import pytest
 
 from difflogic.library.training import train
 from difflogic.scale.verification.checks import with_sections
+from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT
-from difflogic.training import ahead, compiling
+from difflogic.training import compiling, helper_process
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import growing, tiny
@@ -23,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def helper():
-    made = ahead.Ahead("float32", rectifies=True)
+    made = helper_process.HelperProcess("float32", rectifies=True)
     yield made
     made.close()
 
@@ -44,14 +45,14 @@ def test_closing_ends_it_at_once(helper):
 
 def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
-    helper = ahead.Ahead("float32", rectifies=False)
+    helper = helper_process.HelperProcess("float32", rectifies=False)
     assert not helper.wait("search")
     helper.close()
 
 
 def test_it_ends_with_who_started_it():
     program = (
-        "import threading\nfrom difflogic.training.ahead import _end_with_input\n"
+        "import threading\nfrom difflogic.training.helper_process import _end_with_input\n"
         "threading.Thread(target=_end_with_input, daemon=True).start()\n"
         "print('begun', flush=True)\nthreading.Event().wait()"
     )
@@ -68,19 +69,19 @@ class TestStart:
     """`start` gives None wherever the process would be no help."""
 
     def test_with_one_core(self, monkeypatch):
-        monkeypatch.setattr(ahead, "cpu_count", lambda: 1)
-        assert ahead.start("float32", rectifies=False) is None
+        monkeypatch.setattr(helper_process, "cpu_count", lambda: 1)
+        assert helper_process.start("float32", rectifies=False) is None
 
     def test_where_no_code_is_kept(self, monkeypatch):
-        monkeypatch.setattr(ahead, "keeps_code", lambda: False)
-        assert ahead.start("float32", rectifies=False) is None
+        monkeypatch.setattr(helper_process, "keeps_code", lambda: False)
+        assert helper_process.start("float32", rectifies=False) is None
 
     def test_where_no_process_is_started(self, monkeypatch):
-        monkeypatch.setattr(ahead, "JIT", True)
-        monkeypatch.setattr(ahead, "cpu_count", lambda: 2)
-        monkeypatch.setattr(ahead, "keeps_code", lambda: True)
+        monkeypatch.setattr(helper_process, "JIT", True)
+        monkeypatch.setattr(helper_process, "cpu_count", lambda: 2)
+        monkeypatch.setattr(helper_process, "keeps_code", lambda: True)
         monkeypatch.setattr(sys, "executable", os.devnull)
-        assert ahead.start("float32", rectifies=False) is None
+        assert helper_process.start("float32", rectifies=False) is None
 
 
 class Recorded:
@@ -89,7 +90,7 @@ class Recorded:
     def __init__(self):
         self.asked = []
 
-    def wait(self, stage, should_stop=ahead.never):
+    def wait(self, stage, should_stop=never_stop):
         self.asked.append(stage)
         return None if should_stop() else True
 
@@ -102,7 +103,7 @@ def recorded(monkeypatch):
     """Whom a trainer takes for the process, where nothing seems to be compiled yet."""
     found = Recorded()
     monkeypatch.setattr(compiling, "is_cached", lambda *which: False)
-    monkeypatch.setattr(compiling.ahead, "start", lambda *which: found)
+    monkeypatch.setattr(compiling.helper_process, "start", lambda *which: found)
     return found
 
 
@@ -126,7 +127,7 @@ def test_a_run_is_stopped_while_its_search_waits(recorded, tmp_path):
 
     def begin(session):
         session.trainer.warm_up(meanwhile=True)
-        session.trainer.hear_compiling = lambda: asked.append(session.trainer.epoch)
+        session.trainer.on_compile_wait = lambda: asked.append(session.trainer.epoch)
 
     settings = tiny(*SEARCHING, "training.epochs=4")
     stopped = train(
@@ -154,7 +155,7 @@ def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
     program.write_text("#!/bin/sh\nread line\n")
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
-    helper = ahead.Ahead("float32", rectifies=False)
+    helper = helper_process.HelperProcess("float32", rectifies=False)
     looks = iter([False, False, True])
     assert helper.wait("search", lambda: next(looks)) is None
     helper.close()
@@ -192,7 +193,7 @@ class TestRectification:
         found = []
         monkeypatch.setattr(compiling, "is_cached", lambda *which: False)
         monkeypatch.setattr(
-            compiling.ahead, "start", lambda precision, rectifies: found.append(rectifies)
+            compiling.helper_process, "start", lambda precision, rectifies: found.append(rectifies)
         )
         monkeypatch.setattr(
             compiling, "compile_rectification", lambda netlist, ops: found.append("here")
@@ -223,7 +224,7 @@ import json, sys
 from difflogic.engine.kernels import (
     candidate_base, candidates, detectors, hard, hard_gradients, logits,
 )
-from difflogic.training.ahead import compile_stages
+from difflogic.training.helper_process import compile_stages
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import growing
 

@@ -9,7 +9,7 @@ import pytest
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
-from difflogic.evaluation.together import Together
+from difflogic.evaluation.shared_judging import SharedJudging
 from difflogic.evaluation.trial import Changes, Trial
 from difflogic.model.model import Model
 from difflogic.system.ranks import ALONE, in_threads
@@ -47,7 +47,7 @@ def fitting(everywhere):
 
 
 def answers(ranks, seed, asked=None):
-    ask, judge = Together(ranks), judging(seed, asked)
+    ask, judge = SharedJudging(ranks), judging(seed, asked)
     return [tuple(map(np.ndarray.tolist, ask(judge, fitting, *each))) for each in questions()]
 
 
@@ -57,7 +57,7 @@ def test_all_ranks_hear_what_one_would(size, seed):
     expected = answers(ALONE, seed)
     heard, asked = [], []
     with in_threads(size, lambda ranks: heard.append(answers(ranks, seed))) as ranks:
-        ranks.tireless = True
+        ranks.always_share = True
         heard.append(answers(ranks, seed, asked))
     assert heard == [expected] * size
     alone = [len(gates) for gates, *_ in questions()]
@@ -69,7 +69,7 @@ def test_rank_0_s_clock_decides_for_all():
     asked = {0: [], 1: []}
 
     def slow(ranks):
-        ask, judge = Together(ranks), judging(1, asked[ranks.rank])
+        ask, judge = SharedJudging(ranks), judging(1, asked[ranks.rank])
         ask._seconds = -1e9 if ranks.leads else 1e9
         return [ask(judge, fitting, *each) for each in questions()]
 
@@ -86,12 +86,12 @@ def test_where_the_values_fit_on_one_rank_only_all_go_without_them():
             told[ranks.rank].append(everywhere)
             return ranks.leads
 
-        ask, judge = Together(ranks), judging(1)
+        ask, judge = SharedJudging(ranks), judging(1)
         for each in questions():
             ask(judge, fits, *each)
 
     with in_threads(2, ask) as ranks:
-        ranks.tireless = True
+        ranks.always_share = True
         ask(ranks)
     assert told[0] == told[1]
     assert told[0] == [True, False] * (len(told[0]) // 2)

@@ -1,4 +1,4 @@
-"""Gradients of several ranks, added in the order of the samples whoever is done first."""
+"""The gradients of several ranks, added in the order of the samples, whichever rank is first."""
 
 from __future__ import annotations
 
@@ -10,29 +10,26 @@ import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.engine.rollout import Engine, add_slots
+from difflogic.system.callbacks import ignore
 from difflogic.system.ranks import Ranks
 
 Array = npt.NDArray[Any]
 
 
-def bytes_of_sums(config: Config, parameters: int) -> int:
-    """Return the bytes that go from rank to rank in a step: four sums per gate, and the losses."""
+def exchanged_bytes(config: Config, parameters: int) -> int:
+    """Return the bytes that ranks exchange per step: four sums per gate, and the losses."""
     precision = np.dtype(config.training.precision)
     return 4 * parameters * precision.itemsize + 8 * config.training.batch
 
 
-def views_of(data: npt.NDArray[np.uint8], like: Array) -> tuple[Array, Array]:
-    """Return the sums and the losses that such bytes are; the sums are of the shape `like` has."""
+def split_exchanged(data: npt.NDArray[np.uint8], like: Array) -> tuple[Array, Array]:
+    """Return views of exchanged bytes: the sums, with the shape of `like`, and the losses."""
     sums, losses = np.split(data, [like.nbytes])
     return sums.view(like.dtype).reshape(like.shape), losses.view(np.float64)
 
 
-def nothing() -> None:
-    """Add nothing else."""
-
-
-class TurnSum:
-    """Adds this rank's slots to what the ranks before have added. Rank 0 need not wait for that."""
+class OrderedSum:
+    """Adds this rank's slots to the sum of the ranks before it. Rank 0 adds at once."""
 
     def __init__(self, ranks: Ranks, total: Array) -> None:
         """`total` (parameters, 4) is the same on all ranks, before and after."""
@@ -41,7 +38,7 @@ class TurnSum:
         self._last: Engine | None = None
 
     def add(self, engine: Engine, last: bool = False) -> None:
-        """Add what is in an engine's slots; `last` says that it runs no more until they `meet`."""
+        """Add an engine's slots. `last` says that it will not run again before `combine`."""
         if self._ranks.leads:
             engine.reduce(self._total)
         elif last:
@@ -49,11 +46,11 @@ class TurnSum:
         else:
             self._waiting.append(engine.slots())
 
-    def meet(self, data: Array | None = None, also: Callable[[], None] = nothing) -> None:
-        """Take this rank's turn, and wait for all others'.
+    def combine(self, data: Array | None = None, also: Callable[[], None] = ignore) -> None:
+        """Add this rank's slots in its turn, and wait until all ranks have added theirs.
 
-        `data` is what goes from rank to rank: the total alone, or what holds it among other things,
-        which `also` adds to.
+        `data` is what the ranks exchange: the total alone, or a buffer that holds it and what
+        `also` adds.
         """
         shared = self._total if data is None else data
         self._ranks.add_in_turn(shared.reshape(-1).view(np.uint8), lambda: self._add(also))

@@ -1,4 +1,4 @@
-"""Plain values, as JSON knows them."""
+"""Values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 
-def plain(value: Any) -> Any:
-    """Return NumPy's arrays and numbers, tuples and paths as plain ones; NaN becomes None."""
+def json_value(value: Any) -> Any:
+    """Convert NumPy arrays and numbers, tuples and paths; NaN and infinity become None."""
     match value:
         case Mapping():
-            return {str(key): plain(item) for key, item in value.items()}
+            return {str(key): json_value(item) for key, item in value.items()}
         case list() | tuple():
-            return [plain(item) for item in value]
+            return [json_value(item) for item in value]
         case np.ndarray() | np.generic():
-            return plain(value.tolist())
+            return json_value(value.tolist())
         case float() if not math.isfinite(value):
             return None
         case Path():

@@ -1,4 +1,4 @@
-"""What one rank of a run does of each batch."""
+"""Which samples of each batch a rank computes, and how."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from difflogic.system.ranks import Ranks
 
 
 @dataclass(frozen=True)
-class Share:
-    """The samples of a rank, whole groups of them, and how it does them."""
+class RankPlan:
+    """A rank's samples, in whole groups, and how it computes them."""
 
     samples: slice
-    """Of a batch; they may be none."""
+    """Which samples of a batch; may be empty."""
     plan: ParallelPlan
-    """For a batch of as many samples as any rank has."""
+    """For as many samples as the rank with the most has."""
 
     @classmethod
     def of(
         cls, config: Config, netlist: Netlist, ranks: Ranks, machine: Machine | None = None
     ) -> Self:
-        """Share a batch out evenly, among ranks on machines like this one, or a described one.
+        """Divide a batch evenly among ranks, on machines like this one or a described one.
 
-        Raises ConfigError if the memory cannot suffice.
+        Raises ConfigError if the memory is too small.
         """
         batch = config.training.batch
         if ranks.size == 1:
@@ -35,7 +35,7 @@ class Share:
         machine = machine or Machine.here()
         memory = None if machine.memory is None else machine.memory // ranks.here
         machine = replace(machine, cores=max(1, machine.cores // ranks.here), memory=memory)
-        # Gate sums of samples of one group meet in one slot.
+        # The samples of a group add up in one slot, so a group is never split.
         group = ParallelPlan.for_model(config, machine, netlist).samples_per_group
         groups = -(-batch // group)
         most = min(batch, -(-groups // ranks.size) * group)

@@ -1,9 +1,9 @@
-"""A process that compiles what a run calls later, while this one compiles what it calls first.
+"""A helper process that compiles the kernels that a run needs later.
 
-Numba compiles one kernel at a time in a process, and its code is kept on disk: so another process
-can compile for this one, which then loads what it finds. The other one compiles what a training
-step calls besides its rollouts, and then what searches call, while training is under way already.
-What it has not done when it ends, of whatever, is compiled here.
+Numba compiles one kernel at a time per process, and caches the code on disk. So a second process
+can compile while this one does, and this one then loads the code. The helper compiles what a
+training step calls besides its rollouts, and then what searches call; training has begun by then.
+If the helper ends early, for any reason, this process compiles the rest.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT, keeps_code
 from difflogic.system.jit.cache import SAVING
 from difflogic.system.machine import cpu_count
@@ -24,32 +25,27 @@ from difflogic.system.machine import cpu_count
 Stage = Literal["steps", "search"]
 
 SECONDS = 1800
-"""That it may take: some twenty of a core's time."""
+"""Limit of its run time; it usually takes about twenty seconds of a core."""
 CLOSING = 10
-"""Seconds for what it is keeping at its end; else it is killed, and leaves a file of no use."""
+"""Seconds that it gets to finish writing a file before it is killed."""
 
 
 SLICE = 0.1
-"""Seconds between two looks at whether who waits is to stop."""
+"""Seconds between two calls of `should_stop`."""
 
 
-def never() -> bool:
-    """Do not stop."""
-    return False
-
-
-class Ahead:
-    """The process, from its start to `close`, or to the end of this process."""
+class HelperProcess:
+    """The process; it runs until `close`, or until this process ends."""
 
     def __init__(self, precision: str, rectifies: bool) -> None:
-        """Raises OSError if the system starts no process."""
-        # Isolated, so that it imports what is imported here, and nothing from the working
-        # directory. Ctrl-C is meant for this process, which ends the other.
+        """Raises OSError if the process cannot be started."""
+        # Isolated, so that it imports what this process imports, and nothing from the working
+        # directory. It ignores Ctrl-C: this process handles that, and ends the helper.
         places = [str(Path(__file__).parents[2]), *filter(os.path.isabs, sys.path)]
         program = (
             "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-            f"sys.path[:] = {places!r}\nfrom {__name__} import compile_ahead\n"
-            f"compile_ahead({precision!r}, {rectifies!r})"
+            f"sys.path[:] = {places!r}\nfrom {__name__} import compile_for_parent\n"
+            f"compile_for_parent({precision!r}, {rectifies!r})"
         )
         self._told: set[str] = set()
         self._ended = False
@@ -79,10 +75,10 @@ class Ahead:
             self._ended = True
             self._news.notify_all()
 
-    def wait(self, stage: Stage, should_stop: Callable[[], bool] = never) -> bool | None:
-        """Wait until a stage is compiled, or until it will not be; return whether it is.
+    def wait(self, stage: Stage, should_stop: Callable[[], bool] = never_stop) -> bool | None:
+        """Wait until a stage is compiled or the process has ended; return whether it is compiled.
 
-        None where `should_stop`, which is asked again and again, said yes before.
+        Returns None if `should_stop`, which is called repeatedly, returned True before.
         """
         with self._news:
             while stage not in self._told and not self._ended:
@@ -104,24 +100,23 @@ class Ahead:
         self._process.__exit__(None, None, None)
 
 
-def start(precision: str, rectifies: bool) -> Ahead | None:
-    """Start the process, if there is a core for it, and if what it compiles would be kept.
+def start(precision: str, rectifies: bool) -> HelperProcess | None:
+    """Start the process; None without a core for it or a place for the compiled code.
 
-    `rectifies` says that searches change several gates at once, too.
+    `rectifies` says whether searches also change several gates at once.
     """
     if not JIT or cpu_count() < 2 or not keeps_code():
         return None
     try:
-        return Ahead(precision, rectifies)
+        return HelperProcess(precision, rectifies)
     except OSError:
         return None
 
 
-def compile_ahead(precision: str, rectifies: bool) -> None:
-    """Compile one stage after the other, and print the name of each that is done.
+def compile_for_parent(precision: str, rectifies: bool) -> None:
+    """Compile the stages in turn, and print the name of each when it is done.
 
-    Ends when the standard input does: with the process that has started this one, however that one
-    ends.
+    Ends when standard input does, which is when the parent process ends, however that happens.
     """
     threading.Thread(target=_end_with_input, daemon=True).start()
     for stage in compile_stages(precision, rectifies):
@@ -129,12 +124,12 @@ def compile_ahead(precision: str, rectifies: bool) -> None:
 
 
 def compile_stages(precision: str, rectifies: bool) -> Iterator[Stage]:
-    """Compile or load one stage after the other, and yield the name of each that is done."""
+    """Compile or load the stages in turn, and yield the name of each when it is done."""
     from difflogic.config import load_config
     from difflogic.model.model import Model
     from difflogic.training.warming import compile_rectification, compile_search, compile_steps
 
-    # Any will do.
+    # The kernels are the same for every experiment.
     config = load_config("checkerboard-small", [f"training.precision={precision}"])
     model = Model.create(config)
     ops = compile_steps(model.netlist, model.logits.T.astype(precision, "C"), config.training)
@@ -146,7 +141,7 @@ def compile_stages(precision: str, rectifies: bool) -> Iterator[Stage]:
 
 
 def _end_with_input() -> None:
-    # By its number: at its end Python would wait for who reads sys.stdin.
+    # Not through sys.stdin: at exit Python would wait for its reader.
     while os.read(0, 1):
         pass
     with SAVING:

@@ -1,4 +1,4 @@
-"""Starts that were found rather than drawn, with numbers of their own."""
+"""Starts that a certificate found, with numbers of their own beside the drawn ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from difflogic.engine.hard import Bits
 from difflogic.evaluation.scene import Draw
 
 FIRST = 2**62
-"""Their numbers begin here; no sample is ever drawn by such a number."""
+"""The first of their numbers; no drawn start has such a number."""
 
 
-class Suspects:
-    """Draws starts by number as a scene does, and hands out found ones by theirs.
+class FoundStarts:
+    """Returns starts by number: draws them as a scene does, or looks up found ones.
 
-    All of them are to end in one target.
+    All have the same target.
     """
 
     def __init__(self, draw: Draw, target: Bits) -> None:
@@ -28,7 +28,7 @@ class Suspects:
         self._starts = []
 
     def add(self, starts: Bits) -> range:
-        """Take starts (batch, C, height, width), and return their numbers."""
+        """Add starts (batch, C, height, width); return their numbers."""
         first = FIRST + len(self._starts)
         self._starts += list(starts)
         return range(first, first + len(starts))
