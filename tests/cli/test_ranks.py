@@ -48,7 +48,6 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         started.append(process)
         return process
