@@ -61,7 +61,7 @@ def unequal(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     favoured = rng.random((asked.height, asked.width))
     waiting = np.ones((asked.height, asked.width), bool)
     while waiting.any():
-        mask = rng.random(favoured.shape) < favoured**4 + 0.01
+        mask = rng.random(favoured.shape) < favoured**4 + 0.03
         state = fire(asked, state, mask)
         waiting &= ~mask
     return state

@@ -21,7 +21,6 @@ pytest.importorskip("distributed")
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 SEEDS = (0, 1, 2, 3)
-LONG = ("training.epochs=800",)
 
 APART = """
 from difflogic.scale.sweeps import work
@@ -114,14 +113,14 @@ def dask(tmp_path):
 def local(tmp_path_factory):
     """The same runs on this machine: where they are, and their rows."""
     path = tmp_path_factory.mktemp("local")
-    return path, timeless(execute_all(path, question(seeds=SEEDS, overrides=LONG), jobs=2))
+    return path, timeless(execute_all(path, question(seeds=SEEDS), jobs=2))
 
 
 def test_a_killed_worker_loses_nothing(tmp_path, dask, local):
     victim = dask.add_worker(HELD)
     dask.add_worker(HELD)
     dask.wait_for(2)
-    asked = question(seeds=SEEDS, overrides=LONG)
+    asked = question(seeds=SEEDS)
     directory = SweepDirectory(tmp_path / "cluster")
     directory.make()
     with Execution(directory, asked, DaskBackend(dask.address, None, ["float32"])) as execution:
@@ -142,18 +141,21 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local):
 
 @pytest.mark.slow
 def test_workers_that_see_no_common_directory_return_the_runs(tmp_path, dask, local):
-    victim = dask.add_worker(APART)
-    dask.add_worker(APART)
+    victim = dask.add_worker(APART + HELD)
+    dask.add_worker(APART + HELD)
     dask.wait_for(2)
-    asked = question(seeds=SEEDS, overrides=LONG)
+    asked = question(seeds=SEEDS)
     directory = SweepDirectory(tmp_path / "cluster")
     directory.make()
     with Execution(directory, asked, DaskBackend(dask.address, None, ["float32"])) as execution:
-        for row in execution.work(tick=0.02):
-            # Three are left then, so both workers have one.
-            if row is not None and victim.poll() is None:
+        for _ in execution.work(tick=0.02):
+            # On this machine they can write where the sweep looks.
+            at_work = [run for run in execution.running() if run[2] > 0]
+            if victim.poll() is None and len(at_work) == 2:
                 victim.send_signal(signal.SIGKILL)
                 victim.wait()
+                (tmp_path / "go").touch()
+        assert victim.returncode == -signal.SIGKILL
         rows = execution.rows
     assert timeless(rows) == local[1]
     for path in local[0].rglob("model.npz"):
