@@ -207,6 +207,7 @@ class TestRun:
         assert "stopped after 2 comparisons, 1 failed" in result.stderr
         assert result.stdout == ""
 
+    @pytest.mark.thorough
     def test_for_real(self, dct: Dct, tiny: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(checks, "awkward_cases", lambda: SMALL_CASES)
         monkeypatch.setattr(checks, "worker_counts", lambda: (2,))

@@ -16,6 +16,8 @@ from tests.difflogic.logic.circuits import step
 from tests.difflogic.proof.convergence.brute import questions, step_all
 from tests.difflogic.proof.convergence.trained import NAMES, question, trained
 
+pytestmark = pytest.mark.thorough
+
 Round = Callable[[Question, Bits, np.random.Generator], Bits]
 
 

@@ -17,6 +17,8 @@ from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution
 from tests.difflogic.scale.sweeps.small import execute_all, question, timeless
 
+pytestmark = pytest.mark.thorough
+
 pytest.importorskip("distributed")
 
 REPOSITORY = Path(__file__).resolve().parents[4]
