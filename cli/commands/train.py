@@ -82,6 +82,12 @@ def train_gol(
     run_experiment(Experiment(chosen, "game-of-life", overrides, name, "life"), options)
 
 
+def _colors(text: str) -> str:
+    if text not in ("1", "3"):
+        raise typer.BadParameter(f'"{text}" is neither 1 nor 3', param_hint="--colors")
+    return text
+
+
 @with_options
 def train_pattern(
     target: Annotated[
@@ -90,6 +96,15 @@ def train_pattern(
             metavar="NAME|FILE",
             help="Picture to grow: a shipped one, a text grid, or an image",
             show_default="lizard",
+        ),
+    ] = None,
+    colors: Annotated[
+        str | None,
+        typer.Option(
+            parser=_colors,
+            metavar="1|3",
+            help="Colour channels; choose the configuration of the lizard (1) or letter G (3)",
+            show_default="3 for letter-g, else 1",
         ),
     ] = None,
     channels: Annotated[
@@ -107,12 +122,13 @@ def train_pattern(
 ) -> None:
     """Train an automaton that grows a picture.
 
-    The picture is shown before training starts. For one in colour, start from the letter G's
-    configuration: dct train-pattern letter-g --target FILE.
+    The picture is shown before training starts.
     """
     from cli.options.pattern import circuit_for, picture_name, picture_override
 
-    default = "letter-g" if target == "letter-g" else "lizard"
+    if colors is not None:
+        _refuse_both("--colors", config)
+    default = "letter-g" if colors == "3" or (colors is None and target == "letter-g") else "lizard"
     overrides = [] if target is None else [picture_override(target)]
     if channels is not None:
         overrides += circuit_for(channels, config or default)

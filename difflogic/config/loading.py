@@ -152,7 +152,7 @@ def _read(path: Path) -> dict[str, Any]:
         return parse_toml(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"{path}: no text in UTF-8 (byte {error.start}): a configuration is a TOML file"
+            f"{path}: is not UTF-8 text (byte {error.start}): a configuration is a TOML file"
         ) from None
     except ValueError as error:  # with line and column, from tomllib
         raise ConfigError(f"{path}: not valid TOML: {error}") from None

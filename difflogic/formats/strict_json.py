@@ -101,7 +101,7 @@ def _explain(error: json.JSONDecodeError) -> str:
     if not text.strip():
         return "is empty"
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
-        return "ends too early, it is only the beginning of a file: take another copy"
+        return "ends too early, it is cut off: use another copy"
     if text.lstrip()[0] != "{":
         return "is neither a model nor a circuit in JSON"
     return f"is no JSON: line {error.lineno}, column {error.colno}: {error.msg.lower()}"

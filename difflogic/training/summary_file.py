@@ -77,7 +77,7 @@ def parse(content: bytes) -> dict[str, Any]:
     try:
         data = json.loads(content)
     except (ValueError, RecursionError):
-        raise ValueError("it is no JSON, or only the beginning of it") from None
+        raise ValueError("it is not JSON, or is cut off") from None
     if not isinstance(data, dict):
         raise ValueError("it holds no object")
     sealed = {key: value for key, value in data.items() if key != SEAL}

@@ -61,7 +61,7 @@ def _import_matplotlib() -> None:
     What anybody left there could hang the program, as a pipe does, or end it. Matplotlib has no
     switch for that, but asks os.path.exists for the bare name, which here says no.
     """
-    if "matplotlib" in sys.modules:
+    if sys.modules.get("matplotlib") is not None:
         return
     exists = os.path.exists
     os.path.exists = lambda path: path != "matplotlibrc" and exists(path)

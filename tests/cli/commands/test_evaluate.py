@@ -87,7 +87,7 @@ class TestExitCode:
         Model.create(load_config("letter-g-hold")).save(tmp_path / "hold.npz")
         result = dct("eval", "hold.npz", "--test", "fault")
         assert result.exit_code == 2
-        assert "stays from its own start" in " ".join(result.stderr.split())
+        assert "persists only from its own start" in " ".join(result.stderr.split())
 
 
 class TestPath:
@@ -163,7 +163,7 @@ class TestOutput:
         result = dct("eval", "life.npz")
         assert "of 512 neighbourhoods are wrong" in result.stdout
         assert "the soup first deviates from the rule at step 1" in result.stdout
-        assert "fault: does not apply: " in result.stdout
+        assert "fault: not applicable: " in result.stdout
 
     def test_published_result(self, dct: Dct, tmp_path: Path) -> None:
         Model.create(load_config("letter-g")).save(tmp_path / "g.npz")

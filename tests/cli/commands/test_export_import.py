@@ -108,7 +108,7 @@ class TestBadExports:
         ("circuit", "file", "says"),
         [
             (crossed(), "x.rule", "2 channels affect the visible ones, but a Golly rule has only"),
-            (born(), "x.rule", "Golly does not compute regions that are empty"),
+            (born(), "x.rule", "Golly skips empty regions"),
             (EDGES.circuit, "a b.rule", "is not a valid rule name for Golly: use only letters"),
         ],
     )

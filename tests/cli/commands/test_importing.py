@@ -140,7 +140,7 @@ def foreign(**changes: Any) -> str:
 BAD = {
     "empty": ("", "is empty"),
     "text": ("hello\n", "is neither a model nor a circuit in JSON"),
-    "truncated": (OWN[:-20], "ends too early, it is only the beginning of a file: take another"),
+    "truncated": (OWN[:-20], "ends too early, it is cut off: use another"),
     "truncated logicars": (FOREIGN[:500], "ends too early"),
     "foreign": ('{"a": 1}', "is JSON, but not a circuit saved by dct"),
     "newer": (own(version=9), "has format version 9, but this program reads up to 1: install"),
@@ -183,7 +183,7 @@ class TestBadInput:
         [
             (["none.json"], "error: none.json: cannot be read: no such file or directory"),
             (["x" * 300], "cannot be read: file name too long"),
-            (["."], "which every command takes as it is: dct export writes its circuit"),
+            (["."], "not circuit JSON: other commands read it directly"),
             (
                 ["own.json", "--format", "logicras"],
                 'no format "logicras": did you mean "logicars"?',

@@ -240,7 +240,7 @@ class TestSources:
     def test_a_dropped_channel(self, dct: Dct, pair: str, trained: None) -> None:
         result = dct("inspect", pair, "--channel", "3")
         assert result.exit_code == 2
-        assert "error: channel 3 is dropped, as no visible one depends on it" in result.stderr
+        assert "error: channel 3 was dropped, since no visible one depends on it" in result.stderr
         kept = dct("inspect", pair, "--channel", "3", "--unsimplified")
         assert kept.stdout == "n3' = NW0 ∧ NW3\n"
 

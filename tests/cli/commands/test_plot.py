@@ -47,7 +47,7 @@ def test_what_is_refused(dct: Any) -> None:
     for arguments, said in (
         (("nowhere", "-o", "a.svg"), "nowhere"),
         ((circuit, "-o", "a.svg"), "not a trained model"),
-        ((circuit, "-o", "a.gif"), "ends in .svg"),
+        ((circuit, "-o", "a.gif"), "must end in .svg"),
     ):
         result = dct("plot", *arguments)
         assert result.exit_code == 2, arguments

@@ -47,7 +47,7 @@ def test_what_is_refused(dct: Any) -> None:
         (("-o", "there.gif"), "--force"),
         (("-o", "a.gif", "--at", "x"), '--at "x"'),
         (("-o", "a.gif", "--damage", "x"), "must be STEPS:Y,X,HxW"),
-        (("-o", "a.gif", "--boundary", "open"), 'no boundary "open"'),
+        (("-o", "a.gif", "--boundary", "open"), "'open' is not one of"),
         ((), "output"),
     ):
         result = dct("render", CIRCUIT, *arguments)

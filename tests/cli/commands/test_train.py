@@ -481,6 +481,8 @@ class TestExperiments:
             (["train-pattern"], "lizard"),
             (["train-pattern", "--target", "letter-g"], "letter-g"),
             (["train-pattern", "letter-g"], "letter-g"),
+            (["train-pattern", "--colors=3"], "letter-g"),
+            (["train-pattern", "--colors=1", "--target=letter-g"], "lizard"),
         ],
     )
     def test_shipped_ones(self, config_of: Dct, arguments: list[str], name: str) -> None:
@@ -542,6 +544,8 @@ class TestExperiments:
             (["train-gol", "--small", "game-of-life"], "--small and game-of-life both"),
             (["train-checkerboard", "--async", "x"], "--async and x both"),
             (["train-pattern", "--target", "lizzard"], "lizzard"),
+            (["train-pattern", "--colors", "2"], "neither 1 nor 3"),
+            (["train-pattern", "--colors", "3", "lizard"], "--colors and lizard both"),
         ],
     )
     def test_refusals(self, dct: Dct, arguments: list[str], message: str) -> None:

@@ -62,7 +62,7 @@ def test_a_run_leaves_everything(tmp_path: Path, train: Callable[..., Any]) -> N
     }
     assert set(summary["seconds"]["phases"]) == set(PHASES)
     assert summary["workers"] == 2
-    assert summary["scores"]["held_out"]["starts"] == 4
+    assert summary["scores"]["held_out"]["starts"] == 64
     assert Model.load(run / "model.npz").config.training.seed == 3
 
 

@@ -98,7 +98,7 @@ def test_where_zeros_never_rest(dct: Dct, tmp_path: Path) -> None:
     file.write_text(write_circuit(automaton_of(circuit_of([(Op.NOT_A, 4, 4)], [9]))))
     result = dct("verify", "convergence", str(file))
     assert result.exit_code == 2
-    assert "name the experiment that says one with --task" in result.stderr
+    assert "use --task to name an experiment" in result.stderr
 
 
 class TestCertificate:
@@ -178,7 +178,7 @@ class TestOtherTasks:
     def test_have_no_sizes_and_no_certificate_of_what_is_wrong(self, dct: Dct, life: str) -> None:
         result = dct("verify", "convergence", life, "--size", "9x9")
         assert result.exit_code == 2
-        assert "in one target" in result.stderr
+        assert "no target that every start should end in" in result.stderr
         result = dct("verify", "convergence", life, "-o", "c.json")
         assert result.exit_code == 1
         assert "c.json was not written: there is no proof" in result.stderr
@@ -217,7 +217,7 @@ def test_a_picture_has_an_end() -> None:
     lines = picture(bits, bits)
     assert len(lines) == MOST_ROWS + 1
     assert set(map(len, lines[:-1])) == {MOST_COLUMNS}
-    assert lines[-1] == f"(of {bits.shape[0]}×{bits.shape[1]} cells)"
+    assert lines[-1] == f"(part of {bits.shape[0]}×{bits.shape[1]} cells)"
 
 
 def test_signs() -> None:

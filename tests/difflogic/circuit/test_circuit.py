@@ -65,7 +65,7 @@ class TestCheck:
         [
             ({"labels": ()}, "at least one channel"),
             ({"labels": (1, 1)}, "channel 1 is there 2 times"),
-            ({"labels": (0, -1)}, "channel -1: no number"),
+            ({"labels": (0, -1)}, "channel -1: channel numbers cannot be negative"),
             ({"a": [0]}, "one entry per gate"),
             ({"outputs": [0]}, "2 channels need 2 outputs, not 1"),
             ({"op": [1, 16]}, "gate 1: 16 is no op"),

@@ -485,7 +485,7 @@ def test_wrong_files(write, change, says):
         ("[task]\nkind = 'x'\nkind = 'y'\n", "(at line 3, column"),
         ("a = " + "9" * 5000, "not valid TOML"),
         ("a = " + "[" * 100_000, "nested too deeply"),
-        (b"\x7fELF\x02\xff\xfe", "no text in UTF-8 (byte 5)"),
+        (b"\x7fELF\x02\xff\xfe", "is not UTF-8 text (byte 5)"),
         (b"PK\x03\x04\x00\x00", "not valid TOML"),
         (b"\x00" * 100, "not valid TOML"),
         (b"#" * (2**20 + 1), "larger than 1048576 bytes"),

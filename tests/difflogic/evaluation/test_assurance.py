@@ -135,7 +135,7 @@ class TestTheOnlyStart:
             "difflogic.evaluation.assurance.orbit", lambda *arguments, **settings: None
         )
         found = self.run([], [4])
-        assert found.text == "proved at step 2; later steps are not known, as no state came back"
+        assert found.text == "proved at step 2; later steps are unknown, as no state repeated"
         assert found.from_step is None
         assert found.proved
         assert not self.run([], [4], "task.hold=true").proved
@@ -184,7 +184,7 @@ class TestTheOnlyStart:
         monkeypatch.setattr("difflogic.evaluation.assurance.MOST_STATES", 0)
         found = self.run([], [4], "task.hold=true", "task.heal=[1]")
         assert (found.proved, found.verdict.value) == (False, "open")
-        assert found.text.endswith("; its states are too many for each to be damaged")
+        assert found.text.endswith("; it has too many states to damage each of them")
 
 
 def test_samples_alone() -> None:

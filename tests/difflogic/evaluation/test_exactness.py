@@ -8,7 +8,7 @@ from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.engine import oracle
-from difflogic.evaluation import ExactnessCheck, Streams, held_out, trial
+from difflogic.evaluation import ExactnessCheck, Streams, exactness, held_out, trial
 from difflogic.evaluation.counts import Count
 from difflogic.evaluation.exactness import Exactness, held_out_streams
 from difflogic.model.model import Model
@@ -17,12 +17,7 @@ from difflogic.tasks import draw_batch, later_steps, make_task
 from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
 
-TINY_LIFE = (
-    "perception.kernels=4",
-    "perception.gates=[8,4,2,1]",
-    "update.gates=[6,3,2,1]",
-    "evaluation.starts=5",
-)
+TINY_LIFE = ("perception.kernels=4", "perception.gates=[8,4,2,1]", "update.gates=[6,3,2,1]")
 
 
 def check_of(model, starts=64, streams=None):
@@ -32,6 +27,10 @@ def check_of(model, starts=64, streams=None):
 
 
 class TestHeldOut:
+    @pytest.fixture(autouse=True)
+    def _few_starts(self, monkeypatch):
+        monkeypatch.setattr(exactness, "STARTS", 5)
+
     @pytest.mark.parametrize("fire_rate", [1, 0.6])
     def test_wrong_cells_are_those_of_the_oracle(self, fire_rate):
         config = tiny(f"automaton.fire_rate={fire_rate}", "task.loss_channels=[1,0]")
@@ -75,9 +74,7 @@ class TestHeldOut:
         assert scores["exact"] is False
 
     def test_a_picture_has_one_start(self):
-        config = load_config(
-            "letter-g", ["automaton.channels=3", "update.gates=[20,10,6,3]", "evaluation.starts=7"]
-        )
+        config = load_config("letter-g", ["automaton.channels=3", "update.gates=[20,10,6,3]"])
         model = random_model(config)
         start, target = make_task(config).sample(np.random.default_rng(0))
         states = rollout(model, start, 30)

@@ -220,8 +220,7 @@ class TestSoup:
     def still(self, *overrides):
         """A circuit that does nothing, where the rule does nothing either, or not."""
         config = load_config(
-            "game-of-life-small",
-            ["perception.kernels=1", "update.gates=[1]", "evaluation.starts=3", *overrides],
+            "game-of-life-small", ["perception.kernels=1", "update.gates=[1]", *overrides]
         )
         return wired(config, [[(Op.A, 0, 0)]])
 

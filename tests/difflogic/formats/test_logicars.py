@@ -23,7 +23,12 @@ from tests.difflogic.logic.circuits import all_cases, automaton
 ONE = ["automaton.channels=1", "perception.kernels=3", "update.gates=[6, 3, 2, 1]"]
 SOME = ["automaton.channels=3", "perception.kernels=2", "update.gates=[9, 6, 3]"]
 DISTINCT = [*SOME, "perception.directions=random"]
-DEEP = [*SOME, "perception.gates=[8, 5, 3, 2]", "perception.wiring='random'"]
+DEEP = [
+    *SOME,
+    "perception.gates=[8, 5, 3, 2]",
+    "perception.wiring='random'",
+    "perception.directions=same",
+]
 
 
 def model(overrides, seed=1):

@@ -97,7 +97,7 @@ def test_comments_say_how_to_run_it():
         assert f"Made-3:{suffix} on a grid of 9 by 6 cells" in text
         assert "called Made-3.rule" in text
         assert "fire rate" not in text
-    assert "a fire rate 0.6, and Golly updates all cells" in write_golly(
+    assert "a fire rate of 0.6, and Golly updates all cells" in write_golly(
         replace(made, fire_rate=0.6)
     )
 
@@ -118,7 +118,7 @@ def test_what_golly_cannot_run():
     with pytest.raises(CircuitError, match=r"2 channels affect .* simplify the circuit"):
         write_golly(several)
     born = LogicCircuit([Op.NOR], [1], [3], [9], (0,))
-    with pytest.raises(CircuitError, match="empty, so it would run this rule wrongly: export an"):
+    with pytest.raises(CircuitError, match="and would run this rule wrongly: export another"):
         write_golly(automaton(born))
 
 

@@ -101,8 +101,8 @@ def test_the_beginning_of_a_file(model, tmp_path, share):
     for content in (write_circuit(MADE).encode(), model[1].read_bytes()):
         (tmp_path / "cut").write_bytes(content[: int(share * len(content))])
         message = problem(tmp_path / "cut")
-        assert "only the beginning of" in message or "is empty" in message
-        assert "take another copy" in message or "is empty" in message
+        assert "is cut off" in message or "is empty" in message
+        assert "use another copy" in message or "is empty" in message
 
 
 def test_a_damaged_model_is_a_matter_of_models(tmp_path):

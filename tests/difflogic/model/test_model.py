@@ -266,7 +266,7 @@ def test_other_archives(tmp_path):
     [
         (np.zeros(3), "is not text"),
         (np.zeros((3, 3), np.uint8), "is not text"),
-        (np.array([0xFF, 0xFE], np.uint8), "no text in UTF-8"),
+        (np.array([0xFF, 0xFE], np.uint8), "is not UTF-8 text"),
     ],
 )
 def test_headers_that_are_no_text(saved, header, says):
@@ -284,7 +284,7 @@ def test_headers_that_are_no_text(saved, header, says):
         ({"version": True}, "has format version True"),
         ({"version": None}, "has format version None"),
         ({"version": "9" * 10**5}, "9999…, but this program reads 2"),
-        ({"config": None}, "holds no configuration"),
+        ({"config": None}, "contains no configuration"),
         ({"config": CONFIG.to_dict() | {"name": 3}}, "name must be 1 to 64 letters"),
         ({"config": TINY.to_dict()}, "bytes where at most 2176 are expected"),
     ],
@@ -351,7 +351,7 @@ def test_logits_that_are_not_finite(saved, value):
 def test_entries_stored_column_by_column(saved):
     path, arrays = saved
     np.savez(path, **(arrays | {"logits": np.asfortranarray(arrays["logits"])}))
-    assert "column by column" in error(path)
+    assert "column-major order" in error(path)
 
 
 # Hostile files

@@ -68,7 +68,7 @@ def test_images(tmp_path):
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("", "no run-length"),
+        ("", "not a run-length"),
         ("x = 3, y = 0\n!", "0×3 cells"),
         ("x = 3, y = 1\n4o!", "row 1 is outside"),
         ("x = 3, y = 1\n$o!", "row 2 is outside"),

@@ -139,7 +139,7 @@ def test_a_resolved_configuration_holds_the_rows_and_loads_back(here, name, writ
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "there is no picture"),
+        (b"", "the picture is empty"),
         (b".#\n.\n", "row 2 has 1 cells and row 1 has 2"),
         (b"..\n.o\n", 'no colour "o" (row 2, column 2)'),
         (b"\x7fELF\x02\x01\x00", "neither a text grid nor an image"),
@@ -181,7 +181,7 @@ def test_a_missing_file(here):
 
 
 def test_a_pattern_needs_a_picture(here):
-    assert "[task] target: there is no picture" in error('task.target=""')
+    assert "[task] target: the picture is empty" in error('task.target=""')
 
 
 def test_a_byte_order_mark_is_harmless(here):

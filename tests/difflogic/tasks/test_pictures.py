@@ -62,9 +62,9 @@ def test_signs(sign, channels, bits):
 @pytest.mark.parametrize(
     ("text", "channels", "says"),
     [
-        ("", 1, "there is no picture"),
-        (" \n \n", 1, "there is no picture"),
-        (".#\n.##\n", 1, "row 2 has 3 cells and row 1 has 2: make all rows equally long"),
+        ("", 1, "the picture is empty"),
+        (" \n \n", 1, "the picture is empty"),
+        (".#\n.##\n", 1, "row 2 has 3 cells and row 1 has 2: all must be equal"),
         (".#\n\n.#\n", 1, "row 2 has 0 cells"),
         (".#\n.x\n", 1, r'no colour "x" \(row 2, column 2\) with 1 loss channel: use \. for'),
         (".r\n", 1, r"with 1 loss channel: set task\.loss_channels"),

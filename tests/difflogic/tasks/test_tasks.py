@@ -119,7 +119,7 @@ def test_what_a_start_is_called_follows_from_the_sample():
     noise = given(lambda rng: (rng.integers(0, 2, (1, 2, 3), np.uint8), TARGET))
     assert noise.has_random_start
     assert noise.start == "random"
-    with pytest.raises(TaskError, match="neither one cell of ones in the middle nor zeros"):
+    with pytest.raises(TaskError, match="neither zeros nor one cell of ones in the middle"):
         plain(START + 1).start  # noqa: B018 - a property that has to fail
 
 

@@ -383,7 +383,7 @@ def test_a_finished_run_that_was_damaged_is_made_good(whole, tmp_path, name, dam
 def test_metrics_that_cannot_be_read_leave_the_earlier_checkpoint(half, whole, damage):
     damage(half / "metrics.csv")
     said = Said()
-    with pytest.raises(RunDirectoryError, match=r"metrics\.csv: .*(is a link|plain|cut off)"):
+    with pytest.raises(RunDirectoryError, match=r"metrics\.csv: .*(is a link|regular|cut off)"):
         execute(config(), half, say=said)
 
 

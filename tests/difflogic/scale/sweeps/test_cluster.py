@@ -262,7 +262,7 @@ def test_a_scheduler_without_workers(tmp_path, dask):
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://host", "http://127.0.0.1:80", "a b:1", ""])
 def test_what_is_no_address_is_refused_at_once(address):
-    with pytest.raises(ClusterError, match="is no address"):
+    with pytest.raises(ClusterError, match="is not an address"):
         DaskBackend(address, None, ["float32"])
 
 

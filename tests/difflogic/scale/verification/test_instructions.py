@@ -99,7 +99,7 @@ def test_findings_are_told_as_they_come(monkeypatch):
 )
 def test_a_process_that_ends_early_or_compiled_for_another_fails(program, monkeypatch):
     answers(program, monkeypatch)
-    with pytest.raises(TrainingError, match="by SSE2 ended before"):
+    with pytest.raises(TrainingError, match="by SSE2 ended early"):
         list(compare_by(KNOWN[1], "checkerboard-small", []))
 
 

@@ -207,7 +207,7 @@ def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch, tmp_path):
 
 
 def test_another_kind_of_file_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"ends in \.svg"):
+    with pytest.raises(ConfigError, match=r"must end in \.svg"):
         plot(tmp_path, tmp_path / "a.jpg")
 
 

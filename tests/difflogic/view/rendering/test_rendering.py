@@ -12,6 +12,7 @@ from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.rendering import GAP, render
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.simulator import Conditions as Setting
 from difflogic.simulation.simulator import Simulator
 from difflogic.system.errors import ConfigError
 from difflogic.view.rendering.panels import INK, PAPER
@@ -34,7 +35,7 @@ def states(found, steps, height=None, width=None, seed=0, damage=None):
     """The states after each step (steps + 1, channels, height, width), in the plainest way."""
     sides = height or found.height, width or found.width
     geometry = Geometry(found.circuit.channels, *sides, found.boundary)
-    with Simulator(found.circuit, Conditions(geometry, seed=seed), "interpreter") as simulator:
+    with Simulator(found.circuit, Setting(geometry, seed=seed), "interpreter") as simulator:
         starts.prepare(simulator, found, found.start, 0.5)
         state = simulator.grid.bits()
     masks = damage or {}
