@@ -3,6 +3,8 @@
 #   make demo   sets up .venv, from Python's package index, and trains a small checkerboard automaton
 #   make test   sets up .venv with the development tools and runs every check
 #
+# `make quick` leaves out the tests that take longer than a second.
+#
 # On Debian and Ubuntu, `make tools` as root installs what exported circuits are tried
 # in; without them `make test` skips those tests and says so.
 #
@@ -38,7 +40,7 @@ FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
 PYTHON = $(FOUND)
 
-.PHONY: demo test tools gallery coverage clean
+.PHONY: demo test quick tools gallery coverage clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -48,7 +50,14 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# For the loop of development: what takes long, and what starts processes, is left to `make test`.
+quick: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow and not thorough"
 
 tools:
 	apt-get update -qq

@@ -56,6 +56,7 @@ def commands() -> list[Shown]:
 COMMANDS = commands()
 
 
+@pytest.mark.thorough
 def test_python_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.S)

@@ -50,6 +50,7 @@ def test_the_layout_names_every_part():
     assert set(layers()) == parts
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", files("difflogic"), ids=lambda p: str(p.relative_to(ROOT)))
 def test_imports_point_down(path):
     found = layers()
@@ -81,6 +82,7 @@ def cycle(graph):
     return None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("package", ["cli", "difflogic"])
 def test_no_modules_import_each_other(package):
     known = modules(package)

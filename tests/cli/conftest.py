@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,16 +40,6 @@ class Result(SimpleNamespace):
     @property
     def json(self) -> Any:
         return json.loads(self.stdout)
-
-
-@pytest.fixture(autouse=True)
-def _heed_ctrl_c() -> Iterator[None]:
-    """Take SIGINT, and let child processes take it, though a script's background job ignores it."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ def run_dct(*arguments: str, **options: Any) -> Any:
     return run_python("-m", "cli", *arguments, **options)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "heavy"),
     [
@@ -103,6 +104,7 @@ def test_version(dct: Callable[..., Any]) -> None:
     assert dct("--version").stdout == f"dct {__version__}\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "source", ["", "import a_module_that_nobody_has_installed\n", "PROJECT = 'another'\n"]
 )
@@ -189,6 +191,7 @@ def test_the_shell_completes(typed: str, found: str) -> None:
     assert found in done.stdout.split()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["train", "--help"], ["config", "show"], ["config", "list"]]

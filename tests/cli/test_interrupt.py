@@ -126,6 +126,7 @@ sys.meta_path.insert(0, Hanging())
 """
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize("number", EXIT_CODES)
 @pytest.mark.parametrize("name", ["typer", "numpy", "numba", "difflogic.training.session"])
@@ -175,6 +176,7 @@ with interrupt.Command():
 """
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize("number", EXIT_CODES)
 def test_what_swallows_the_exception_is_ended_all_the_same(
@@ -198,6 +200,7 @@ with interrupt.Command(), interrupt.Interruption("this step", patience={patience
 """
 
 
+@pytest.mark.thorough
 @posix
 def test_a_long_step_is_told_of_at_once_and_ends_with_saving(start: Callable[..., Process]) -> None:
     process = start("-c", LONG_STEP.format(patience=None, rounds=8_000_000))

@@ -26,6 +26,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_the_wheel_holds_packages_configs_and_command(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -46,6 +47,7 @@ def test_the_wheel_holds_packages_configs_and_command(wheel: Path) -> None:
     assert {top for top in tops if not top.endswith(".dist-info")} == {"cli", "difflogic"}
 
 
+@pytest.mark.thorough
 def test_the_installed_command_finds_its_configs(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")

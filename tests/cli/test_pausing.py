@@ -70,6 +70,7 @@ def test_a_request_to_stop_is_heard(monkeypatch):
             LongWork()(Pause("rollout", 1, 3))
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize(
     ("command", "signum", "code", "saved"),

@@ -27,6 +27,8 @@ from difflogic.tasks import own
 from tests.cli.test_survival import COMMAND, ENVIRONMENT, overrides, wait_for_epoch
 from tests.difflogic.tasks.own_task import write
 
+pytestmark = pytest.mark.thorough
+
 ENDLESS = ("training.batch=7", "training.epochs=1000000", "checkpoint.every_epochs=1")
 LAUNCHER = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
 
@@ -48,7 +50,6 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         started.append(process)
         return process

@@ -113,6 +113,7 @@ def test_killed_at_random_moments_it_ends_in_the_same_bits(
     assert not list(run.glob(".*"))
 
 
+@pytest.mark.thorough
 def test_a_second_process_is_refused_until_the_first_is_killed(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_second_process_is_refused_until_the_first_is_killed(
         assert session.resumed == 1
 
 
+@pytest.mark.thorough
 def test_sigterm_saves_and_says_how_to_go_on(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
 ) -> None:
@@ -162,6 +164,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(path)], check=True)
 
 
+@pytest.mark.thorough
 def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
     tmp_path: Path, tiny: list[str], small_disk: Path, dct: Callable[..., Any]
 ) -> None:
@@ -188,6 +191,7 @@ def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
     assert results(run) == results(tmp_path / "whole")
 
 
+@pytest.mark.thorough
 def test_a_file_that_may_not_grow_stops_the_run_and_leaves_a_good_checkpoint(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
 ) -> None:

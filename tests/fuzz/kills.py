@@ -60,22 +60,25 @@ def run_kills(count: int, kept: Path, seed: int) -> dict:
 
 
 class _Whole:
-    """What nothing has interrupted, made once."""
+    """What nothing has interrupted, made once, when it is asked for."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "whole"
-        for kind in ("run", "search", "sweep"):
-            place = self._folder / kind
+
+    def _of(self, kind: str) -> Path:
+        place = self._folder / kind
+        if not place.exists():
             place.mkdir(parents=True)
             _finish(_command(kind, place), place)
+        return place
 
     def compare(self, kind: str, place: Path) -> None:
         """Raise AssertionError if what was killed has ended otherwise."""
         if kind == "sweep":
-            assert _table(place / "sweep") == _table(self._folder / "sweep" / "sweep")
+            assert _table(place / "sweep") == _table(self._of(kind) / "sweep")
             return
-        name = "search" if kind == "search" else "run"
-        assert results(place / "run") == results(self._folder / name / "run")
+        whole = self._of("search" if kind == "search" else "run")
+        assert results(place / "run") == results(whole / "run")
         assert not [path for path in (place / "run").iterdir() if path.name.startswith(".")]
 
 

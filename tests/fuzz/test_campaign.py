@@ -14,6 +14,8 @@ import pytest
 
 from tests.fuzz import run_readers
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

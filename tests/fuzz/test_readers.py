@@ -34,6 +34,7 @@ def test_right_files_are_accepted(kind):
     assert all(readers.check(kind.name, content, kind.folder) for content in kind.files)
 
 
+@pytest.mark.thorough
 @settings(max_examples=500, suppress_health_check=[HealthCheck.differing_executors])
 @given(seed=st.integers(0, 2**64))
 def test_damaged_files_are_refused_or_are_automata(kind, seed):

@@ -47,7 +47,7 @@ class Finding:
     @property
     def passed(self) -> bool:
         """Whether the difference is within the tolerance; NaN is not."""
-        return self.difference <= self.tolerance
+        return bool(self.difference <= self.tolerance)
 
     @property
     def reason(self) -> str:

@@ -96,6 +96,7 @@ def below(text: str) -> dict[str, str]:
 class TestRun:
     """A whole run of the command."""
 
+    @pytest.mark.thorough
     def test_alone(self, bench_tiny: Dct) -> None:
         result = bench_tiny("--workers=2")
         assert result.exit_code == 0
@@ -106,6 +107,7 @@ class TestRun:
         assert "hard evaluation" in result.stdout
         assert "\x1b" not in result.stdout + result.stderr
 
+    @pytest.mark.thorough
     def test_compared_with_sequential(self, bench_tiny: Dct) -> None:
         result = bench_tiny("--compare", "sequential", "--workers", "2")
         assert result.exit_code == 0
@@ -114,12 +116,14 @@ class TestRun:
         assert found["equal results"].startswith("yes, soft losses and logits: ")
         assert "tolerance 0" in found["equal results"]
 
+    @pytest.mark.thorough
     def test_compared_with_the_oracle(self, bench_tiny: Dct) -> None:
         result = bench_tiny("--compare=oracle")
         assert result.exit_code == 0
         assert "Small enough for the oracle." in result.stdout
         assert "oracle min" in result.stdout
 
+    @pytest.mark.thorough
     def test_json_is_one_object(self, bench_tiny: Dct) -> None:
         result = bench_tiny("--compare=sequential", "--workers=2", "--json")
         found = result.json
@@ -131,10 +135,12 @@ class TestRun:
         assert set(found["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
         assert found["cpu"]["count"] >= 1
 
+    @pytest.mark.thorough
     def test_writes_no_file(self, bench_tiny: Dct) -> None:
         bench_tiny()
         assert not list(Path.cwd().iterdir())
 
+    @pytest.mark.thorough
     def test_a_cold_start_is_announced(self, bench_tiny: Dct, staged: Any) -> None:
         assert "compil" not in bench_tiny().stderr
         staged.cold = True
@@ -142,6 +148,7 @@ class TestRun:
         assert "compiling the kernels for float32, once" in result.stderr
         assert "compil" not in result.stdout
 
+    @pytest.mark.thorough
     def test_unequal_results_fail(self, bench_tiny: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
         class OffByALittle(benchmark.Trainer):
             def step(self) -> Any:
@@ -160,6 +167,7 @@ class TestRun:
             else:
                 assert below(result.stdout)["equal results"].startswith("NO, ")
 
+    @pytest.mark.thorough
     def test_ctrl_c_stops_between_steps(
         self, bench_tiny: Dct, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -300,6 +308,7 @@ class TestShown:
 class TestRefusals:
     """Bad input: exit code 2, and what would be right."""
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
@@ -325,6 +334,7 @@ class TestRefusals:
         assert "Traceback" not in result.stderr
 
 
+@pytest.mark.thorough
 def test_progress_without_a_terminal(bench_tiny: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
     from cli.terminal import counter
 
@@ -334,6 +344,7 @@ def test_progress_without_a_terminal(bench_tiny: Dct, monkeypatch: pytest.Monkey
     assert "steps measured: 2/3" in result.stderr.splitlines()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="opens a pseudo-terminal")
 def test_on_a_terminal(tmp_path: Path, tiny: list[str]) -> None:
     """Draws, cleans up, and prints no colour if that is not wanted."""
@@ -380,6 +391,7 @@ def test_on_a_terminal(tmp_path: Path, tiny: list[str]) -> None:
     assert "\x1b[32m" not in text  # green
 
 
+@pytest.mark.thorough
 def test_a_closed_pipe_is_no_traceback(tmp_path: Path, tiny: list[str]) -> None:
     command = [sys.executable, "-m", "cli", "bench", *(f"--set={x}" for x in tiny), "--repeat=2"]
     done = subprocess.run(

@@ -16,6 +16,7 @@ def dct(*arguments):
     return CliRunner().invoke(app, [*arguments])
 
 
+@pytest.mark.thorough
 def test_a_profile(tmp_path):
     file = tmp_path / "trace.json"
     arguments = ["bench", "--small", *OVERRIDES, "--profile", "--repeat=2", "--workers=2"]

@@ -19,6 +19,7 @@ def bench(*arguments):
     return CliRunner().invoke(app, ["bench", "--small", *OVERRIDES, "--repeat=1", *arguments])
 
 
+@pytest.mark.thorough
 def test_workers():
     found = bench("--workers", "1,2,5")
     assert found.exit_code == 0, found.output
@@ -32,6 +33,7 @@ def test_workers():
     assert "Amdahl's law" not in found.stdout
 
 
+@pytest.mark.thorough
 def test_json_and_no_scipy(monkeypatch):
     monkeypatch.setattr(bench_several, "_has_scipy", lambda: False)
     found = bench("--workers", "1,2", "--json")

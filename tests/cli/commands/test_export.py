@@ -37,6 +37,7 @@ def source(tmp_path: Path) -> str:
 pytestmark = pytest.mark.usefixtures("trained")
 
 
+@pytest.mark.thorough
 def test_text_goes_to_stdout_and_the_rest_to_stderr(dct: Any, source: str) -> None:
     result = dct("export", source, "--format", "verilog")
     assert result.exit_code == 0

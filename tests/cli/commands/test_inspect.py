@@ -120,6 +120,7 @@ class TestText:
         assert re.search(r"^n0' = .*[&|^]", result.stdout, re.MULTILINE)
         assert "~" in result.stdout
 
+    @pytest.mark.thorough
     def test_in_ascii_where_nothing_else_can_be_shown(self, pair: str) -> None:
         command = [sys.executable, "-m", "cli", "inspect", pair, "--unsimplified"]
         done = subprocess.run(
@@ -133,6 +134,7 @@ class TestText:
         assert b"n5' = ~C5" in done.stdout
         assert b"?" not in done.stdout
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("width", [24, 60])
     def test_a_narrow_terminal(
         self, dct: Dct, life: str, width: int, monkeypatch: pytest.MonkeyPatch
@@ -186,6 +188,7 @@ class TestJson:
         assert found["reads"] == {"0": ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"]}
         assert sum(found["ops"].values()) == found["circuit"]["gates"]
 
+    @pytest.mark.thorough
     def test_the_seed_names_the_starts(self, dct: Dct, life: str) -> None:
         first, again, other = (
             dct("inspect", life, "--unsimplified", "--json", "--seed", seed).json["settling"]
@@ -249,6 +252,7 @@ class TestSources:
         assert result.stderr.startswith(f"error: {life}: ")
 
 
+@pytest.mark.thorough
 def test_a_closed_pipe_is_no_traceback(life: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)

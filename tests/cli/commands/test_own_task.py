@@ -53,6 +53,7 @@ def test_what_needs_the_circuit_alone_runs_no_code(dct: Dct, run: Path) -> None:
         assert not has_run(run)
 
 
+@pytest.mark.thorough
 def test_a_run_is_plotted_without_its_code(dct: Dct, run: Path) -> None:
     pytest.importorskip("matplotlib")
     for source in ("run", "run/model.npz"):
@@ -131,6 +132,7 @@ def test_resuming_with_a_changed_file_is_refused(dct: Dct, run: Path, tmp_path: 
     assert not has_run(run)
 
 
+@pytest.mark.thorough
 def test_a_sweep_in_worker_processes_goes_on_with_leave(
     dct: Dct, tmp_path: Path, forget: Callable[[], None]
 ) -> None:

@@ -62,6 +62,7 @@ def test_more_workers_than_tasks_are_warned_of():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -81,6 +82,7 @@ def test_what_cannot_be_planned_is_refused(arguments, message):
     assert "Traceback" not in found.output
 
 
+@pytest.mark.thorough
 def test_a_simulation(tmp_path):
     pytest.importorskip("matplotlib")
     file = tmp_path / "curves.svg"

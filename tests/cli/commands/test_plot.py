@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 
+@pytest.mark.thorough
 def test_a_run_a_model_and_a_sweep(dct: Any, tiny: list[str]) -> None:
     changes = [part for change in tiny for part in ("--set", change)]
     trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--dir", "run", "--quiet")

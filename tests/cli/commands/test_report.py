@@ -31,6 +31,7 @@ def run(dct: Any, tiny: list[str], tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_a_run_becomes_a_page(dct: Any, run: Path) -> None:
     result = dct("report", str(run), "-o", "run.html", "--effort", "low", "--json")
     assert result.exit_code == 0, result.stderr

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Dct = Callable[..., Any]
 
 
+@pytest.mark.thorough
 def test_runs(dct: Dct, tiny: list[str]) -> None:
     changes = [f"--set={change}" for change in tiny]
     for seed in ("7", "8"):

@@ -53,6 +53,7 @@ def three(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.thorough
 def test_a_glider_flies(dct: Dct, life: str, tmp_path: Path) -> None:
     (tmp_path / "glider.rle").write_text("x = 3, y = 3\nbob$2bo$3o!")
     arguments = ["simulate", life, "--size=40x100", "--steps=400", "--start=glider.rle"]
@@ -165,6 +166,7 @@ def test_force_replaces(dct: Dct, life: str, tmp_path: Path) -> None:
         assert image.format == "PNG"
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_ctrl_c_stops_between_steps(life: str, tmp_path: Path) -> None:
     arguments = ["simulate", life, "--size=256x256", "--steps=1000000000", "--engine=compiled"]
@@ -193,6 +195,7 @@ def bench_quick(dct: Dct, monkeypatch: pytest.MonkeyPatch) -> Dct:
     return lambda *arguments: dct("bench", "simulate", "--size=64x200", "--repeat=3", *arguments)
 
 
+@pytest.mark.thorough
 def test_bench_simulate_needs_no_source(bench_quick: Dct) -> None:
     result = bench_quick("--workers=2")
     assert result.exit_code == 0
@@ -201,6 +204,7 @@ def test_bench_simulate_needs_no_source(bench_quick: Dct) -> None:
     assert result.stdout.count("yes: ") == 3
 
 
+@pytest.mark.thorough
 def test_bench_simulate_as_json(bench_quick: Dct, three: str) -> None:
     report = bench_quick(three, "--json").json
     assert report["circuit"] == "example"
@@ -208,6 +212,7 @@ def test_bench_simulate_as_json(bench_quick: Dct, three: str) -> None:
     assert json.dumps(report)
 
 
+@pytest.mark.thorough
 def test_bench_simulate_fails_where_bits_differ(
     bench_quick: Dct, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         ]
 
 
+@pytest.mark.thorough
 def test_a_sweep_from_beginning_to_end(
     dct: Callable[..., Any], tmp_path: Path, question: list[str]
 ) -> None:
@@ -215,6 +216,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, question: list[str]) -> list
 LONG = ["--seeds=0-4", "--epochs=600", "--workers=2"]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to process groups")
 @pytest.mark.parametrize("number", ["SIGKILL", "SIGINT"])
 def test_a_sweep_that_is_cut_short_ends_in_the_same_table(

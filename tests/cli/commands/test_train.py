@@ -58,6 +58,7 @@ def train_tiny(dct: Dct, tiny: list[str]) -> Dct:
 class TestRun:
     """A run that goes well."""
 
+    @pytest.mark.thorough
     def test_leaves_a_run_directory_of_its_own(self, train_tiny: Dct) -> None:
         for _ in range(2):
             assert train_tiny("--epochs", "3").exit_code == 0
@@ -366,6 +367,7 @@ class TestResume:
         staged.before_step = staticmethod(lambda epoch: None)
         return only_run()
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         "command", [["train"], ["train-checkerboard"], ["train", "--seed=3", "--epochs=9"]]
     )
@@ -378,6 +380,7 @@ class TestResume:
         assert (result.json["epochs"], result.json["resumed"]) == (9, 1)
         assert len((stopped / "metrics.csv").read_text().splitlines()) == 10
 
+    @pytest.mark.thorough
     def test_a_configuration_that_is_named_must_be_the_run_s(
         self, dct: Dct, stopped: Path, tiny: list[str]
     ) -> None:
@@ -416,6 +419,7 @@ class TestResume:
         assert result.exit_code == 2
         assert message in result.stderr
 
+    @pytest.mark.thorough
     def test_the_options_that_a_run_was_begun_with_may_be_given_again(self, dct: Dct) -> None:
         tiny = [
             "--set=perception.kernels=2",

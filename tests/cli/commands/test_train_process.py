@@ -17,6 +17,8 @@ import pytest
 from difflogic.model.model import Model
 from difflogic.training.metrics import COLUMNS, PHASES
 
+pytestmark = pytest.mark.thorough
+
 REPOSITORY = Path(__file__).resolve().parents[3]
 COMMAND = [sys.executable, "-m", "cli", "train-checkerboard"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY)}

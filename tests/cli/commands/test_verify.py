@@ -14,9 +14,10 @@ from cli.commands import verify
 from cli.terminal import counter
 from difflogic.config import Config, load_config
 from difflogic.scale import verification
-from difflogic.scale.verification import Finding
+from difflogic.scale.verification import Finding, checks
 from difflogic.scale.verification.checks import EXACT, SINGLE_TOLERANCE
 from difflogic.scale.verification.instructions import KNOWN
+from tests.difflogic.scale.verification.test_checks import SMALL_CASES
 
 Dct = Callable[..., Any]
 
@@ -206,8 +207,10 @@ class TestRun:
         assert "stopped after 2 comparisons, 1 failed" in result.stderr
         assert result.stdout == ""
 
-    @pytest.mark.slow
-    def test_for_real(self, dct: Dct, tiny: list[str]) -> None:
+    @pytest.mark.thorough
+    def test_for_real(self, dct: Dct, tiny: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(checks, "awkward_cases", lambda: SMALL_CASES)
+        monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
         result = dct("verify", "equivalence", *(f"--set={x}" for x in tiny), "--json")
         assert result.exit_code == 0, result.stdout
         compared = {(each["what"], each["against"]) for each in result.json["findings"]}

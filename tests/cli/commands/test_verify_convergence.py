@@ -226,6 +226,7 @@ def test_signs() -> None:
 
 
 class TestAllSizes:
+    @pytest.mark.thorough
     def test_a_table_and_the_theorem(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(certifying, "SIDES", range(4, 33))
         arguments = ("verify", "convergence", SEED_1, "--task", "checkerboard", "--all-sizes")
@@ -237,6 +238,7 @@ class TestAllSizes:
         assert found["larger"]["period"] == 4
         assert {(base["height"], base["width"]) for base in found["larger"]["bases"]} > {(12, 12)}
 
+    @pytest.mark.thorough
     def test_where_it_does_not_go_through(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(certifying, "SIDES", range(4, 10))
         result = dct(
@@ -310,6 +312,7 @@ def test_damage_that_stays(dct: Dct, tmp_path: Path) -> None:
     assert found.json["assurance"]["healing"] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("file", "task", "from_step", "for_every_start"),
     [("letter-g-hold", "letter-g-hold", 15, 30), ("lizard-small", "lizard-small-hold", 12, 16)],
@@ -336,6 +339,7 @@ def test_the_pictures_that_stay(
     assert (np.array(bits).reshape(target.shape) == target).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "experiment", "steps", "rounds"),
     [

@@ -10,9 +10,12 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.thorough
 def test_it_serves_a_run_until_ctrl_c(dct: Any, tiny: list[str]) -> None:
     changes = [part for change in tiny for part in ("--set", change)]
     trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--dir", "run", "--quiet")

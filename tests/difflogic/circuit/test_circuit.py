@@ -13,11 +13,13 @@ from tests.difflogic.logic.circuits import all_cases, circuit_of, circuits, naiv
 
 
 class TestEvaluate:
+    @pytest.mark.thorough
     @given(circuits())
     def test_agrees_with_looking_gates_up(self, circuit: LogicCircuit) -> None:
         cases = all_cases(circuit.inputs)[:, ::37]
         assert (circuit.next_state(cases) == naive(circuit, cases)).all()
 
+    @pytest.mark.thorough
     @given(circuits(channels=1))
     def test_words_hold_a_case_per_bit(self, circuit: LogicCircuit) -> None:
         cases = all_cases(circuit.inputs)

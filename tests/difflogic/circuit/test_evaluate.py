@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def test_the_ops_are_in_their_order() -> None:
 class TestAlgebras:
     """Each agrees with truth tables for every circuit, in every case, at every row."""
 
+    @pytest.mark.thorough
     @given(circuits(channels=1))
     def test_arrays_of_bool(self, circuit: LogicCircuit) -> None:
         rows = evaluate(circuit, CASES, Bits(np.ones(2**9, bool)))

@@ -93,6 +93,7 @@ def test_other_kernels_see_the_first_of_these(kernels, gates, seen):
         assert found == [set(each.split()) for each in expected]
 
 
+@pytest.mark.thorough
 @given(st.integers(0, 2**32 - 1))
 def test_kernels_that_look_elsewhere_read_the_same_pairs(seed):
     plain = wire(SMALL, np.random.default_rng(seed))

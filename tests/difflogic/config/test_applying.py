@@ -54,6 +54,7 @@ def test_damages_are_not_looked_for_where_there_are_none(name, why):
     assert said == ([f"[pool] damage_tries does nothing, as {why}: set it to 1"] if why else [])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("made", [tiny, growing])
 def test_a_run_says_it_once_at_its_start(made, tmp_path):
     said = []

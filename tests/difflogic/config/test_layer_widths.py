@@ -21,6 +21,7 @@ def test_fewer_and_more_channels():
     assert fit_layer_widths(gates, 10, 2) == [45, 512, 256, 128, 64, 32, 16, 8, 4, 2]
 
 
+@pytest.mark.thorough
 @given(channels=st.integers(1, 700), name=st.sampled_from(["lizard", "letter-g"]))
 def test_every_number_of_channels_gives_a_circuit_that_can_be_wired(channels, name):
     config = load_config(name)

@@ -25,6 +25,7 @@ def test_configurations(name):
     assert parse_toml(text) == tomllib.loads(text)
 
 
+@pytest.mark.thorough
 @given(st.dictionaries(st.text(max_size=8), tables, max_size=3))
 def test_whatever_is_written_is_read(data):
     assert parse_toml(tomli_w.dumps(data, multiline_strings=True)) == data

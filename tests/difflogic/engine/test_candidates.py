@@ -68,6 +68,7 @@ class Case:
         return ops
 
 
+@pytest.mark.thorough
 @given(
     seed=st.integers(0, 2**32),
     boundary=st.sampled_from(["zero", "periodic"]),

@@ -19,6 +19,7 @@ from tests.difflogic.engine.comparison import (
 from tests.difflogic.engine.test_rollout import boundaries, case, equal, precisions
 
 
+@pytest.mark.thorough
 @precisions
 @boundaries
 @pytest.mark.parametrize("name", ["one cell", "a tile and one cell", "several tiles"])
@@ -44,6 +45,7 @@ def test_gradients_of_one_sample_are_a_pure_function(name, boundary, dtype):
     assert_close(one, expected, TOLERANCES[dtype])
 
 
+@pytest.mark.thorough
 @precisions
 @pytest.mark.parametrize("cells", [1, 16, 17, 48, 64])
 @pytest.mark.parametrize("architecture", [SMALL, SINGLE, IRREGULAR])

@@ -39,6 +39,7 @@ def simulate(netlist, ops, grid, starts, steps, masks=None):
     return found
 
 
+@pytest.mark.thorough
 @boundaries
 @pytest.mark.parametrize("size", [(8, 8), (7, 13), (3, 30), (17, 16)])
 def test_game_of_life(size, boundary):

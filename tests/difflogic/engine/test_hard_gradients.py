@@ -81,6 +81,7 @@ cases = given(
 )
 
 
+@pytest.mark.thorough
 @cases
 @settings(max_examples=25)
 def test_they_are_the_oracles(seed, boundary, masked, passing):
@@ -159,6 +160,7 @@ def by_brute_force(case, coefficients):
     return total
 
 
+@pytest.mark.thorough
 def test_they_are_finite_differences_of_the_hard_circuit():
     case = Case(8, "zero", True, 0.5)
     hard = case.made()

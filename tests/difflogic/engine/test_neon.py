@@ -92,6 +92,7 @@ FEW = {"gates_backward": 9, "runs_backward": 3, "stars_backward": 22}
 values and gradients of all its lanes, and a star has 28 coefficients. None of the others does."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PRIMITIVES)
 def test_inner_loops_keep_their_vectors_in_registers(name, machine, monkeypatch):
     found, loops = spills(assembly(machine, name, NEON, monkeypatch))

@@ -70,6 +70,7 @@ def test_perceive_is_nine_correlations(boundary):
             np.testing.assert_array_equal(found[n, channel], expected)
 
 
+@pytest.mark.thorough
 @settings(max_examples=20)
 @given(problems(), st.data())
 def test_gradients_are_central_differences(problem, data):
@@ -100,6 +101,7 @@ def test_gradients_are_central_differences(problem, data):
         assert abs(difference - gradient[place]) < 1e-6 * scale
 
 
+@pytest.mark.thorough
 @boundaries
 def test_all_logit_gradients_are_central_differences(boundary):
     rng = np.random.default_rng(3)

@@ -114,6 +114,7 @@ def test_buffers_keep_within_the_budget(overrides, machine, share):
     assert more.wave >= plan.wave or more.workers > plan.workers
 
 
+@pytest.mark.thorough
 @settings(max_examples=6)
 @given(configurations())
 def test_what_is_planned_is_what_is_allocated(overrides):
@@ -132,6 +133,7 @@ def test_what_is_planned_is_what_is_allocated(overrides):
         assert (plan.team, plan.lanes) == (engine.plan.team, engine.plan.lanes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("side", [3, 9])
 def test_no_bit_depends_on_budget_or_workers(side):
     """Samples in flight, from one group at a time to all at once; searches beside."""
@@ -180,6 +182,7 @@ def test_what_is_available_is_not_exceeded():
     assert small.wave < free.wave == 40
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "recipe", "cores", "workers", "strategies", "tasks", "ceilings"),
     [

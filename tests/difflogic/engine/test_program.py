@@ -225,6 +225,7 @@ def check(netlist):
     return program
 
 
+@pytest.mark.thorough
 @settings(max_examples=5 * EXAMPLES)
 @given(netlists())
 def test_every_read_sees_the_right_value_and_gradient(netlist):
@@ -238,6 +239,7 @@ def test_named_architectures(name):
     assert program.parameters == ARCHITECTURES[name].parameters
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_published_architectures_consist_of_stars_and_chains(name, distinct):
@@ -259,6 +261,7 @@ def test_published_architectures_consist_of_stars_and_chains(name, distinct):
     assert not len(program.zero_rows)
 
 
+@pytest.mark.thorough
 def test_a_chain_is_flagged_from_both_ends():
     for name in EXPERIMENTS:
         flags = compile_program(netlist_of(EXPERIMENTS[name][0])).backward.gates[:, FLAGS]

@@ -60,6 +60,7 @@ def case(name, boundary):
     )
 
 
+@pytest.mark.thorough
 @precisions
 @boundaries
 @pytest.mark.parametrize("name", CASES)
@@ -67,12 +68,14 @@ def test_agrees_with_the_oracle(name, boundary, dtype):
     compare_with_oracle(case(name, boundary), dtype)
 
 
+@pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
 @given(problems(), double_sharings)
 def test_agrees_with_the_oracle_on_any_problem(problem, sharing):
     compare_with_oracle(problem, "float64", sharing)
 
 
+@pytest.mark.thorough
 @settings(max_examples=EXAMPLES // 2)
 @given(problems(), sharings)
 def test_float32_is_close_to_the_oracle_on_any_problem(problem, sharing):
@@ -83,6 +86,7 @@ def equal(one, other):
     return all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
 
 
+@pytest.mark.thorough
 @precisions
 @pytest.mark.parametrize("name", ["one cell", "samples that do not fill a group", "several tiles"])
 def test_sharing_does_not_change_a_bit(name, dtype):
@@ -95,6 +99,7 @@ def test_sharing_does_not_change_a_bit(name, dtype):
                 assert equal(run_engine(problem, dtype, sharing), expected)
 
 
+@pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
 @given(problems(), sharings)
 def test_only_the_tiling_changes_the_last_bits(problem, sharing):
@@ -214,6 +219,7 @@ def test_training_in_one_call_is_forward_loss_and_backward(name, workers):
             assert min(seconds.values()) >= 0
 
 
+@pytest.mark.thorough
 @settings(max_examples=EXAMPLES // 2, deadline=None)
 @given(problems(), double_sharings, st.data())
 def test_losses_after_several_steps_are_those_of_the_oracle(problem, sharing, data):

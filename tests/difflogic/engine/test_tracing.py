@@ -21,6 +21,7 @@ def traced(*overrides, steps=2):
         return trainer, tracer
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", ["samples", "cells", "steps", "gates"])
 @pytest.mark.parametrize("workers", [1, 3])
 def test_every_piece_of_work_is_recorded_once(strategy, workers):

@@ -298,6 +298,7 @@ class TestEvaluate:
             monkeypatch.setattr(robustness, name, value)
         monkeypatch.setattr(damage, "SIDE", 24)
 
+    @pytest.mark.thorough
     def test_results_follow_from_model_and_seed(self):
         model = random_model(tiny("automaton.fire_rate=0.6"), seed=1)
         found = evaluate(model)

@@ -43,6 +43,7 @@ def check_by_yosys(automata, suffix, folder):
     compare_cells(automata, interfaces, modules, ["all.v"], folder)
 
 
+@pytest.mark.thorough
 @needs("yosys", "iverilog", "vvp")
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_wicked_circuits_are_what_yosys_reads(suffix, tmp_path):
@@ -84,6 +85,7 @@ def test_abc_proves_simplified_circuits_equal(suffix, tmp_path):
     assert all(verdicts(pairs, suffix, tmp_path))
 
 
+@pytest.mark.thorough
 @needs(ABC)
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_abc_tells_broken_circuits_apart(suffix, tmp_path):
@@ -194,6 +196,7 @@ def test_a_circuit_cannot_have_an_interface_that_it_does_not_fit():
         write_aiger(life, Interface(("N0",), (7,)))
 
 
+@pytest.mark.thorough
 @given(automata=examples.automata(count=1))
 def test_dropped_outputs_leave_their_gates(automata):
     """Every gate stands in the BLIF, whatever the outputs."""

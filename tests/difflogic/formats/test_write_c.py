@@ -13,6 +13,8 @@ from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call, needs
 from tests.difflogic.logic.circuits import circuit_of, step
 
+pytestmark = pytest.mark.thorough
+
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 SANITIZED = ("gcc", "-std=c99", "-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover")
 COMPILERS = {

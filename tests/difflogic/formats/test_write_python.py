@@ -67,6 +67,7 @@ def test_wicked_automata(tmp_path):
     check(automata, tmp_path, (SIZES * 2)[: len(automata)])
 
 
+@pytest.mark.thorough
 @settings(max_examples=4)
 @given(automata=examples.automata())
 def test_any_automata(tmp_path_factory, automata):

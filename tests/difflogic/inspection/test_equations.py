@@ -108,6 +108,7 @@ def one_channel(gates: list[tuple[Op, int, int]], outputs: tuple[int, ...] = ())
     return LogicCircuit(op, a, b, outputs or (last,), tuple(range(channels)))  # type: ignore[arg-type]
 
 
+@pytest.mark.thorough
 @given(circuits())
 def test_equations_compute_what_the_circuit_does(circuit: LogicCircuit) -> None:
     found = equations(circuit)
@@ -132,6 +133,7 @@ def test_all_cases_of_life() -> None:
         assert values["n0'"] == as_int(circuit.next_state(half)[0])
 
 
+@pytest.mark.thorough
 @given(circuits())
 def test_ascii_means_the_same_in_python(circuit: LogicCircuit) -> None:
     found, inputs = equations(circuit), inputs_of(circuit, 1)
@@ -145,6 +147,7 @@ def test_ascii_means_the_same_in_python(circuit: LogicCircuit) -> None:
         assert names[f"n{label}_"] == as_int(state)
 
 
+@pytest.mark.thorough
 @given(circuits(gates=40))
 def test_names_are_numbered_and_needed(circuit: LogicCircuit) -> None:
     found = equations(circuit)
@@ -226,6 +229,7 @@ def test_lines_are_short(circuit: LogicCircuit) -> None:
         assert line.expression.length <= LONGEST + 10 or not chains
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("op", [Op.AND, Op.OR, Op.XOR, Op.NAND, Op.XNOR, Op.A_OR_NOT_B])
 def test_a_chain_of_thousands_of_gates(op: Op) -> None:
     rng = np.random.default_rng(0)

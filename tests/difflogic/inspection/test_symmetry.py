@@ -66,6 +66,7 @@ def test_all_cases_of_one_channel(circuit: LogicCircuit) -> None:
     check(circuit, all_cases(9))
 
 
+@pytest.mark.thorough
 @given(st.integers(0, 2**32), st.sampled_from(sorted(TURNS)))
 @settings(max_examples=25)
 def test_rules_made_symmetric(seed: int, name: str) -> None:
@@ -122,6 +123,7 @@ def test_majority_and_parity() -> None:
     assert (inverse[symmetry.LINEAR], inverse[symmetry.AFFINE]) == ("no", "yes")
 
 
+@pytest.mark.thorough
 @given(circuits(channels=1, gates=6))
 def test_linear_and_monotone(circuit: LogicCircuit) -> None:
     cases = all_cases(9)

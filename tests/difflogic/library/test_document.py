@@ -6,12 +6,15 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 import difflogic
 
 PAGE = Path(__file__).parents[3] / "docs" / "library.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_the_examples_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

@@ -23,6 +23,7 @@ def soon() -> Deadline:
     return Deadline.after(20)
 
 
+@pytest.mark.thorough
 @given(circuits(channels=1))
 def test_agrees_with_all_cases(circuit: LogicCircuit) -> None:
     xag, outputs = from_circuit(circuit)

@@ -64,6 +64,7 @@ KINDS = ("flip a bit of an op", "read another row", "drop a gate", "swap the inp
 
 
 class TestVerdict:
+    @pytest.mark.thorough
     @methods
     @given(circuits(most=8), circuits(most=8))
     def test_agrees_with_brute_force(
@@ -71,6 +72,7 @@ class TestVerdict:
     ) -> None:
         self.check(before, after, limits)
 
+    @pytest.mark.thorough
     @methods
     @pytest.mark.parametrize("kind", KINDS)
     @settings(max_examples=40)
@@ -80,6 +82,7 @@ class TestVerdict:
     ) -> None:
         self.check(circuit, mutated(circuit, kind, gate % circuit.gates, salt), limits)
 
+    @pytest.mark.thorough
     @methods
     @settings(max_examples=40)
     @given(circuits(fewest=5))
@@ -201,6 +204,7 @@ class TestLimits:
         for limits in (ALL_CASES, SAT):
             assert prove(one, other, (0,), limits).equal
 
+    @pytest.mark.thorough
     def test_out_of_time_is_unknown(self) -> None:
         one, other = (self.multiplier(12, swapped) for swapped in (False, True))
         proof = prove(one, other, (0,), Limits(seconds=1.5))
@@ -218,6 +222,7 @@ class TestLimits:
         proof = prove(one, wrong, (0,), Limits(seconds=20))
         assert proof.verdict is Verdict.different
 
+    @pytest.mark.thorough
     def test_inner_signals_are_proved_where_a_direct_answer_takes_long(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -351,6 +356,7 @@ def to_blif(circuit: LogicCircuit) -> str:
 
 
 class TestAgainstOthers:
+    @pytest.mark.thorough
     @pytest.mark.parametrize("seed", range(3))
     def test_z3(self, seed: int) -> None:
         z3 = pytest.importorskip("z3", reason="z3 is not installed")
@@ -363,6 +369,7 @@ class TestAgainstOthers:
             assert proof.equal == (solver.check() == z3.unsat)
         assert max(output.inputs for output in prove(before, after, (0, 1, 2)).outputs) > 6
 
+    @pytest.mark.thorough
     @pytest.mark.skipif(
         shutil.which("berkeley-abc") is None, reason="berkeley-abc is not installed"
     )

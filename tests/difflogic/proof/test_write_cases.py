@@ -85,6 +85,7 @@ def test_a_shipped_certificate_of_sets_is_confirmed(name: str, folder: Path, che
     assert check(text, GALLERY / f"{name}.json", checker="sets.py") == (True, said)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -190,6 +191,7 @@ FORGERIES = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("forge", FORGERIES)
 def test_forgeries_are_not_confirmed(
     forge: Callable[[dict[str, Any]], None], life: dict[str, Any], check: Check

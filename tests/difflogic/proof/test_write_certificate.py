@@ -19,6 +19,8 @@ from difflogic.proof.write_certificate import write_certificate
 from difflogic.system.errors import CircuitError
 from tests.difflogic.proof.convergence.trained import NAMES, path, question, trained
 
+pytestmark = pytest.mark.thorough
+
 PAGE = Path(__file__).parents[3] / "docs" / "checkers.md"
 
 

@@ -122,6 +122,7 @@ def test_the_least_come_as_a_stable_sort_has_them(values, share):
     np.testing.assert_array_equal(found, np.argsort(values, kind="stable")[:count])
 
 
+@pytest.mark.thorough
 @compiled
 @pytest.mark.parametrize("hits", [1, 2, 4])
 def test_damaged_circuits_are_repaired(plus, hits):
@@ -199,6 +200,7 @@ def test_a_single_wrong_neighbourhood_is_seen():
     assert finisher.verify(ops) == (False, [])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6 if JIT else 2))
 def test_no_circuit_is_exact_with_a_wrong_cell(seed):
     """Random circuits, few starts, hardly any search: whatever is found, the oracle agrees."""
@@ -243,6 +245,7 @@ def wrong_by_the_oracle(netlist, ops, config, start):
     return sum(int((states[t][[0]] != targets[0]).sum()) for t in at)
 
 
+@pytest.mark.thorough
 def test_counterexamples_are_found_and_fail(monkeypatch):
     netlist, ops, config = seldom_wrong()
     monkeypatch.setattr(finishing, "FIRST_STARTS", 1)
@@ -257,6 +260,7 @@ def test_counterexamples_are_found_and_fail(monkeypatch):
     assert failing
 
 
+@pytest.mark.thorough
 def test_counterexamples_join_the_search(monkeypatch):
     netlist, ops, config = seldom_wrong()
     searched = []
@@ -317,6 +321,7 @@ def test_the_budget_is_kept(budget, monkeypatch):
     assert len(tried) <= budget
 
 
+@pytest.mark.thorough
 @compiled
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("fits", [True, False])

@@ -72,6 +72,7 @@ def test_proved_in_time_needs_no_samples(monkeypatch: pytest.MonkeyPatch) -> Non
         assert finisher.verify(ops) == (True, [])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("steps", "exact"), [(20, True), (3, False)])
 def test_proved_but_late_is_for_samples_to_say(steps: int, exact: bool) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")

@@ -95,6 +95,7 @@ def test_a_life_of_fewer_gates_is_right_on_all_boards() -> None:
     assert wrong_boards(netlist, found.ops) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["checkerboard-seed-2", "checkerboard-async-seed-1"])
 def test_a_polished_checkerboard_is_certified_and_no_later(name: str) -> None:
     netlist, ops = netlist_of(name)
@@ -141,6 +142,7 @@ def test_polishing_is_determined_by_its_seed_at_any_worker_count(
     assert first.ops.tolist() != other.ops.tolist()
 
 
+@pytest.mark.thorough
 def test_a_certificate_that_is_late_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the training step, from which on any start has to be right."""
     netlist, ops = netlist_of("checkerboard-seed-2")

@@ -25,6 +25,8 @@ from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from tests.difflogic.training.tiny import growing, tiny
 
+pytestmark = pytest.mark.thorough
+
 STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
 

@@ -57,6 +57,7 @@ def wrong_cells(netlist, config, ops, samples):
     return total
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
 @pytest.mark.parametrize("samples", [(3,), (9, 0, 4, 5)])

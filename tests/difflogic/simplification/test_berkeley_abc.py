@@ -82,6 +82,7 @@ def test_its_result_is_folded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert same_next_states(CIRCUIT, found)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not installed(), reason="ABC is not installed")
 @settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(circuits(fewest=8))

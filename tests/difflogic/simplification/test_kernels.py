@@ -88,6 +88,7 @@ class TestClean:
 
 
 class TestSubstitution:
+    @pytest.mark.thorough
     @few
     @given(circuits(channels=1, fewest=3), st.integers(0, 100))
     def test_care_is_where_inverting_the_target_shows(
@@ -137,6 +138,7 @@ class TestSubstitution:
         one = fits_one(repeated[0], given_care)
         assert one == (0 if 3 in fitting else 1 if 12 in fitting else -1)
 
+    @pytest.mark.thorough
     @few
     @given(circuits(channels=1, fewest=3), st.integers(0, 100), st.integers(0, 9))
     def test_leaves_the_outputs_as_they_are(
@@ -154,6 +156,7 @@ class TestSubstitution:
 
 
 class TestWindow:
+    @pytest.mark.thorough
     @few
     @given(circuits(channels=2, fewest=4), st.integers(0, 100), st.integers(2, 6))
     def test_leaves_decide_members_and_depend_on_none(
@@ -179,6 +182,7 @@ class TestWindow:
                 assert not member[node]
                 depends |= {int(net.a[node]), int(net.b[node])}
 
+    @pytest.mark.thorough
     @few
     @given(circuits(channels=2, fewest=4), st.integers(0, 100))
     def test_what_is_taken_out_can_be_put_back(self, circuit: LogicCircuit, chosen: int) -> None:

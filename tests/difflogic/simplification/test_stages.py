@@ -43,6 +43,7 @@ compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 
 class TestSimplify:
+    @pytest.mark.thorough
     @settings(max_examples=40)
     @given(circuits())
     def test_every_stage_keeps_every_next_state(self, circuit: LogicCircuit) -> None:
@@ -76,6 +77,7 @@ class TestSimplify:
         rows = [3 * neighbor + channel for neighbor in range(9) for channel in kept]
         assert (circuit.next_state(cases)[kept] == found.next_state(cases[rows])).all()
 
+    @pytest.mark.thorough
     @compiled
     @pytest.mark.parametrize(
         ("gates", "most"),
@@ -100,6 +102,7 @@ class TestSimplify:
         circuit = circuit_of(gates, [9 + len(gates) - 1])
         assert simplify(automaton_of(circuit), EFFORTS["normal"]).circuit.gates == most
 
+    @pytest.mark.thorough
     @compiled
     def test_life_from_a_poor_start(self) -> None:
         """No published count is claimed: this is what the search reached, with some room."""
@@ -189,6 +192,7 @@ class TestChannels:
         assert found.circuit.gates == 0
         assert found.pruned.labels == (4, 7)
 
+    @pytest.mark.thorough
     @given(circuits(channels=3, most=10))
     def test_dropping_keeps_what_the_future_depends_on(self, circuit: LogicCircuit) -> None:
         found = dropped(circuit, (1,))

@@ -51,6 +51,7 @@ def test_a_circuit_is_compiled_once(directory, monkeypatch):
         digest(random_circuit(1, 9, np.random.default_rng(0)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "foreign", "directory"])
 def test_a_damaged_entry_is_compiled_again(directory, damage):
     circuit = life_automaton().circuit
@@ -71,6 +72,7 @@ def test_a_damaged_entry_is_compiled_again(directory, damage):
     assert native.is_cached(circuit) == (damage != "directory")
 
 
+@pytest.mark.thorough
 def test_another_circuits_entry_is_not_taken(directory):
     circuit, other = life_automaton().circuit, life_automaton("B36/S23").circuit
     expected = digest(circuit)
@@ -109,6 +111,7 @@ def alone(monkeypatch):
     monkeypatch.setattr(native, "HERE_GATES", 0)
 
 
+@pytest.mark.thorough
 def test_another_process_compiles_the_same(alone, directory, monkeypatch):
     # Its text is far longer than a pipe holds, and takes longer than a look at the clock.
     circuit = random_circuit(16, 3000, np.random.default_rng(2))
@@ -144,6 +147,7 @@ def test_a_compiler_that_fails_is_told_of(alone, directory, monkeypatch):
         native.native(life_automaton().circuit)
 
 
+@pytest.mark.thorough
 def test_the_process_imports_nothing_from_the_working_directory(
     alone, directory, tmp_path, monkeypatch
 ):
@@ -164,6 +168,7 @@ def test_names_depend_on_all_that_code_depends_on(monkeypatch):
     assert len(set(paths)) == 6
 
 
+@pytest.mark.thorough
 def test_another_process_finds_it(directory):
     program = (
         "import sys\n"

@@ -73,6 +73,7 @@ def test_streams_differ():
     assert len(set(child_keys(7, np.arange(1000)).tolist())) == 1000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [2, 4, 8])
 @pytest.mark.parametrize("probability", [0.0, 0.5, 0.25, 0.75, 0.375, 0.6, 2**-45, 1.0])
 def test_compiled_bits_are_the_same(words, probability):

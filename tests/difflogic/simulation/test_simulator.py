@@ -52,6 +52,7 @@ def draw_state(channels, height, width, seed=0):
     return np.random.default_rng(seed).integers(0, 2, (channels, height, width), np.uint8)
 
 
+@pytest.mark.thorough
 @given(
     circuits(),
     st.integers(1, 9),
@@ -87,6 +88,7 @@ def test_blocks_of_steps_and_bands_of_rows(height, width, boundary):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 def test_rows_that_are_computed_together(rows, boundary, monkeypatch):
@@ -110,6 +112,7 @@ def test_where_rows_are_computed_together():
     assert native.rows_at_once(schedule(apart)) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [2, 4, 8])
 @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
 def test_all_vector_widths(words, fire_rate, monkeypatch):
@@ -149,6 +152,7 @@ def test_damage(height, width, data):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 @pytest.mark.parametrize(("height", "width"), [(71, 193), (64, 128)])
 def test_life_for_1000_generations(height, width, boundary):

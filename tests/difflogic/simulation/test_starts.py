@@ -172,6 +172,7 @@ def test_no_state_gets_older_than_steps_count(tmp_path):
     assert other.step == 2**62
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["size", "labels", "step", "cells"])
 def test_what_unpacks_to_more_than_it_may_is_not_read(tmp_path, name):
     """A small file, of which each array is made of 64 million numbers."""
@@ -188,6 +189,7 @@ def test_what_unpacks_to_more_than_it_may_is_not_read(tmp_path, name):
         tracemalloc.stop()
 
 
+@pytest.mark.thorough
 def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(tmp_path):
     path = tmp_path / "state.npz"
     simulator, _ = made()
@@ -212,6 +214,7 @@ def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(tmp_path):
         tracemalloc.stop()
 
 
+@pytest.mark.thorough
 def test_a_list_of_a_million_entries_is_not_read(tmp_path):
     path = tmp_path / "state.npz"
     with zipfile.ZipFile(path, "w") as archive:

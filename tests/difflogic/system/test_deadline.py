@@ -17,6 +17,8 @@ from difflogic.system.jit import JIT
 from tests.difflogic.logic.circuits import automaton, deep_circuit
 from tests.difflogic.logic.clocks import Clock
 
+pytestmark = pytest.mark.thorough
+
 LONGEST = 20.0
 """Seconds of work between two looks at the clock; here they are one or two."""
 

@@ -20,6 +20,7 @@ def board(channels, height, width, square=2, loss_channels=(0,)):
     )
 
 
+@pytest.mark.thorough
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 4))
 def test_target(height, width, square):
     task = board(1, height, width, square, (0,))

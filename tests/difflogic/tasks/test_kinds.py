@@ -39,6 +39,7 @@ def questions(tree):
                     yield node.lineno, alias.name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nobody_asks_for_a_kind(path):
     assert not list(questions(ast.parse(path.read_text(encoding="utf-8"))))

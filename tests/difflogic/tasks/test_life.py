@@ -51,6 +51,7 @@ rules = st.one_of(
 )
 
 
+@pytest.mark.thorough
 @given(
     rules,
     st.sampled_from(["zero", "periodic"]),

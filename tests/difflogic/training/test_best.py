@@ -36,6 +36,7 @@ LEVERS = (
 compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 
+@pytest.mark.thorough
 @given(
     arrays.arrays(np.float32, (16, 5), elements=st.floats(-20, 20, width=32)),
     st.lists(st.integers(0, 15), min_size=5, max_size=5),
@@ -226,6 +227,7 @@ def test_a_run_ends_with_a_verified_circuit():
         np.testing.assert_array_equal(trainer.result.ops, checks[trainer.epoch].ops)
 
 
+@pytest.mark.thorough
 @compiled
 def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
     """Where it was verified, before the run ends; the training goes on as it would have."""
@@ -264,6 +266,7 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
         np.testing.assert_array_equal(model["logits"], states[0]["best_logits"].T)
 
 
+@pytest.mark.thorough
 @compiled
 def test_the_circuit_that_is_left_is_the_one_that_was_verified():
     """Also where all ops are equally probable, and stay so where no gradient comes."""
@@ -294,6 +297,7 @@ def state_after(config, epochs, state=None):
         return trainer.state()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
 def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_rate):
     """From every third epoch, which is before or after a check."""
@@ -320,6 +324,7 @@ def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_
             np.testing.assert_array_equal(found[name], expected, err_msg=f"{name} from {epoch}")
 
 
+@pytest.mark.thorough
 @compiled
 def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_path):
     config = growing("training.seed=11", "training.epochs=40", SEARCH, *LEVERS[1:4])
@@ -349,6 +354,7 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
     assert all(row.decided is not None for row in history)
 
 
+@pytest.mark.thorough
 @compiled
 @pytest.mark.parametrize("taken_at", [3, 6, 7, 11])
 def test_attempts_are_resumed_and_their_best_circuit_keeps_its_wiring(taken_at):

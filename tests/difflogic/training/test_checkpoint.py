@@ -58,6 +58,7 @@ arrays = hnp.arrays(
 )
 
 
+@pytest.mark.thorough
 @given(st.dictionaries(st.from_regex(r"[a-z_]{1,12}", fullmatch=True), arrays, max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 def test_any_arrays_come_back(tmp_path, state):

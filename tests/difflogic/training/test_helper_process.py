@@ -29,6 +29,7 @@ def helper():
     made.close()
 
 
+@pytest.mark.thorough
 @compiled_only
 def test_it_tells_each_stage_and_ends(helper):
     assert helper.wait("steps")
@@ -243,6 +244,7 @@ print(json.dumps([before, types()]))
 """
 
 
+@pytest.mark.thorough
 @compiled_only
 def test_a_run_calls_its_kernels_with_the_types_that_were_compiled():
     done = subprocess.run(

@@ -20,6 +20,7 @@ def transposed(logits):
 
 
 # More parameters than the kernel handles at a time, and not a multiple of that.
+@pytest.mark.thorough
 @precisions
 @pytest.mark.parametrize("parameters", [1, 255, 256, 700])
 def test_mixing(parameters, dtype):
@@ -100,6 +101,7 @@ CONFIGS = {
 }
 
 
+@pytest.mark.thorough
 @precisions
 @pytest.mark.parametrize("parameters", [3, 300])
 @pytest.mark.parametrize("name", CONFIGS)

@@ -130,6 +130,7 @@ def test_a_step_takes_as_many_messages_as_ranks(monkeypatch):
     ]
 
 
+@pytest.mark.thorough
 @given(batch=st.integers(1, 40), size=st.integers(1, 9), side=st.sampled_from([3, 4, 6, 16]))
 def test_every_sample_is_done_once_in_whole_groups(batch, size, side):
     config = load_config(

@@ -7,6 +7,7 @@ from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "overrides",
     [

@@ -60,6 +60,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_it_goes_back_to_the_one_before_and_says_so(run, whole, damage):
     DAMAGES[damage](run / "checkpoint-7.npz")

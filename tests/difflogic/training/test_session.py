@@ -80,6 +80,7 @@ def test_an_interrupted_run_says_so(half):
     assert summary["resumed"] == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_resumed_run_ends_like_one_never_interrupted(half, whole, workers):
     config_before = (half / "config.toml").read_bytes()
@@ -264,6 +265,7 @@ def test_the_lock_is_gone_after_whatever_happens(tmp_path, monkeypatch):
     assert execute(config(), tmp_path)["finished"]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(tmp_path, monkeypatch):
     """A run of 2 epochs with a checkpoint each, killed before and after every such call."""
@@ -342,6 +344,7 @@ def test_a_step_that_nobody_asked_to_stop_raises(tmp_path, monkeypatch):
         execute(config(), tmp_path / "run")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "damage"),
     [

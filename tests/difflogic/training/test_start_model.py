@@ -92,6 +92,7 @@ def test_the_same_command_goes_on_with_an_unfinished_run(source, started, tmp_pa
         train(config(), directory=path)
 
 
+@pytest.mark.thorough
 def test_the_number_of_workers_changes_no_bit(source, started, tmp_path):
     train(config("parallel.workers=3"), directory=tmp_path / "run", source=source)
     np.testing.assert_array_equal(logits(tmp_path / "run"), logits(started))
@@ -120,6 +121,7 @@ def test_starting_over_goes_back_to_the_model(source):
     np.testing.assert_allclose(reference.model.logits, after, atol=1e-3)
 
 
+@pytest.mark.thorough
 def test_starting_over_begins_in_the_form_that_is_learned(source):
     first = StartModel.read(source / "model.npz")
     settings = first.named_in(config(*AGAIN, "training.form=truth-table"))

@@ -38,6 +38,7 @@ def test_a_seed_determines_a_run():
     assert (logits != other_logits).any()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
 @pytest.mark.parametrize(
     "sharing",

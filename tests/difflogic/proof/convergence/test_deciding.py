@@ -29,6 +29,7 @@ def shown(question: Question, state) -> np.ndarray:
 
 
 class TestVerdicts:
+    @pytest.mark.thorough
     @given(questions())
     @settings(max_examples=150)
     def test_agree_with_all_starts(self, question: Question) -> None:
@@ -53,6 +54,7 @@ class TestVerdicts:
             state = step_all(question.circuit, state, question.boundary)
         assert (state[0] == found.start).all()
 
+    @pytest.mark.thorough
     @given(questions())
     @settings(max_examples=60)
     def test_any_schedule_is_never_refuted_by_a_cycle(self, question: Question) -> None:
@@ -74,6 +76,7 @@ class TestVerdicts:
 class TestMethods:
     """Each alone says only what holds of all starts."""
 
+    @pytest.mark.thorough
     @given(questions())
     @settings(max_examples=80)
     def test_states_lie_in_their_sets(self, question: Question) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ def right_for_ever(question: Question, number: int, after: np.ndarray, right: np
     return NEVER if wrong[-1] >= first else wrong[-1] + 1
 
 
+@pytest.mark.thorough
 @settings(max_examples=60)
 @given(question=questions(), data=st.data())
 def test_all_patches_of_all_states_that_a_run_comes_to(question: Question, data) -> None:

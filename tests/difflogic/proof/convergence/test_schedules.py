@@ -16,6 +16,8 @@ from tests.difflogic.logic.circuits import step
 from tests.difflogic.proof.convergence.brute import questions, step_all
 from tests.difflogic.proof.convergence.trained import NAMES, question, trained
 
+pytestmark = pytest.mark.thorough
+
 Round = Callable[[Question, Bits, np.random.Generator], Bits]
 
 
@@ -61,7 +63,7 @@ def unequal(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     favoured = rng.random((asked.height, asked.width))
     waiting = np.ones((asked.height, asked.width), bool)
     while waiting.any():
-        mask = rng.random(favoured.shape) < favoured**4 + 0.01
+        mask = rng.random(favoured.shape) < favoured**4 + 0.03
         state = fire(asked, state, mask)
         waiting &= ~mask
     return state

@@ -27,6 +27,7 @@ def sizes_of(name: str) -> Sizes:
     return Sizes(automaton.circuit, automaton.visible, checkerboard)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ONE_CORNER)
 def test_the_theorem_holds_far_away(name: str) -> None:
     found = sizes_of(name)
@@ -49,6 +50,7 @@ def test_the_theorem_holds_far_away(name: str) -> None:
     assert tried >= 6
 
 
+@pytest.mark.thorough
 def test_where_knowledge_comes_from_two_corners_there_is_none() -> None:
     assert sizes_of("checkerboard-async-seed-1").theorem(Deadline.after(5)) is None
 

@@ -21,6 +21,8 @@ from difflogic.training.phases import PHASES, PhaseTimer
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 
+pytestmark = pytest.mark.thorough
+
 TINY = (
     "task.height=4",
     "task.width=4",

@@ -46,6 +46,7 @@ def test_shared_gates_wait_for_each_other():
     assert more == pytest.approx(3 * (meetings.forward + meetings.backward))
 
 
+@pytest.mark.thorough
 def test_what_is_simulated_is_held_against_what_is_measured():
     heard = []
     found = simulate(CONFIG, PLAN, COSTS, [1, 2], repeat=1, progress=heard.append)

@@ -35,6 +35,7 @@ def test_one_worker_does_all_after_each_other():
     assert replay(plan.at(1), costs) == pytest.approx(12 + 3 * lanes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=15)
 @given(workers=st.integers(1, 40), batch=st.integers(1, 9))

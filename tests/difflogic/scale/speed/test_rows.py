@@ -9,6 +9,8 @@ from difflogic.system.errors import ConfigError
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import TINY, tiny
 
+pytestmark = pytest.mark.thorough
+
 CONFIG = tiny("training.batch=4")
 
 

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -76,7 +77,8 @@ class Documented:
     def close(self):
         for process in self.processes:
             for each in [*psutil.Process(process.pid).children(recursive=True), process]:
-                each.kill()
+                with suppress(psutil.NoSuchProcess):
+                    each.kill()
             process.wait()
 
 
@@ -85,7 +87,8 @@ def listening(pid):
     parent = psutil.Process(pid)
     found = set()
     for process in [parent, *parent.children(recursive=True)]:
-        for connection in process.net_connections("inet"):
-            if connection.status == psutil.CONN_LISTEN:
-                found.add(tuple(connection.laddr))
+        with suppress(psutil.NoSuchProcess):  # it may end while it is read
+            for connection in process.net_connections("inet"):
+                if connection.status == psutil.CONN_LISTEN:
+                    found.add(tuple(connection.laddr))
     return found

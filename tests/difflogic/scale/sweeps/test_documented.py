@@ -15,6 +15,8 @@ from difflogic.scale.sweeps.cluster import is_exposed
 from tests.difflogic.scale.sweeps.documented import ROOT, Documented, block_with, listening
 from tests.difflogic.scale.sweeps.small import TINY
 
+pytestmark = pytest.mark.thorough
+
 SWEEP = [
     "sweep",
     "checkerboard-small",

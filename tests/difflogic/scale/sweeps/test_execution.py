@@ -23,6 +23,7 @@ from difflogic.training.lock import RunLock
 from tests.difflogic.scale.sweeps.small import execute_all, question, timeless
 
 
+@pytest.mark.thorough
 def test_runs_are_those_of_a_plain_session(tmp_path):
     asked = question("training.weight_decay=0.0,0.5", seeds=(0, 3))
     rows = execute_all(tmp_path / "sweep", asked, jobs=2)
@@ -69,6 +70,7 @@ def test_a_failed_run_stops_no_other_and_is_tried_again(tmp_path, monkeypatch):
     assert "failed" not in [row.status for row in rows]
 
 
+@pytest.mark.thorough
 def test_stopped_runs_save_and_go_on(tmp_path):
     asked = question(seeds=(0, 1, 2), overrides=("training.epochs=1200",))
     directory = SweepDirectory(tmp_path / "stopped")
@@ -88,6 +90,7 @@ def test_stopped_runs_save_and_go_on(tmp_path):
     assert timeless(resumed) == timeless(execute_all(tmp_path / "whole", asked, jobs=2))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
 def test_a_killed_worker_loses_nothing(tmp_path):
     asked = question(seeds=(0, 1, 2), overrides=("training.epochs=800",))
@@ -143,6 +146,7 @@ def test_workers_that_always_die_end_the_sweep(tmp_path):
     assert [row.status for row in execution.rows] == ["missing"] * 5
 
 
+@pytest.mark.thorough
 def test_workers_that_die_now_and_then_do_not(tmp_path):
     asked = question(seeds=(0, 1, 2, 3, 4))
     backend = Losing(1)
@@ -239,6 +243,7 @@ def swapped(first, second):
     aside.rename(second)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("damage", "says"),
     [

@@ -29,6 +29,7 @@ def few(monkeypatch):
     monkeypatch.setattr(checks, "EPOCHS", 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("fire_rate", [1, 0.5])
 def test_everything_is_equivalent(fire_rate):
@@ -91,6 +92,7 @@ def test_a_loss_at_another_step_fails(monkeypatch):
         assert found == ["losses, float64 kernels / oracle", "gradients, float64 kernels / oracle"]
 
 
+@pytest.mark.thorough
 def test_levers_that_depend_on_the_workers_fail(monkeypatch):
     def depends(config, coefficients, ops, epoch):
         right(config, coefficients, ops, epoch)

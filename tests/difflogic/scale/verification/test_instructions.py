@@ -42,6 +42,7 @@ def test_the_compiler_is_told_of_as_wide_registers(each):
     assert registers_of("x86_64-unknown-linux-gnu", features) == each.registers
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not OTHERS, reason="this processor has one instruction set only")
 def test_kernels_are_compiled_for_it_and_kept_apart():
     program = (

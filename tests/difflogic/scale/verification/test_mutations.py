@@ -15,40 +15,57 @@ import pytest
 
 import difflogic
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="forks")]
 
 SCRIPT = """
-import json, sys, threading, time
-from difflogic.config import load_config
-from difflogic.engine.kernels import shares
-from difflogic.system.jit import JIT
-from difflogic.scale.verification import checks
-from difflogic.scale.verification.cases import awkward_cases
+import json, os, sys, threading, time, traceback
+import numba.core.caching, numba.extending, joblib, pydantic  # once for all mutants: a second
 
-wanted = json.loads(sys.argv[1])
-checks.worker_counts = lambda: (2,)
-if not JIT:
-    # Threads other than the caller's are slow: who does not wait for them reads what is not there.
-    plain = shares.tile_forward
+def try_out(wanted):
+    from difflogic.config import load_config
+    from difflogic.engine.kernels import shares
+    from difflogic.system.jit import JIT
+    from difflogic.scale.verification import checks
+    from difflogic.scale.verification.cases import awkward_cases
 
-    def slow(*arguments):
-        if threading.current_thread() is not threading.main_thread():
-            time.sleep(0.01)
-        plain(*arguments)
+    checks.worker_counts = lambda: (2,)
+    if not JIT:
+        # Threads other than the caller's are slow: who does not wait reads what is not there.
+        plain = shares.tile_forward
 
-    shares.tile_forward = slow
-cases = {case.name: case for case in awkward_cases()}
-small = ["task.height=6", "task.width=7", "automaton.channels=2", "perception.kernels=2"]
-small += ["update.gates=[8,4,2]", "automaton.fire_rate=0.6", "parallel.workers=2"]
-cases["training"] = load_config("checkerboard-small", small, recipe="reference")
-for check, name in wanted:
-    found = list(getattr(checks, check)(cases[name]))
-    assert found
-    failed = [f"{f.what}, {f.where}" for f in found if not f.passed]
-    if failed:
-        break
-print(json.dumps(failed))
+        def slow(*arguments):
+            if threading.current_thread() is not threading.main_thread():
+                time.sleep(0.01)
+            plain(*arguments)
+
+        shares.tile_forward = slow
+    cases = {case.name: case for case in awkward_cases()}
+    small = ["task.height=6", "task.width=7", "automaton.channels=2", "perception.kernels=2"]
+    small += ["update.gates=[8,4,2]", "automaton.fire_rate=0.6", "parallel.workers=2"]
+    cases["training"] = load_config("checkerboard-small", small, recipe="reference")
+    for check, name in wanted:
+        found = list(getattr(checks, check)(cases[name]))
+        assert found
+        failed = [f"{f.what}, {f.where}" for f in found if not f.passed]
+        if failed:
+            return failed
+    return []
+
+for line in sys.stdin:
+    directory, wanted = json.loads(line)
+    process = os.fork()
+    if not process:
+        try:
+            sys.path.insert(0, directory)
+            os.environ["NUMBA_CACHE_DIR"] = os.path.join(directory, "numba")
+            answer = try_out(wanted)
+        except BaseException:
+            answer = traceback.format_exc()
+        print(json.dumps(answer), flush=True)
+        os._exit(0)
+    os.waitpid(process, 0)
 """
+"""Reads where a mutant is, and what to check; each is imported in a process of its own."""
 
 KERNELS, SHARING = "kernels_agree_with_the_oracle", "sharing_changes_nothing"
 HARD, SUPERVISED = "hard_paths_agree", "supervised_steps_agree"
@@ -253,62 +270,70 @@ TRAINING_MUTATIONS = {
 }
 
 
-def failures(directory, wanted, jit, mutation=None, part="engine"):
-    """Copy the package, change one place, and return what the verification first finds wrong."""
-    checks = [(check, name) for check, names in wanted.items() for name in names]
-    source = Path(difflogic.__file__).parent
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(source, directory / "difflogic", ignore=ignore)
-    if not (source / "configs").is_dir():
-        shutil.copytree(source.parent / "configs", directory / "configs")
-    if mutation is not None:
-        old, new, times = mutation
-        found = 0
-        for file in (directory / "difflogic" / part).rglob("*.py"):
-            text = file.read_text(encoding="utf-8")
-            found += text.count(old)
-            file.write_text(text.replace(old, new), encoding="utf-8")
-        assert found == times, "the kernels have changed: so must the mutation"
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(directory),
-        "NUMBA_CACHE_DIR": str(directory / "numba"),
-        "NUMBA_DISABLE_JIT": "0" if jit else "1",
+@pytest.fixture(scope="module")
+def processes():
+    """Processes that try mutants out, without the compiler and with it."""
+    started = []
+    for jit in (False, True):
         # What is wrong here is wrong before LLVM makes it fast, which takes a third of the time.
-        "NUMBA_OPT": "0" if mutation else "3",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(checks)],
-        cwd=directory,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+        environment = os.environ | {"NUMBA_DISABLE_JIT": "0" if jit else "1", "NUMBA_OPT": "0"}
+        command, pipe = [sys.executable, "-P", "-c", SCRIPT], subprocess.PIPE
+        started.append(
+            subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+        )
+    yield started
+    for process in started:
+        process.communicate()
+
+
+@pytest.fixture
+def failures(processes, tmp_path):
+    """Copy the package, change one place, and return what the verification first finds wrong."""
+
+    def find(wanted, jit, mutation=None, part="engine"):
+        source = Path(difflogic.__file__).parent
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, tmp_path / "difflogic", ignore=ignore)
+        if not (source / "configs").is_dir():
+            shutil.copytree(source.parent / "configs", tmp_path / "configs")
+        if mutation is not None:
+            old, new, times = mutation
+            found = 0
+            for file in (tmp_path / "difflogic" / part).rglob("*.py"):
+                text = file.read_text(encoding="utf-8")
+                found += text.count(old)
+                file.write_text(text.replace(old, new), encoding="utf-8")
+            assert found == times, "the kernels have changed: so must the mutation"
+        checks = [(check, name) for check, names in wanted.items() for name in names]
+        process = processes[jit]
+        process.stdin.write(json.dumps([str(tmp_path), checks]) + "\n")
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        assert isinstance(answer, list), answer
+        return answer
+
+    return find
 
 
 @pytest.mark.parametrize("jit", [False, True])
-def test_sound_kernels_pass(jit, tmp_path):
-    assert failures(tmp_path, COMPILED if jit else PLAIN, jit) == []
+def test_sound_kernels_pass(failures, jit):
+    assert failures(COMPILED if jit else PLAIN, jit) == []
 
 
 @pytest.mark.parametrize("name", PLAIN_MUTATIONS)
-def test_a_mutant_in_plain_python_is_caught(name, tmp_path):
-    assert failures(tmp_path, PLAIN, False, PLAIN_MUTATIONS[name])
+def test_a_mutant_in_plain_python_is_caught(name, failures):
+    assert failures(PLAIN, False, PLAIN_MUTATIONS[name])
 
 
 @pytest.mark.parametrize("name", COMPILED_MUTATIONS)
-def test_a_mutant_of_the_vectors_is_caught(name, tmp_path):
-    assert failures(tmp_path, COMPILED, True, COMPILED_MUTATIONS[name])
+def test_a_mutant_of_the_vectors_is_caught(name, failures):
+    assert failures(COMPILED, True, COMPILED_MUTATIONS[name])
 
 
-def test_sound_training_passes(tmp_path):
-    assert failures(tmp_path, TRAINING, False) == []
+def test_sound_training_passes(failures):
+    assert failures(TRAINING, False) == []
 
 
 @pytest.mark.parametrize("name", TRAINING_MUTATIONS)
-def test_a_mutant_of_training_is_caught(name, tmp_path):
-    assert failures(tmp_path, TRAINING, False, TRAINING_MUTATIONS[name], part="")
+def test_a_mutant_of_training_is_caught(name, failures):
+    assert failures(TRAINING, False, TRAINING_MUTATIONS[name], part="")

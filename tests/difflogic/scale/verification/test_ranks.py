@@ -10,6 +10,8 @@ from difflogic.system.ranks.protocol import LinkedRanks
 from difflogic.training.gradient_sum import OrderedSum
 from tests.difflogic.training.tiny import growing, tiny
 
+pytestmark = pytest.mark.thorough
+
 WHOLE = tuple(comparison.STRATEGIES), comparison.WORKERS
 
 

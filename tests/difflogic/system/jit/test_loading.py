@@ -50,6 +50,7 @@ def run(folder: Path, stamp: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.thorough
 def test_what_is_loaded_runs_and_may_be_called_by_what_is_compiled(tmp_path: Path) -> None:
     assert run(tmp_path, "one") == "0; True; [0.0, 1.0, 4.0, 9.0]; 14.0"
     assert run(tmp_path, "another") == "1; False; [0.0, 1.0, 4.0, 9.0]; 14.0"

@@ -17,6 +17,7 @@ print(config.CPU_NAME, int(config.OPT), config._HAVE_YAML)
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", ["cpu_name: generic\nopt: 0\n", "a: [", "\0"])
 @pytest.mark.parametrize(
     "module", ["difflogic.system.jit", "difflogic.engine.kernels.llvm.vectors"]

@@ -67,6 +67,7 @@ def edit(folder: Path, value: int) -> None:
     (folder / "callee.py").write_text(CALLEE.format(decorator=DECORATED, value=value))
 
 
+@pytest.mark.thorough
 def test_an_edited_callee_in_another_file_counts(tmp_path: Path) -> None:
     write(tmp_path, STAMPED, 41)
     assert ask(tmp_path) == 42
@@ -74,6 +75,7 @@ def test_an_edited_callee_in_another_file_counts(tmp_path: Path) -> None:
     assert ask(tmp_path) == 1042
 
 
+@pytest.mark.thorough
 def test_without_the_stamp_the_old_code_runs_on(tmp_path: Path) -> None:
     # Should this fail one day, numba has learned to look at callees.
     write(tmp_path, PLAIN, 41)

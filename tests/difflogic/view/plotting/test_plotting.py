@@ -69,6 +69,7 @@ def by_label(axes):
     return {line.get_label(): line.get_xydata() for line in axes.get_lines()}
 
 
+@pytest.mark.thorough
 def test_curves_hold_every_epoch_of_a_short_run(model, gates):
     with styled():
         made = runs.draw(model, history(40), 30, gates)
@@ -93,6 +94,7 @@ def test_decided_gates_and_searches_are_drawn_where_they_are_recorded(model, gat
     assert said == [["not recorded"], ["no searches"]]
 
 
+@pytest.mark.thorough
 def test_the_epochs_at_which_learning_started_over_are_marked(model, gates):
     with styled():
         made = runs.draw(model, starting_over(history(40)), 38, gates)
@@ -186,6 +188,7 @@ def test_a_sweeps_figure():
     assert [bar.get_width() for bar in seconds.patches] == [1.0, 2.0]
 
 
+@pytest.mark.thorough
 def test_no_setting_of_matplotlib_is_changed(model, gates):
     import matplotlib
 
@@ -208,6 +211,7 @@ def test_another_kind_of_file_is_refused(tmp_path):
         plot(tmp_path, tmp_path / "a.jpg")
 
 
+@pytest.mark.thorough
 def test_settings_in_the_working_directory_are_not_read(tmp_path):
     os.mkfifo(tmp_path / "matplotlibrc")  # to open it would take forever
     program = (

@@ -111,6 +111,7 @@ def test_it_is_small_and_names_no_other_place(name):
     assert set(re.findall(r"https?://[^\"' ]+", text)) == {"http://www.w3.org/2000/svg"}
 
 
+@pytest.mark.thorough
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_embedded_values_end_no_element_and_are_read_back(value):
     text = assets.embedded({"value": value})
@@ -139,6 +140,7 @@ def data_of(text):
     return json.loads("".join(Parts(text).texts["script", "application/json"]))
 
 
+@pytest.mark.thorough
 def test_logits_are_those_of_the_gates_that_are_drawn(trained):
     rng = np.random.default_rng(0)
     drawn_at_random = rng.normal(0, 5, trained.model.logits.shape).astype(np.float32)
@@ -160,6 +162,7 @@ def test_logits_are_those_of_the_gates_that_are_drawn(trained):
         assert int(expected.argmax()) == int(found.circuit.op[gate])
 
 
+@pytest.mark.thorough
 @settings(max_examples=30)
 @given(st.sampled_from(EXPERIMENTS[:3]), st.integers(0, 2**32))
 def test_what_is_drawn_computes_the_next_state(name, seed):

@@ -21,6 +21,8 @@ from tests.difflogic.logic.rules import life_like, random_circuit
 from tests.difflogic.view.reports.pages import EXPERIMENTS
 from tests.difflogic.view.reports.pages import automaton as shipped
 
+pytestmark = pytest.mark.thorough
+
 RUNNER = __file__.replace("test_engines.py", "run_page.mjs")
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")

@@ -139,6 +139,7 @@ def test_where_learning_started_over_is_told_once():
     assert (len(starts), starts[-1][0]) == (MOST_EVENTS, 3 * MOST_EVENTS - 1)
 
 
+@pytest.mark.thorough
 def test_who_offers_never_waits_and_who_is_late_gets_the_newest():
     feed = Feed()
     for number in range(1000):
@@ -147,6 +148,7 @@ def test_who_offers_never_waits_and_who_is_late_gets_the_newest():
     assert len(snapshot.rows) == 1000
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 @pytest.mark.parametrize("rate", [1.0, 0.6])

@@ -177,6 +177,7 @@ def threads():
     return sum("process_request_thread" in thread.name for thread in threading.enumerate())
 
 
+@pytest.mark.thorough
 def test_connections_without_a_request_cost_a_bounded_share_and_a_bounded_time(server, monkeypatch):
     monkeypatch.setattr(watching, "HEADER_SECONDS", 1.0)
     before, opened = threads(), []
@@ -207,6 +208,7 @@ def _is_closed(connection, seconds):
         return True
 
 
+@pytest.mark.thorough
 def test_a_system_without_descriptors_is_waited_for(server, monkeypatch):
     tries, real = [], socketserver.TCPServer.get_request
 
