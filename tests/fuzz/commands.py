@@ -475,11 +475,11 @@ def _import_everything() -> None:
     from cli.app import Root
 
     for entry in Root.entries.values():
-        importlib.import_module(entry.module)
+        entry.load()
     for name in (
         "difflogic.library.training",
         "difflogic.library.sweeping",
-        "difflogic.formats.loading",
+        "difflogic.library.loading",
         "difflogic.library.simulating",
         "rich.console",
         "rich.table",
