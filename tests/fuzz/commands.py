@@ -475,8 +475,7 @@ def _import_everything() -> None:
     from cli.app import Root
 
     for entry in Root.entries.values():
-        if entry.module is not None:
-            importlib.import_module(f"cli.commands.{entry.module}")
+        entry.load()
     for name in (
         "difflogic.library.training",
         "difflogic.library.sweeping",

@@ -1,0 +1,85 @@
+"""How many processes a command starts: as many as it was asked for, and none is left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+MOST = 16
+SECONDS = 120
+HELPERS = 2
+"""Trackers of joblib and of Python, beside the workers of a sweep."""
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts by /proc")
+
+SMALL = ["checkerboard-small", "--epochs=2", "--set=training.batch=1"]
+TRAIN = ["train", *SMALL, "--dir=run", "--quiet"]
+SWEEP = ["sweep", *SMALL, "--seeds=0-1", "--dir=sweep", "--quiet"]
+
+
+def processes(session: int) -> list[int]:
+    """Return the living processes of a session."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[3]) == session and fields[0] != "Z":
+                    found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "least", "most"),
+    [
+        ([*TRAIN], 1, 1),
+        ([*TRAIN, "--workers=2"], 1, 1),
+        ([*TRAIN, "--ranks=1"], 1, 1),
+        ([*TRAIN, "--ranks=2", "--oversubscribe"], 4, 4),  # dct, the launcher and two ranks
+        (["bench", "--small", "--repeat=1", "--ranks=1"], 1, 1),
+        (["bench", "--small", "--repeat=1", "--ranks=2"], 4, 4),
+        (["plan", "checkerboard-small", "--ranks=3"], 1, 1),
+        ([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
+        ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
+        ([*SWEEP, "--backend=sequential"], 1, 1 + HELPERS),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+def test_as_many_as_asked_for_and_none_is_left(
+    words: list[str], least: int, most: int, tmp_path: Path
+) -> None:
+    command = subprocess.Popen(
+        [sys.executable, "-P", "-m", "cli", *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    found, until = 0, time.monotonic() + SECONDS
+    try:
+        while command.poll() is None and found <= MOST and time.monotonic() < until:
+            found = max(found, len(processes(command.pid)))
+            time.sleep(0.01)
+        ended = command.poll()
+        while processes(command.pid) and ended is not None and time.monotonic() < until:
+            time.sleep(0.05)
+        left = processes(command.pid)
+    finally:
+        for _ in range(100):
+            for process in (here := processes(command.pid)):
+                with suppress(ProcessLookupError):
+                    os.kill(process, 9)
+            if not here:
+                break
+        command.wait()
+    assert (ended, left) == (0, [])
+    assert least <= found <= most
