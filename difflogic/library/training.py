@@ -39,11 +39,11 @@ class Trained:
 
     path: Path
     summary: Mapping[str, Any]
-    """Plain values, those of the run's summary.json."""
+    """The contents of the run's summary.json."""
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to do; else the run was stopped, and can go on."""
+        """Whether nothing is left to do; otherwise the run was stopped and can be resumed."""
         return bool(self.summary["finished"])
 
     @property
@@ -68,9 +68,9 @@ def resolve(
     """Return a configuration: one that is given, a shipped one's by its name, or a file's.
 
     `overrides` are written as ``section.key=value``, and like a `recipe` change one that is named.
-    `resume` is a run that goes on, or "last": what is not given is as it is in the run, whose name
-    and length no file changes. What was published of an experiment is left out where the overrides
-    make it another one. `allow_code` runs the code of a task that is not the program's own. Raises
+    `resume` is a run to continue, or "last"; its configuration provides what is not given, and its
+    name and length always stay. Published results are left out if overrides make it another
+    experiment. `allow_code` permits running the code of a task that is not built in. Raises
     ConfigError, and RunDirectoryError if there is no such run.
     """
     if isinstance(config, Config):
@@ -115,24 +115,23 @@ def train(
 ) -> Trained:
     """Train an experiment in a run directory until it is done, and save it.
 
-    Without a `directory` there is a new one in runs/. One that holds an unfinished run of this
-    configuration goes on with it, and ends as if it had never been interrupted, unless it has to
-    be `new`; so does a run that `resume` names, or "last". A finished one is returned as it is;
-    more epochs extend it. `begin` is called with what stands ready, before the first epoch and not
-    for a finished run, and has to warm it up; `progress` hears each epoch's result. Where
-    `should_stop` says yes, between two epochs, all is saved and the run can go on another time:
-    nothing is raised. `allow_code` runs the code of the configuration's task, if that is not the
-    program's own. Of several `ranks` this is the first; in the others' processes `follow` has to be
-    called.
+    Without a `directory`, a new one is made in runs/. An unfinished run of this configuration in
+    `directory` is resumed, unless it has to be `new`, and ends as if it had never been interrupted;
+    so does a run named by `resume`, or "last". A finished run is returned unchanged; more epochs
+    extend it. `begin` is called before the first epoch, but not for a finished run, and has to warm
+    up the session. `progress` is called with each epoch's result. `should_stop` is called between
+    epochs; if it returns True, the run is saved and can be resumed; nothing is raised. `allow_code`
+    permits running the code of a task that is not built in. Of several `ranks` this is the first;
+    the others have to call `follow`.
 
-    `source` is a saved model that a new run starts from: a run, "last", a file, or what is loaded;
-    its circuit has to be of the configuration's sizes, and stays wired as it is, as [perception]
-    and [update] then say. The run keeps a copy, from which it also starts over, and names it by the
-    SHA-256 of its file.
+    `source` is a saved model that a new run starts from: a run, "last", a file, or a loaded model.
+    Its circuit has to have the configuration's sizes. It keeps its wiring, and the run's
+    [perception] and [update] say how that was drawn. The run keeps a copy, which it also starts
+    over from, identified by the SHA-256 of the file.
 
     Raises ConfigError, RunDirectoryError for a directory that cannot be used, CircuitError or
-    ModelFileError for a `source` that is no model, and TrainingError if training or saving cannot
-    go on.
+    ModelFileError for a `source` that is not a model, and TrainingError if training or saving
+    fails.
     """
     settings = resolve(config, overrides, recipe, resume=resume, allow_code=allow_code)
     if source is not None and resume is not None:
@@ -155,18 +154,17 @@ def train(
 
 
 def _say_how_it_is_wired(name: str, asked: Config, settings: Config, say: MessageCallback) -> None:
-    """Say so if the wires of the model that a run starts from are not drawn as was `asked` for."""
+    """Report if the start model was wired in another way than `asked`."""
     changes = differing(asked.model_copy(update={"run": settings.run}), settings)
     if changes:
         say(f"{name}: keeps its wires, and so how they were drawn:\n  " + "\n  ".join(changes))
 
 
 def start_model(source: Source) -> StartModel:
-    """Return a model to start from, out of whatever `load` takes, as its file is.
+    """Return a model to start from, from anything that `load` accepts.
 
-    Raises CircuitError, ModelFileError or RunDirectoryError for what is none, and for the model of
-    a finished run that is not what its summary says; ConfigError for a circuit, which has no
-    logits.
+    Raises CircuitError, ModelFileError or RunDirectoryError if it cannot be loaded, or if the model
+    of a finished run does not match its summary; ConfigError for a circuit, which has no logits.
     """
     loaded = load(source)
     model = loaded.require_model()
@@ -181,14 +179,14 @@ def start_model(source: Source) -> StartModel:
 
 
 def _require_as_summed_up(start: StartModel, path: Path) -> None:
-    """Raise RunDirectoryError if a run is finished, and its summary tells of another model."""
+    """Raise RunDirectoryError if a finished run's summary describes another model."""
     problem = None
     try:
         summary = RunDirectory(path.parent).read_summary()
     except RunDirectoryError as error:
         problem = str(error)
     else:
-        # What an unfinished run has saved since is newer than its summary.
+        # An unfinished run may have saved a newer model than its summary describes.
         if summary is not None and summary["finished"]:
             kept = summary[FILES].get(MODEL, start.sha256)
             said = {"sha256": kept} | {key: summary[key] for key in ("experiment", "seed")}
@@ -204,7 +202,7 @@ def _require_as_summed_up(start: StartModel, path: Path) -> None:
 def open_run(
     config: Config, directory: str | Path | None, new: bool, resume: str | Path | None
 ) -> RunDirectory:
-    """Return the directory of a run: one that is named, that of a run to resume, or a new one."""
+    """Return the directory of a run: the named one, that of a run to resume, or a new one."""
     if resume is not None:
         if directory is not None:
             raise ConfigError("a resumed run already has a directory: name no other")
