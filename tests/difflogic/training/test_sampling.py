@@ -1,7 +1,10 @@
 import numpy as np
 
+from difflogic.circuit.firing import draw_masks
 from difflogic.config import load_config
 from difflogic.tasks import make_task
+from difflogic.tasks.drawing import draw_batch
+from difflogic.training.pool import draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps, longest_rollout
 
 
@@ -37,3 +40,33 @@ def test_masks_of_the_first_steps_stay_the_same_if_there_are_later_ones():
     np.testing.assert_array_equal(more_masks[:, :-4], masks)
     np.testing.assert_array_equal(same_starts, starts)
     np.testing.assert_array_equal(same_targets, targets)
+
+
+def test_samples_from_a_number_on_are_those_of_the_whole_batch():
+    config = load_config("checkerboard-async", ["task.height=6", "task.width=5"])
+    starts, _ = draw_batch(make_task(config), 3, 2, 5)
+    later, _ = draw_batch(make_task(config), 3, 2, 2, first=3)
+    np.testing.assert_array_equal(later, starts[3:])
+    assert len(np.unique(starts, axis=0)) == 5
+    masks = draw_masks(3, 2, 5, 4, 6, 5, 0.6)
+    np.testing.assert_array_equal(draw_masks(3, 2, 2, 4, 6, 5, 0.6, first=3), masks[3:])
+    assert len(np.unique(masks, axis=0)) == 5
+
+
+def test_the_pool_goes_on_from_all_the_steps_that_it_may():
+    config = load_config(
+        "lizard-hold", ["automaton.steps=3", "pool.batch=200", "pool.later=2", "pool.steps=2"]
+    )
+    asked = []
+
+    class Runs:
+        def state(self, start, steps):
+            asked.append(steps)
+            return start
+
+        def is_wrong(self, start, target, step):
+            return True
+
+    drawn = list(draw_pool(make_task(config), config, 0, Runs()))
+    assert {sample.step for sample in drawn} >= {1, 2}
+    assert set(asked) == {3, 4, 5}
