@@ -336,7 +336,7 @@ class Task(ABC):
         ):
             found = getattr(array, "shape", None)
             fits = found is not None and len(found) == 4 and found[1] == first and min(found)
-            if not fits or found is None or found[0] != len(cases.starts):
+            if not fits or len(array) != len(cases.starts):
                 raise TaskError(
                     f"{self.blamed}.cases gives {name} that are {described(array)}: an array of "
                     f"shape (cases, {first}, rows, columns) is needed, with one start and one "
