@@ -28,7 +28,7 @@ def test_a_plan_says_what_and_why():
         words
     )
     assert "2 groups by one worker each" in words["strategy"]
-    assert "node 0: workers 0 to 0; node 1: workers 1 to 1" in words["NUMA nodes"]
+    assert "workers and their memory lie where the system puts them" in words["NUMA nodes"]
     assert "2: 2.00, 4: 4.00, 8: 8.00, 16: 8.00" in words["ceiling by tasks"]
     assert not found.stderr
 

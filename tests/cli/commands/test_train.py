@@ -493,7 +493,7 @@ class TestExperiments:
             (["train-pattern", "--target", "letter-g"], "letter-g"),
             (["train-pattern", "letter-g"], "letter-g"),
             (["train-pattern", "--colors=3"], "letter-g"),
-            (["train-pattern", "--colors=1", "--target=letter-g"], "lizard"),
+            (["train-pattern", "--colors=1"], "lizard"),
         ],
     )
     def test_shipped_ones(self, config_of: Dct, arguments: list[str], name: str) -> None:
