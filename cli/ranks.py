@@ -36,7 +36,7 @@ rank 0 one to report that all ranks have started, and ended together, and the co
 and stderr, as the launcher's copies are not a terminal."""
 
 LAUNCHED = "DCT_LAUNCHED_RANK"
-"""Set in every process started by `launch`, none of which may launch again."""
+"""Set in every process that `launch` starts: such a process may not launch others."""
 
 BEGIN, END = b"+", b"."
 

@@ -67,7 +67,7 @@ class Asked:
 
     @property
     def several(self) -> str:
-        """Name of the listed setting; empty if there is none."""
+        """Name of the listed setting; empty if nothing is listed."""
         return next((name for name in OPTIONS if getattr(self, name)), "")
 
 

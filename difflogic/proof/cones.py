@@ -41,7 +41,7 @@ class Cone:
         algebra: Logic[Value],
         pause: Callable[[], object] = lambda: None,
     ) -> list[Value]:
-        """Return the values of the circuit's rows, of which those in `rows` mean something."""
+        """Return the values of the circuit's rows; only those in `rows` have a meaning."""
         values = [algebra.constant(0)] * self.circuit.inputs
         for place, row in self.inputs.items():
             values[row] = given[place]

@@ -109,7 +109,7 @@ Words = npt.NDArray[np.uint64]
 
 
 def _evaluate(xag: Xag, nodes: Sequence[int], inputs: Words, deadline: Deadline) -> list[Words]:
-    """Return the words of all nodes, of which those of `nodes`, a cone, mean something.
+    """Return the words of all nodes; only those of the cone `nodes` have a meaning.
 
     `inputs` has the shape (inputs, words); every bit is a case of its own.
     """

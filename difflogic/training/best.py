@@ -197,7 +197,7 @@ def _gain(polished: Polished) -> Gain:
 
 
 _NOT_EXACT = {Status.UNVERIFIED: MISSING, Status.LATE: -2}
-"""What stands in a checkpoint for the epoch of an exact circuit while there is none."""
+"""Stored as the epoch of the exact circuit until one is found."""
 
 
 def _best_to_array(best: Best | None) -> Array:

@@ -44,7 +44,7 @@ class RankPlan:
         return cls(ranks.part(batch, group), ParallelPlan.for_model(own, machine, netlist))
 
     def warnings(self, config: Config, ranks: Ranks) -> list[str]:
-        """Return what a person should know who asked for so many ranks."""
+        """Return warnings about the requested number of ranks."""
         groups = -(-config.training.batch // self.plan.samples_per_group)
         idle = ranks.size - groups
         if idle < 1 or config.pool.batch:

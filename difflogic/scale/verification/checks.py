@@ -112,7 +112,7 @@ def worker_counts() -> tuple[int, ...]:
 
 
 def room_for(config: Config, samples: int, workers: int) -> str:
-    """Return the [parallel] memory_budget that just holds so many samples on so many workers."""
+    """Return the least [parallel] memory_budget for these samples and workers."""
     asked = with_sections(config, training={"batch": samples}, parallel={"workers": workers})
     return f"{ParallelPlan.for_model(asked).bytes / 1000:.3f}kB"
 
