@@ -131,7 +131,8 @@ class TestRun:
         assert found["repeat"] == 2
         assert found["path"]["workers"] == 2
         assert found["compared"]["name"] == "sequential"
-        assert found["speedup"] > 0
+        # Withheld where a busy machine measured more than its workers can give.
+        assert found["speedup"] is None or found["speedup"] > 0
         assert set(found["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
         assert found["cpu"]["count"] >= 1
 
