@@ -32,13 +32,6 @@ def execute(data, neighborhood):
     return execute_layers(data["update"]["layers"], bits)
 
 
-def active_gates(data):
-    """Gates that do more than hand on an input, as `active_gate_count`; kernels count once."""
-    parts = [*data["perception"]["kernels"], data["update"]]
-    gates = [gate for part in parts for layer in part["layers"] for gate in layer["gates"]]
-    return sum(gate["op"] not in (3, 5) for gate in gates)
-
-
 def from_model(model):
     """What logicars would write for one of our models."""
     architecture, ops = model.circuit.architecture, iter(model.ops.tolist())

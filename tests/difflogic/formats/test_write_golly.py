@@ -65,7 +65,7 @@ def table(rule):
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(circuits(most_channels=1))
 def test_all_neighbourhoods(circuit):
     expected = circuit.next_state(all_cases(9))[0].astype(int).tolist()
@@ -81,13 +81,6 @@ def test_the_game_of_life():
     assert rule.name == "Life"
     assert table(rule) == expected.tolist()
     assert len(rule.nodes) < 40
-
-
-def test_a_channel_among_others_that_do_not_matter():
-    made = automaton(life(channels=3, channel=1), visible=(1,))
-    text = write_golly(made)
-    assert table(Rule(text)) == table(Rule(write_golly(automaton(life()))))
-    assert "its channel 1." in text
 
 
 def test_comments_say_how_to_run_it():
