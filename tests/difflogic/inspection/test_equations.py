@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.inspection.equations import LONGEST, Equations, equations
+from difflogic.inspection.equations import Equations, equations
 from difflogic.inspection.expression import ASCII
-from tests.difflogic.logic.rules import circuits, life_like, random_circuit
+from tests.difflogic.logic.rules import circuits, life_like
 
 TOKEN = re.compile(r"\s*(?:([A-Za-z]+\d+'?)|([01])|([¬∧∨⊕()]))")
 CASES = 256
@@ -108,21 +108,14 @@ def one_channel(gates: list[tuple[Op, int, int]], outputs: tuple[int, ...] = ())
     return LogicCircuit(op, a, b, outputs or (last,), tuple(range(channels)))  # type: ignore[arg-type]
 
 
-@pytest.mark.thorough
-@given(circuits())
+@settings(max_examples=50)
+@given(circuits(gates=80))
 def test_equations_compute_what_the_circuit_does(circuit: LogicCircuit) -> None:
     found = equations(circuit)
     check(circuit, found)
     assert [line.channel for line in found.lines if line.channel is not None] == list(
         circuit.labels
     )
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_large_circuits(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    circuit = random_circuit(rng, channels=4, gates=400, labels=(3, 0, 17, 5))
-    check(circuit, equations(circuit))
 
 
 def test_all_cases_of_life() -> None:
@@ -133,7 +126,7 @@ def test_all_cases_of_life() -> None:
         assert values["n0'"] == as_int(circuit.next_state(half)[0])
 
 
-@pytest.mark.thorough
+@settings(max_examples=20)
 @given(circuits())
 def test_ascii_means_the_same_in_python(circuit: LogicCircuit) -> None:
     found, inputs = equations(circuit), inputs_of(circuit, 1)
@@ -145,20 +138,6 @@ def test_ascii_means_the_same_in_python(circuit: LogicCircuit) -> None:
         names[target] = eval(text, {}, names) & ALL
     for label, state in zip(circuit.labels, circuit.next_state(inputs), strict=True):
         assert names[f"n{label}_"] == as_int(state)
-
-
-@pytest.mark.thorough
-@given(circuits(gates=40))
-def test_names_are_numbered_and_needed(circuit: LogicCircuit) -> None:
-    found = equations(circuit)
-    text = [found.text(line) for line in found.lines]
-    names = [line.target for line in found.lines if line.channel is None]
-    assert names == [f"t{number + 1}" for number in range(len(names))]
-    for line in found.lines:
-        assert line.channel is not None or len(list(line.expression.leaves())) > 1
-    for name in names:
-        uses = sum(len(re.findall(rf"\b{name}\b", line.split(" = ")[1])) for line in text)
-        assert uses > 0
 
 
 @pytest.mark.parametrize(
@@ -195,22 +174,10 @@ def test_what_is_used_twice_gets_a_name() -> None:
     assert lines(one_channel(gates)) == ["t1 = NW0 ∧ N0", "n0' = (NE0 ⊕ t1) ∧ (W0 ∨ t1)"]
 
 
-def test_a_name_for_the_inverse_that_is_used() -> None:
-    gates = [(Op.NAND, 0, 1), (Op.AND, 9, 2), (Op.AND, 9, 3), (Op.AND, 9, 4)]
-    gates += [(Op.XOR, 10, 11), (Op.XOR, 12, 13)]
-    text = lines(one_channel(gates))
-    assert text == ["t1 = ¬NW0 ∨ ¬N0", "n0' = (NE0 ∧ t1) ⊕ (W0 ∧ t1) ⊕ (C0 ∧ t1)"]
-
-
 def test_equal_next_states_refer_to_the_first() -> None:
     gates = [(Op.AND, 0, 1), (Op.NAND, 0, 1)]
     circuit = one_channel(gates, outputs=(27, 28, 27))
     assert lines(circuit) == ["n0' = NW0 ∧ NW1", "n1' = ¬n0'", "n2' = n0'"]
-
-
-def test_equal_inputs_are_no_reference() -> None:
-    circuit = one_channel([(Op.NOT_A, 3, 3)], outputs=(3, 27, 3))
-    assert lines(circuit) == ["n0' = N0", "n1' = ¬N0", "n2' = N0"]
 
 
 def test_one_channel_alone() -> None:
@@ -220,20 +187,11 @@ def test_one_channel_alone() -> None:
     assert [found.text(line) for line in found.lines] == ["n1' = N1 ∨ (NW0 ∧ NW1)"]
 
 
-@given(circuits(channels=3, gates=60))
-@settings(max_examples=30)
-def test_lines_are_short(circuit: LogicCircuit) -> None:
-    # Names are taken to have two digits; a chain of leaves cannot be cut.
-    for line in equations(circuit).lines:
-        chains = sum(term.is_chain for term in line.expression.terms)
-        assert line.expression.length <= LONGEST + 10 or not chains
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("op", [Op.AND, Op.OR, Op.XOR, Op.NAND, Op.XNOR, Op.A_OR_NOT_B])
+@pytest.mark.parametrize("op", [Op.OR, Op.XNOR])
 def test_a_chain_of_thousands_of_gates(op: Op) -> None:
     rng = np.random.default_rng(0)
-    channels, gates = 40, 6000
+    channels, gates = 40, 3000
     inputs = 9 * channels
     rows = inputs + np.arange(gates) - 1
     circuit = LogicCircuit(

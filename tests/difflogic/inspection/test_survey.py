@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import TRUTH_TABLES, Op
@@ -29,6 +29,7 @@ def read(circuit: LogicCircuit, gate: int) -> list[int]:
     return rows
 
 
+@settings(max_examples=25)
 @given(circuits(gates=40))
 def test_wires(circuit: LogicCircuit) -> None:
     found = wires(circuit)

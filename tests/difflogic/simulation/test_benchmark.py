@@ -40,12 +40,6 @@ def test_a_report_adds_up():
     assert report.as_dict()["paths"][2]["repeat"] == 3
 
 
-def test_one_worker_is_measured_once():
-    report = benchmark.run(made(), 10, 10, 1, steps=4, repeat=2)
-    assert [path.name for path in report.paths] == ["interpreter", "compiled, one core"]
-    assert report.paths[1].steps == 4
-
-
 def test_a_wrong_bit_is_found(monkeypatch):
     take = Compiled.take
 

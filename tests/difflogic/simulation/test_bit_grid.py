@@ -51,8 +51,3 @@ def test_grids_beyond_memory_are_refused(monkeypatch):
         memory.require_memory(Geometry(1, 10**6, 10**6, "zero"))
     monkeypatch.setattr(memory.machine, "available_memory", lambda: None)
     memory.require_memory(Geometry(1, 10**6, 10**6, "zero"))
-
-
-def test_the_available_memory_is_known_here():
-    available = memory.machine.available_memory()
-    assert available is None or available > 10**7

@@ -75,7 +75,7 @@ def test_streams_differ():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("words", [2, 4, 8])
-@pytest.mark.parametrize("probability", [0.0, 0.5, 0.25, 0.75, 0.375, 0.6, 2**-45, 1.0])
+@pytest.mark.parametrize("probability", [0.0, 0.25, 0.375, 0.6, 1.0])
 def test_compiled_bits_are_the_same(words, probability):
     if words > native.vector_words():
         pytest.skip("wider than this machine's vectors")
