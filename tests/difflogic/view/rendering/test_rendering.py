@@ -104,13 +104,6 @@ def test_a_sheet_shows_each_channel(tmp_path):
             np.testing.assert_array_equal(part, two_colors(cells, 2))
 
 
-def test_chosen_channels_have_their_numbers(tmp_path):
-    render(FIVE, tmp_path / "a.apng", Conditions(steps=1), scale=1, channels=[7])
-    np.testing.assert_array_equal(
-        frames(tmp_path / "a.apng")[0], two_colors(states(FIVE, 1)[:, 3], 1)
-    )
-
-
 def test_a_larger_grid_stands_beside_and_is_damaged_alike(tmp_path):
     path = tmp_path / "a.apng"
     conditions = Conditions(steps=3, damage=[Rectangle((2,), 1, 2, 3, 4)])
@@ -139,11 +132,6 @@ def test_a_strip_has_labels_below(tmp_path):
     assert (pixels[30:] != 255).any()
     assert done.steps == (0, 3, 9)
     assert Image.open(path).mode == "P"
-
-
-def test_a_strip_shows_six_steps_by_itself(tmp_path):
-    assert render(LIFE, tmp_path / "a.png", Conditions(steps=50)).steps == (0, 10, 20, 30, 40, 50)
-    assert render(LIFE, tmp_path / "b.png", Conditions(steps=2)).steps == (0, 1, 2)
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation import evaluate
-from difflogic.formats.diagram.graph import DRAWN
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow
@@ -96,7 +94,7 @@ def test_the_policy_allows_these_texts_and_nothing_else(hostile):
     assert not any("style" in attrs for _, attrs in parts.elements)
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", ["checkerboard", "letter-g"])
 def test_it_is_small_and_names_no_other_place(name):
     text = page(name)
     assert len(text.encode()) < 500_000
@@ -111,7 +109,7 @@ def test_it_is_small_and_names_no_other_place(name):
     assert set(re.findall(r"https?://[^\"' ]+", text)) == {"http://www.w3.org/2000/svg"}
 
 
-@pytest.mark.thorough
+@settings(max_examples=20)
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_embedded_values_end_no_element_and_are_read_back(value):
     text = assets.embedded({"value": value})
@@ -162,8 +160,7 @@ def test_logits_are_those_of_the_gates_that_are_drawn(trained):
         assert int(expected.argmax()) == int(found.circuit.op[gate])
 
 
-@pytest.mark.thorough
-@settings(max_examples=30)
+@settings(max_examples=5)
 @given(st.sampled_from(EXPERIMENTS[:3]), st.integers(0, 2**32))
 def test_what_is_drawn_computes_the_next_state(name, seed):
     """Node by node, as the page does, against the circuit itself."""
@@ -221,16 +218,3 @@ def computed(circuit, drawn, bits):
         else:
             values.append(int(kind, 16) >> (3 - 2 * values[a] - values[b]) & 1)
     return results
-
-
-def test_every_op_is_described():
-    ops = data_of(page("checkerboard"))["ops"]
-    assert len(ops) == len(Op) == len(DRAWN)
-    assert [op["symbol"] for op in ops][:3] == ["0", "a∧b", "a∧¬b"]
-    assert ops[Op.NAND] == {
-        "symbol": "¬(a∧b)",
-        "sign": "∧",
-        "family": "and",
-        "inverted": True,
-        "reads": [True, True],
-    }

@@ -35,11 +35,6 @@ def test_a_module_exports_its_functions_and_holds_nothing_for_a_linker():
     assert len(set(entries.values())) == 2
 
 
-def test_it_uses_vectors_of_128_bits():
-    (code,) = (part.content for part in sections(CODE) if part.section is Section.CODE)
-    assert b"\xfd" in code, "the prefix of vector instructions"
-
-
 def test_equal_circuits_give_equal_bytes():
     assert compile_module(life_like("3", "23")) == CODE
     assert compile_module(life_like("36", "23")) != CODE
