@@ -120,6 +120,17 @@ def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
+def leb128(value: int) -> bytes:
+    """Return a number, 0 or more: seven bits to a byte, the lowest first; the eighth says that more
+    follow.
+    """
+    found = bytearray()
+    while value >= 0x80:
+        found.append(0x80 | value & 0x7F)
+        value >>= 7
+    return bytes([*found, value])
+
+
 def folded(items: Sequence[str], width: int = LINE) -> list[str]:
     """Return items, with blanks between, as lines of at most so many columns where they fit."""
     lines: list[str] = []

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,6 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
-from difflogic.formats import strict_json
 from difflogic.formats.circuit_file import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.formats.strict_json import show
 from difflogic.system.errors import CircuitError
@@ -40,11 +38,6 @@ Layer = npt.NDArray[np.int64]
 """Shape (3, gates): op, wire_a and wire_b of each gate."""
 
 _GATE_KEYS = ("op", "wire_a", "wire_b")
-
-
-def read_logicars(path: Path) -> LogicCircuit:
-    """Return the circuit in a file. Raises CircuitError, which names the file and the place."""
-    return parse(strict_json.read(path, shrink), str(path))
 
 
 def looks_like(data: Any) -> bool:

@@ -15,8 +15,6 @@ from difflogic.view.reports.source import read_training
 from difflogic.view.watching.feed import Feed, Status
 
 POLL_SECONDS = 0.5
-STOPPED_SECONDS = 60.0
-"""A run that has not been saved for so long is said to have stopped; it may go on."""
 
 _Stamp = tuple[int, int] | None
 
