@@ -14,8 +14,7 @@ from difflogic.library.progress import ProgressCallback, ProgressReporter, Shoul
 from difflogic.model.automaton import Automaton, places
 from difflogic.simulation import simulator, starts
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.memory import require_memory
-from difflogic.simulation.simulator import Simulator, choose_engine
+from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output

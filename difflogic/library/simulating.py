@@ -18,9 +18,14 @@ from difflogic.library.progress import (
 from difflogic.model.automaton import Automaton
 from difflogic.simulation import picture, simulator, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
-from difflogic.simulation.memory import require_memory
 from difflogic.simulation.schedule import schedule
-from difflogic.simulation.simulator import Engine, Simulator, choose_engine, useful_workers
+from difflogic.simulation.simulator import (
+    Engine,
+    Simulator,
+    choose_engine,
+    require_memory,
+    useful_workers,
+)
 from difflogic.system import machine
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, did_you_mean

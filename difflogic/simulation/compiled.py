@@ -11,9 +11,8 @@ import numpy as np
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
-from difflogic.simulation.fields import Field
 from difflogic.simulation.random_bits import Fire, digits
-from difflogic.simulation.running import kept_rows
+from difflogic.simulation.running import Field, kept_rows
 from difflogic.system.memory import aligned
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 
 from difflogic.circuit.circuit import LogicCircuit
@@ -26,7 +27,6 @@ from difflogic.simulation.builder import I64 as _I64
 from difflogic.simulation.builder import Builder
 from difflogic.simulation.random_bits import GOLDEN
 from difflogic.simulation.running import emit_run
-from difflogic.simulation.schedule import ready
 
 DIGITS_AT_ONCE = 4
 """Random words that do not wait for each other: a hash has a latency of about 40 cycles."""
@@ -159,7 +159,9 @@ class _Cells:
     def _emit_row(self, number: int, target: Any, fire: Any) -> None:
         b, circuit = self._b, self._circuit
         values: dict[int, Any] = {}
-        known_after, vectors = ready(circuit), _Vectors(b)
+        # After how many gates each channel is written, one after the other.
+        ready = np.maximum.accumulate(circuit.outputs - circuit.inputs + 1).clip(0)
+        known_after, vectors = ready.tolist(), _Vectors(b)
 
         def value(wire: int) -> Any:
             if wire not in values:

@@ -39,7 +39,6 @@ _SOURCES = (
     "bit_grid.py",
     "builder.py",
     "emission.py",
-    "fields.py",
     "native.py",
     "random_bits.py",
     "running.py",

@@ -59,12 +59,6 @@ def schedule(circuit: LogicCircuit) -> LogicCircuit:
     )
 
 
-def ready(order: LogicCircuit) -> list[int]:
-    """Return after how many gates of a schedule each channel's next state is known."""
-    gates: list[int] = np.maximum.accumulate(order.outputs - order.inputs + 1).clip(0).tolist()
-    return gates
-
-
 def _append_cone(output: int, reads: list[list[int]], done: list[bool], order: list[int]) -> None:
     """Append the gates that `output` still needs to `order`, operands first; no recursion."""
     stack = [output]

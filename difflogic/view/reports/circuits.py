@@ -14,7 +14,7 @@ from difflogic.formats.diagram.canvas import Canvas, lay_out, node_height
 from difflogic.formats.diagram.graph import Family, Node, diagram
 from difflogic.model.automaton import Automaton
 from difflogic.model.model import Model
-from difflogic.simulation.fields import Field
+from difflogic.simulation.running import Field
 from difflogic.system.errors import CircuitError
 from difflogic.view.webassembly import VECTOR_WORDS, compile_module
 

@@ -5,6 +5,7 @@ import pytest
 
 from difflogic.simulation import benchmark, peak
 from difflogic.simulation.compiled import Compiled
+from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.logic.circuits import automaton
@@ -54,7 +55,6 @@ def test_a_wrong_bit_is_found(monkeypatch):
 
 
 def test_too_little_memory_for_all_paths(monkeypatch):
-    monkeypatch.setattr(benchmark, "require_memory", lambda geometry: None)  # of one
-    monkeypatch.setattr(benchmark.machine, "available_memory", lambda: 10**6)
+    monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
     with pytest.raises(ConfigError, match="for 2 paths side by side"):
         benchmark.run(made(), 1000, 10000, 1)

@@ -16,6 +16,7 @@ from difflogic.simulation.simulator import Conditions, Simulator
 from difflogic.system.errors import ConfigError, DctError, ModelFileError
 from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.simulation import naive
 
 GLIDER = "#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n"
 GLIDER_CELLS = [[0, 1, 0], [0, 0, 1], [1, 1, 1]]
@@ -215,14 +216,14 @@ def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(tmp_path):
 def test_pixels():
     grid = BitGrid(Geometry(3, 4, 70, "zero"))
     bits = np.random.default_rng(0).integers(0, 2, (3, 4, 70), np.uint8)
-    grid.load_bits(bits)
+    naive.load(grid, bits)
     np.testing.assert_array_equal(
         picture.render(grid, [2, 0, 1]), np.moveaxis(bits[[2, 0, 1]], 0, -1) * 255
     )
     one = picture.render(grid, [1])
     np.testing.assert_array_equal(one[bits[1] == 1], np.tile(picture.INK, (bits[1].sum(), 1)))
     np.testing.assert_array_equal(
-        one[bits[1] == 0], np.tile(picture.GROUND, (280 - bits[1].sum(), 1))
+        one[bits[1] == 0], np.tile(picture.PAPER, (280 - bits[1].sum(), 1))
     )
     assert len(np.unique(picture.render(grid, [0, 1])[..., 0])) == 3
 
@@ -231,7 +232,7 @@ def test_pixels_of_large_grids_are_means(monkeypatch):
     monkeypatch.setattr(picture, "SIDE", 30)
     grid = BitGrid(Geometry(3, 5, 70, "zero"))
     bits = np.random.default_rng(0).integers(0, 2, (3, 5, 70), np.uint8)
-    grid.load_bits(bits)
+    naive.load(grid, bits)
     pixels = picture.render(grid, [0, 1, 2])
     assert pixels.shape == (2, 24, 3)
     assert pixels[0, 0, 1] == round(255 * bits[1, :3, :3].mean())

@@ -12,10 +12,10 @@ from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.rendering import GAP, render
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.picture import INK, PAPER
 from difflogic.simulation.simulator import Conditions as Setting
 from difflogic.simulation.simulator import Simulator
 from difflogic.system.errors import ConfigError
-from difflogic.view.rendering.panels import INK, PAPER
 from difflogic.view.rendering.writing import LABEL
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import life_like, random_circuit
