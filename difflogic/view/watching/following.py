@@ -10,7 +10,7 @@ from difflogic.model.model import Model
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.question import Question
 from difflogic.system.errors import DctError
-from difflogic.training.run_directory import METRICS, MODEL, SUMMARY
+from difflogic.training.run_directory import METRICS, MODEL, SUMMARY, RunDirectory
 from difflogic.view.reports.source import read_training
 from difflogic.view.watching.feed import Feed, Status
 
@@ -94,8 +94,6 @@ class Follower:
 
 
 def _run(sweep: SweepDirectory, question: Question, path: Path, shown: Path) -> dict[str, Any]:
-    from difflogic.training.run_directory import RunDirectory
-
     try:
         summary = RunDirectory(path).read_summary()
     except DctError:
