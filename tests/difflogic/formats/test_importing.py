@@ -73,16 +73,6 @@ def test_a_file_of_logicars_says_little(logicars, format):
         assert getattr(of, "labels" if key == "channels" else key) == value
 
 
-def test_what_is_given_is_not_assumed(logicars):
-    found = importing.read(logicars, given=GIVEN)
-    assert found.assumed == {"channels": (0, 1)}
-    for key, value in GIVEN.items():
-        assert getattr(found.automaton, key) == value
-    assert importing.read(logicars, given={"height": 2}).assumed.keys() == (
-        GIVEN.keys() | {"channels"}
-    ) - {"height"}
-
-
 def test_channels_can_be_numbered(logicars, tmp_path):
     given = {"channels": (7, 3), "visible": (3,)}
     found = importing.read(logicars, given=given)
@@ -113,15 +103,6 @@ def test_what_no_automaton_can_have(logicars, own, key, value, says):
         with pytest.raises(CircuitError) as caught:
             importing.read(path, given={key: value})
         assert says in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("stem", "name"), [("ä ö", "imported"), ("-x-", "x"), ("a" * 99, "a" * 64)]
-)
-def test_names_of_files(tmp_path, stem, name):
-    path = tmp_path / f"{stem}.json"
-    path.write_text(write_logicars(MADE))
-    assert importing.read(path).automaton.name == name
 
 
 def test_the_wrong_format(logicars, own):

@@ -121,13 +121,6 @@ def test_any_automata_on_any_grids(tmp_path_factory, automata):
 
 
 @needs("gcc")
-@settings(max_examples=1)
-@given(automata=examples.automata(count=2, most_channels=2))
-def test_rows_of_many_words_are_computed_as_vectors(tmp_path_factory, automata):
-    check(automata, [(3, 1600), (4, 1217)], tmp_path_factory.mktemp("wide"), COMPILERS["fast"])
-
-
-@needs("gcc")
 @pytest.mark.parametrize(("boundary", "mode"), [("zero", "constant"), ("periodic", "wrap")])
 def test_life_is_life_for_hundreds_of_generations(boundary, mode, tmp_path):
     life = examples.life(boundary)

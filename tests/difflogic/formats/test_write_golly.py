@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,18 +80,6 @@ def test_the_game_of_life():
     assert rule.name == "Life"
     assert table(rule) == expected.tolist()
     assert len(rule.nodes) < 40
-
-
-def test_comments_say_how_to_run_it():
-    made = automaton(life(), name="made-3", height=6, width=9)
-    for boundary, suffix in (("zero", "P9,6"), ("periodic", "T9,6")):
-        text = write_golly(replace(made, boundary=boundary))
-        assert f"Made-3:{suffix} on a grid of 9 by 6 cells" in text
-        assert "called Made-3.rule" in text
-        assert "fire rate" not in text
-    assert "a fire rate of 0.6, and Golly updates all cells" in write_golly(
-        replace(made, fire_rate=0.6)
-    )
 
 
 def test_a_rule_is_called_as_its_file_is():

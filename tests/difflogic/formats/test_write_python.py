@@ -78,13 +78,6 @@ def load(automaton):
     return names
 
 
-def test_it_says_what_it_is():
-    module = load(examples.life())
-    assert module["CHANNELS"] == module["VISIBLE"] == (0,)
-    assert (module["HEIGHT"], module["WIDTH"], module["STEPS"], module["FIRE_RATE"]) == (5, 6, 7, 1)
-    assert "life: the update of one cell" in module["__doc__"]
-
-
 def test_a_state_of_another_shape_is_refused():
     step = load(examples.life())["step"]
     for shape in [(3, 3), (2, 3, 3), (1, 1, 3, 3)]:

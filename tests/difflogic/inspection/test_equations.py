@@ -13,7 +13,7 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.inspection.equations import Equations, equations
 from difflogic.inspection.expression import ASCII
-from tests.difflogic.logic.rules import circuits, life_like
+from tests.difflogic.logic.rules import circuits
 
 TOKEN = re.compile(r"\s*(?:([A-Za-z]+\d+'?)|([01])|([¬∧∨⊕()]))")
 CASES = 256
@@ -118,14 +118,6 @@ def test_equations_compute_what_the_circuit_does(circuit: LogicCircuit) -> None:
     )
 
 
-def test_all_cases_of_life() -> None:
-    circuit = life_like("3", "23")
-    inputs = np.array([[case >> bit & 1 for case in range(512)] for bit in range(9)], bool)
-    for half in (inputs[:, :256], inputs[:, 256:]):
-        values = evaluate(equations(circuit), half)
-        assert values["n0'"] == as_int(circuit.next_state(half)[0])
-
-
 @settings(max_examples=20)
 @given(circuits())
 def test_ascii_means_the_same_in_python(circuit: LogicCircuit) -> None:
@@ -162,11 +154,6 @@ def test_ascii_means_the_same_in_python(circuit: LogicCircuit) -> None:
 )
 def test_how_it_reads(gates: list[tuple[Op, int, int]], expected: str) -> None:
     assert lines(one_channel(gates)) == [expected]
-
-
-def test_long_inversions_stand_outside() -> None:
-    gates = [(Op.OR, 0, 1), (Op.OR, 9, 2), (Op.NOR, 10, 3)]
-    assert lines(one_channel(gates)) == ["n0' = ¬(NW0 ∨ N0 ∨ NE0 ∨ W0)"]
 
 
 def test_what_is_used_twice_gets_a_name() -> None:

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.inspection.fixed_points import canonical, find
-from difflogic.inspection.periods import Period
 from difflogic.model.automaton import Automaton
 from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.logic.rules import circuits, from_function, life_like
@@ -74,15 +73,6 @@ def test_still_lifes() -> None:
     assert {smallest(picture.bits) for picture in found.pictures} == all_pictures(example, 4)
     block = canonical(np.array([[[1, 1, 0], [1, 1, 0], [0, 0, 0]]], np.uint8))
     assert smallest(block.bits) in {smallest(picture.bits) for picture in found.pictures}
-
-
-def test_a_rule_with_one_picture() -> None:
-    """Squares of 2×2, whose cells look two cells away for their opposite."""
-    rule = from_function(lambda board: int(board[0, 0]))
-    found = find(automaton(rule), 3, 20)
-    # What looks to the upper left and stays must be constant along the diagonal.
-    assert all(p.period.diagonal == (1, 1) or p.period == Period(1, 1) for p in found.pictures)
-    assert len(found.pictures) == 2 + 1 + 2  # all bits; (0 1); (0 0 1) and (0 1 1)
 
 
 def test_none() -> None:

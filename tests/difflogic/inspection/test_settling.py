@@ -54,16 +54,3 @@ def test_one_start(start: str) -> None:
     blinks = settle(automaton(life_like("01", ""), start=start, steps=1), 0, 20)
     assert blinks is not None
     assert blinks.fixed == 0
-
-
-def test_asynchronous() -> None:
-    fixed = settle(automaton(KEEP, fire_rate=0.5), 0, 20)
-    assert fixed is not None
-    assert (fixed.fixed, fixed.searched) == (STARTS, 1)
-    moving = settle(automaton(INVERT, fire_rate=0.5, start="center"), 0, 20)
-    assert moving is not None
-    assert (moving.starts, moving.fixed, moving.unsettled) == (STARTS, 0, STARTS)
-
-
-def test_no_time() -> None:
-    assert settle(automaton(KEEP), 0, 0) is None

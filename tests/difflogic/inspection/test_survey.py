@@ -63,12 +63,6 @@ def test_everything_of_life() -> None:
     assert [done for done, _ in told] == [0, 1, 2]
 
 
-def test_no_run_on_a_huge_grid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(survey, "MOST_CELLS", 29)
-    example = automaton(life_like("3", "23"))
-    assert inspect(example, Limits(20, 1, 0), lambda done, what: None).settling is None
-
-
 def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     example = automaton(life_like("3", "23"))
     needed = int(fold(example.circuit).needed([0]).sum())

@@ -70,19 +70,6 @@ def test_a_damaged_entry_is_compiled_again(directory, damage):
     assert native.is_cached(circuit) == (damage != "directory")
 
 
-@pytest.mark.thorough
-def test_another_circuits_entry_is_not_taken(directory):
-    circuit, other = life_automaton().circuit, life_automaton("B36/S23").circuit
-    expected = digest(circuit)
-    path, theirs = (
-        directory / native.cache_name(c, native.vector_words()) for c in (circuit, other)
-    )
-    native.native(other)
-    theirs.replace(path)
-    assert not native.is_cached(circuit)
-    assert digest(circuit) == expected
-
-
 def test_names_depend_on_every_module_that_makes_code():
     """Those of this package that building code imports, one after the other, and what ops are."""
     folder = Path(native.__file__).parent
@@ -95,12 +82,6 @@ def test_names_depend_on_every_module_that_makes_code():
         )
         waiting += {f"{module}.py" for module in imported} - found
     assert sorted(found) == sorted(native._SOURCES)
-
-
-def test_a_place_that_cannot_be_written_to_is_no_failure(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    assert digest(life_automaton().circuit)
 
 
 @pytest.fixture

@@ -206,22 +206,6 @@ def test_long_steps_are_cut_into_calls(engine, workers, monkeypatch):
         np.testing.assert_array_equal(simulator.grid.bits(), expected)
 
 
-def test_random_starts_depend_on_seed_and_labels_alone():
-    starts = {}
-    for labels in [(0, 4), (4,), (4, 0, 9)]:
-        circuit = random_circuit(len(labels), 5, np.random.default_rng(0), labels)
-        for seed in (1, 2):
-            geometry = Geometry(len(labels), 40, 200, "periodic")
-            simulator = Simulator(circuit, Conditions(geometry, seed=seed), "interpreter")
-            simulator.randomize(0.3)
-            starts[labels, seed] = simulator.grid.bits()[labels.index(4)]
-            assert 0.27 < simulator.grid.bits().mean() < 0.33
-    for seed in (1, 2):
-        np.testing.assert_array_equal(starts[(0, 4), seed], starts[(4,), seed])
-        np.testing.assert_array_equal(starts[(0, 4), seed], starts[(4, 0, 9), seed])
-    assert (starts[(4,), 1] != starts[(4,), 2]).mean() > 0.3
-
-
 def test_small_work_is_interpreted_and_large_compiled(monkeypatch):
     monkeypatch.setattr(native, "is_cached", lambda circuit: False)
     circuit = life_automaton().circuit
@@ -255,3 +239,19 @@ def test_plans_fit(channels, height, width, workers):
     # Only so are all rows that a band needs its own or its neighbours'.
     assert 1 <= depth <= max(1, height // bands)
     assert (depth - 1) * 3 * 8 * channels * geometry.stride <= compiled.RING_BYTES
+
+
+def test_random_starts_depend_on_seed_and_labels_alone():
+    starts = {}
+    for labels in [(0, 4), (4,), (4, 0, 9)]:
+        circuit = random_circuit(len(labels), 5, np.random.default_rng(0), labels)
+        for seed in (1, 2):
+            geometry = Geometry(len(labels), 40, 200, "periodic")
+            simulator = Simulator(circuit, Conditions(geometry, seed=seed), "interpreter")
+            simulator.randomize(0.3)
+            starts[labels, seed] = simulator.grid.bits()[labels.index(4)]
+            assert 0.27 < simulator.grid.bits().mean() < 0.33
+    for seed in (1, 2):
+        np.testing.assert_array_equal(starts[(0, 4), seed], starts[(4,), seed])
+        np.testing.assert_array_equal(starts[(0, 4), seed], starts[(4, 0, 9), seed])
+    assert (starts[(4,), 1] != starts[(4,), 2]).mean() > 0.3

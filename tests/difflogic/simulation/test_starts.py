@@ -99,16 +99,6 @@ def test_nothing_waits_for_a_pipe(tmp_path, name):
         prepared(tmp_path / name)
 
 
-@pytest.mark.parametrize("channels", [5, 65])
-def test_text_says_all_or_nothing_of_many_channels(tmp_path, channels):
-    (tmp_path / "plus.txt").write_text(".#.\n###\n.#.\n")
-    labels = tuple(range(channels))
-    bits = prepared(tmp_path / "plus.txt", visible=labels, labels=labels)
-    assert (bits == bits[0]).all()
-    np.testing.assert_array_equal(bits[0, 9:12, 34:37], [[0, 1, 0], [1] * 3, [0, 1, 0]])
-    assert bits.sum() == 5 * channels
-
-
 @pytest.mark.parametrize("width", [1, 64, 70, 200])
 def test_a_saved_state_comes_back(tmp_path, width):
     simulator, whole = made(width=width)
@@ -159,18 +149,6 @@ def test_impossible_steps_are_refused(tmp_path, step):
     rewritten(path, step=np.int64(step))
     with pytest.raises(ConfigError, match=f"after step {step} are none that dct saved"):
         prepared(path)
-
-
-def test_no_state_gets_older_than_steps_count(tmp_path):
-    simulator, _ = made()
-    simulator.step = 2**62 - 3
-    simulator.run(3)
-    with pytest.raises(ConfigError, match="no state may be older"):
-        simulator.run(1)
-    state_file.save(tmp_path / "state.npz", simulator)
-    other, whole = made()
-    starts.prepare(other, whole, str(tmp_path / "state.npz"), 0.5)
-    assert other.step == 2**62
 
 
 @pytest.mark.parametrize("name", ["size", "labels", "step", "cells"])
@@ -226,17 +204,6 @@ def test_pixels():
         one[bits[1] == 0], np.tile(picture.PAPER, (280 - bits[1].sum(), 1))
     )
     assert len(np.unique(picture.render(grid, [0, 1])[..., 0])) == 3
-
-
-def test_pixels_of_large_grids_are_means(monkeypatch):
-    monkeypatch.setattr(picture, "SIDE", 30)
-    grid = BitGrid(Geometry(3, 5, 70, "zero"))
-    bits = np.random.default_rng(0).integers(0, 2, (3, 5, 70), np.uint8)
-    naive.load(grid, bits)
-    pixels = picture.render(grid, [0, 1, 2])
-    assert pixels.shape == (2, 24, 3)
-    assert pixels[0, 0, 1] == round(255 * bits[1, :3, :3].mean())
-    assert pixels[1, 23, 2] == round(255 * bits[2, 3:, 69:].mean())
 
 
 @pytest.mark.parametrize("start", [np.zeros((8, 16, 16), np.uint8), 3, [[0, 1]]])

@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.gates import Op
 from difflogic.formats.diagram.graph import Diagram, Family, diagram
 from difflogic.formats.diagram.layers import Layering, arrange, crossings
 from difflogic.formats.diagram.placement import isotonic, place
 from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import circuits, random_circuit
+from tests.difflogic.logic.rules import circuits
 
 
 def reached(layering: Layering, node: int) -> set[int]:
@@ -61,14 +60,6 @@ def test_wires_go_step_by_step(circuit: LogicCircuit) -> None:
     check(drawn, arrange(drawn))
 
 
-def test_a_large_circuit() -> None:
-    drawn = diagram(automaton(random_circuit(np.random.default_rng(0), channels=8, gates=600)))
-    layering = arrange(drawn)
-    check(drawn, layering)
-    unsorted = [sorted(layer) for layer in layering.layers]
-    assert crossings(layering.layers, layering.after) < 0.7 * crossings(unsorted, layering.after)
-
-
 @given(st.integers(0, 2**32))
 def test_crossings(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -89,26 +80,6 @@ def test_points_keep_their_distance(circuit: LogicCircuit) -> None:
     for layer in layering.layers:
         for upper, lower in pairwise(layer):
             assert y[lower] - y[upper] >= (heights[upper] + heights[lower]) / 2 + 8 - 1e-6
-
-
-def test_parts_that_are_not_joined_stand_close() -> None:
-    rng = np.random.default_rng(0)
-    parts = [9 * 6 + np.arange(6) + 6 * step for step in range(4)]
-    circuit = LogicCircuit(
-        np.full(24, Op.AND),
-        np.concatenate([np.arange(6), *parts[:3]]),
-        np.concatenate([rng.permutation(48)[:24] + 6]),
-        parts[3],
-        tuple(range(6)),
-    )
-    layering = arrange(diagram(automaton(circuit)))
-    heights = [4.0 if point.passes else 26.0 for point in layering.points]
-    y = place(layering, heights, 8.0)
-    ends = sorted((y[n] - heights[n] / 2, y[n] + heights[n] / 2) for n in range(len(y)))
-    bottom = 0.0
-    for top, end in ends:
-        assert top - bottom <= 16 + 1e-6
-        bottom = max(bottom, end)
 
 
 @given(st.lists(st.tuples(st.floats(-9, 9), st.floats(0.1, 5)), min_size=1, max_size=12))

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import Op
@@ -123,26 +122,6 @@ def test_histograms_count_the_ops(model, gates):
 rows = st.lists(
     st.tuples(st.sampled_from(["exact", "not exact", "failed"]), st.integers(1, 500)), max_size=12
 )
-
-
-@given(rows)
-def test_the_share_of_exact_seeds_at_each_epoch(drawn):
-    ended = [
-        Row(
-            "v",
-            {},
-            seed,
-            status,
-            epochs=epoch if status != "failed" else None,
-            epochs_to_exact=epoch if status == "exact" else None,
-        )
-        for seed, (status, epoch) in enumerate(drawn)
-    ]
-    steps = sweeps.share_by_epoch(ended)
-    assert steps == sorted(steps)
-    for at in range(0, 501, 7):
-        counted = sum(status == "exact" and epoch <= at for status, epoch in drawn)
-        assert max(number for epoch, number in steps if epoch <= at) == counted
 
 
 def test_a_sweeps_figure():

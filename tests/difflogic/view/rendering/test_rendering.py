@@ -156,10 +156,3 @@ def test_what_is_refused(tmp_path, options, said):
     with pytest.raises(ConfigError, match=said):
         render(LIFE, file, Conditions(**conditions), **options)
     assert not file.exists()
-
-
-def test_many_channels_need_a_sheet(tmp_path):
-    five = automaton(FIVE.circuit)
-    with pytest.raises(ConfigError, match="colours can show at most 3"):
-        render(five, tmp_path / "a.gif")
-    render(five, tmp_path / "a.gif", channels=[0, 9])

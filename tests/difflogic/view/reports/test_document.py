@@ -21,8 +21,8 @@ from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow
 from difflogic.view.reports import Source, assets, build, document
-from difflogic.view.reports.circuits import LOGIT_STEP, MOST_NODES, drawing, drawn_gates, logits
-from tests.difflogic.view.reports.pages import EXPERIMENTS, automaton, large_page, many_gates, page
+from difflogic.view.reports.circuits import LOGIT_STEP, drawing, drawn_gates
+from tests.difflogic.view.reports.pages import EXPERIMENTS, automaton, page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&lt;{{ 7*7 }}"
 
@@ -171,38 +171,6 @@ def test_what_is_drawn_computes_the_next_state(name, seed):
     assert computed(found.circuit, drawn, bits) == dict(
         zip(found.circuit.labels, expected, strict=True)
     )
-
-
-def test_thousands_of_tiles_compute_the_next_state():
-    model = many_gates()
-    found = from_model(model)
-    labels = found.circuit.labels[::3]
-    drawn = drawing(found, labels)
-    assert len(drawn["kinds"]) > MOST_NODES
-    assert drawn["tiled"]
-    unpacked = drawn | {name: numbers(drawn[name], "<u2").tolist() for name in "ab"}
-    bits = np.random.default_rng(1).integers(0, 2, found.circuit.inputs).astype(bool)
-    expected = found.circuit.next_state(bits[:, None])[:, 0]
-    assert computed(found.circuit, unpacked, bits) == {
-        label: expected[found.circuit.labels.index(label)] for label in labels
-    }
-    gates = drawn_gates(drawn)
-    assert gates == [
-        name
-        for name, kind in zip(numbers(drawn["names"], "<u2"), drawn["kinds"], strict=True)
-        if kind not in "iov"
-    ]
-    told = logits(model, gates, 8)
-    table = numbers(told["table"], "<i1").reshape(-1, 16) * told["step"]
-    expected = model.logits[model.netlist.param[gates]]
-    rows = numbers(told["of"], "<u2")
-    np.testing.assert_allclose(table[rows], expected, atol=0.51 * told["step"])
-
-
-def test_a_page_of_thousands_of_gates_is_small():
-    text = large_page()
-    assert len(text.encode()) < 500_000
-    assert "as trained" in text
 
 
 def computed(circuit, drawn, bits):

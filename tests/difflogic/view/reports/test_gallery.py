@@ -14,15 +14,6 @@ from tests.difflogic.view.reports.pages import GALLERY
 ROOT = Path(__file__).parents[4]
 
 
-def test_the_page_is_of_its_circuit_and_seed():
-    page = (GALLERY / "checkerboard.html").read_text(encoding="utf-8")
-    told = dict(re.findall(r"<dt>([a-z ]+)</dt><dd>(.*?)</dd>", page))
-    automaton = read_circuit(GALLERY / "checkerboard.json")
-    assert told["seed"] == str(SEEDS["checkerboard"])
-    assert told["in the end"] == f"{automaton.circuit.gates} gates"
-    assert told["bits per cell"] == str(automaton.circuit.channels)
-
-
 @pytest.mark.parametrize("page", ["README.md", "docs/circuits.md"])
 def test_the_checkerboards_equations_are_those_of_its_circuit(page):
     found = equations(read_circuit(GALLERY / "checkerboard.json").circuit)
@@ -34,3 +25,12 @@ def test_the_checkerboards_equations_are_those_of_its_circuit(page):
 def test_the_checkerboards_drawing_is_of_its_circuit():
     drawn = write_svg(read_circuit(GALLERY / "checkerboard.json"))
     assert (DOCS / "circuit.svg").read_text(encoding="utf-8") == drawn
+
+
+def test_the_page_is_of_its_circuit_and_seed():
+    page = (GALLERY / "checkerboard.html").read_text(encoding="utf-8")
+    told = dict(re.findall(r"<dt>([a-z ]+)</dt><dd>(.*?)</dd>", page))
+    automaton = read_circuit(GALLERY / "checkerboard.json")
+    assert told["seed"] == str(SEEDS["checkerboard"])
+    assert told["in the end"] == f"{automaton.circuit.gates} gates"
+    assert told["bits per cell"] == str(automaton.circuit.channels)

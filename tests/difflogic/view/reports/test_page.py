@@ -9,7 +9,7 @@ import pytest
 
 from difflogic.model.automaton import from_model
 from tests.difflogic.view.reports.browser import needs_browser
-from tests.difflogic.view.reports.pages import GALLERY, automaton, large_page, many_gates, page
+from tests.difflogic.view.reports.pages import automaton, large_page, many_gates, page
 from tests.difflogic.view.reports.test_engines import case, in_python
 
 pytestmark = [needs_browser, pytest.mark.slow]
@@ -71,16 +71,6 @@ def test_200_steps_with_painted_damage_are_those_of_the_library(window, files, n
         window.js("dct.player.advance(100)")
         assert window.js("return dct.simulation.engine.name") == engine
         np.testing.assert_array_equal(window.bits(), expected_after_200_steps(name, edges))
-    assert window.messages() == []
-    assert set(window.requests()) <= {path.as_uri(), "data:,"}
-
-
-def test_the_gallerys_page_opens_and_runs(window):
-    path = GALLERY / "checkerboard.html"
-    window.open(path)
-    window.js("dct.player.advance(12)")
-    assert window.js("return dct.simulation.step") == 12
-    assert window.js("return dct.simulation.engine.name") == "WebAssembly"
     assert window.messages() == []
     assert set(window.requests()) <= {path.as_uri(), "data:,"}
 
@@ -183,36 +173,6 @@ def test_the_grid_can_be_changed(board):
     board.set("#size", "1024x1024")
     board.js("dct.player.advance(3)")
     assert board.js("return dct.simulation.geometry.cells") == 1024**2
-
-
-def test_the_fire_rate_is_a_share_of_cells(board):
-    board.set("#fire", 0.25)
-    assert board.text("#fire-said") == "0.25"
-    before = board.bits()
-    board.js("dct.player.advance(1)")
-    from dataclasses import replace
-
-    slow = replace(automaton("checkerboard"), fire_rate=0.25)
-    np.testing.assert_array_equal(board.bits(), in_python(case(slow, 16, 16, False, 1, seed=0)))
-    assert (before != board.bits()).any(axis=0).mean() < 0.35
-
-
-def test_engines_take_the_state_along(board):
-    board.js("dct.player.advance(5)")
-    board.drag((4, 4))
-    before = board.bits()
-    board.set("#engine", "JavaScript")
-    np.testing.assert_array_equal(board.bits(), before)
-    assert board.js("return dct.simulation.step") == 5
-
-
-def test_it_pauses_where_it_is_asked_to(board):
-    board.find("#pause-at").click()
-    board.set("#speed", 0.8)
-    board.find("#play").click()
-    board.wait("return !dct.player.playing")
-    assert board.js("return dct.simulation.step") == 20
-    board.wait("return document.querySelector('#announced').textContent.includes('Step 20')")
 
 
 def test_a_cells_bits_run_through_the_circuit(board):

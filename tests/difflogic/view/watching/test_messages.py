@@ -18,7 +18,7 @@ from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.training.metrics import MetricsRow, Search
 from difflogic.view.watching import Feed
-from difflogic.view.watching.messages import MOST_EVENTS, MOST_ROWS, Told
+from difflogic.view.watching.messages import MOST_EVENTS, Told
 from tests.difflogic.simulation.naive import fire_mask
 
 
@@ -104,14 +104,6 @@ def test_a_run_that_went_back_is_told_from_its_beginning():
     assert len(news["rows"]) == 4
     feed.offer(rows=(*rows(3), MetricsRow(4, 7.0)))
     assert told(listener, feed)["rows"]["begins"], "other rows than before"
-
-
-def test_a_long_run_is_told_in_bounds_and_to_its_end():
-    feed, listener = Feed(), Told()
-    feed.offer(rows=rows(3 * MOST_ROWS))
-    news = told(listener, feed)["rows"]["rows"]
-    assert len(news) <= MOST_ROWS + 1
-    assert news[-1][0] == 3 * MOST_ROWS
 
 
 def test_where_learning_started_over_is_told_once():

@@ -97,13 +97,6 @@ def test_another_name_and_another_page_are_refused(refusing, headers, place):
     assert "soft" not in text
 
 
-def test_its_own_name_and_page_are_not(refusing):
-    for host in ("127.0.0.1", "localhost"):
-        name = f"{host}:{refusing.port}"
-        headers = {"Host": name, "Origin": f"http://{name}", "Sec_Fetch_Site": "same-origin"}
-        assert ask(refusing, **headers)[0] == 200
-
-
 @pytest.mark.parametrize("path", ["/", "/events", "/{}x/", "/{}", "/{}/config.toml", "/{}/../"])
 def test_without_the_token_or_for_anything_else_there_is_nothing(refusing, path):
     path = path.format(refusing.token)
