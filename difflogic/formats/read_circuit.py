@@ -43,7 +43,11 @@ def shrink(decoded: dict[str, Any]) -> Any:
 def parse(data: Any, source: str) -> Automaton:
     """Return the automaton that decoded JSON describes. Raises CircuitError, naming `source`."""
     if not isinstance(data, dict) or data.get("format") != circuit_file.FORMAT:
-        raise CircuitError(f"{source}: is JSON, but not a circuit saved by dct{_remedy(data)}")
+        theirs = ": it looks like one of logicars, which dct import turns into one"
+        raise CircuitError(
+            f"{source}: is JSON, but not a circuit saved by dct"
+            f"{theirs if read_logicars.looks_like(data) else ''}"
+        )
     version = data.get("version")
     if type(version) is int and version > circuit_file.VERSION:
         raise CircuitError(
@@ -71,12 +75,6 @@ def parse(data: Any, source: str) -> Automaton:
         raise CircuitError(f"{source}: {explain(error, CircuitFile)}") from None
     except CircuitError as error:
         raise CircuitError(f"{source}: {error}") from None
-
-
-def _remedy(data: Any) -> str:
-    if read_logicars.looks_like(data):
-        return ": it looks like one of logicars, which dct import turns into one"
-    return ""
 
 
 def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:

@@ -13,7 +13,7 @@ from difflogic.circuit.firing import Firing
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.inspection.periods import Period, inside, on_torus
 from difflogic.model.automaton import Automaton
-from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.deadline import Deadline
 from difflogic.system.streams import Purpose, stream
 
 STARTS = 64
@@ -115,7 +115,7 @@ def _run(automaton: Automaton, state: Words, seed: int, deadline: Deadline) -> W
     return state
 
 
-def _step(automaton: Automaton, state: Words, deadline: Deadline = NEVER) -> Words:
+def _step(automaton: Automaton, state: Words, deadline: Deadline) -> Words:
     """Return the state (C, height, width) after a step in which every cell fires."""
     circuit = automaton.circuit
     flat = state.reshape(circuit.channels, -1)

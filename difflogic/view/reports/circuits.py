@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.formats.diagram.canvas import Canvas, lay_out, node_height
+from difflogic.formats.diagram.canvas import Canvas, lay_out
 from difflogic.formats.diagram.graph import Family, Node, diagram
 from difflogic.model.automaton import Automaton
 from difflogic.model.model import Model
@@ -84,9 +84,9 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
         return about | {
             "tiled": True,
             "kinds": "".join(kinds),
-            "a": _packed(first, "<u2"),
-            "b": _packed(second, "<u2"),
-            "names": _packed(names, f"<u{bits // 8}"),
+            "a": packed(first, "<u2"),
+            "b": packed(second, "<u2"),
+            "names": packed(names, f"<u{bits // 8}"),
             "nameBits": bits,
         }
     canvas = lay_out(drawn)
@@ -134,8 +134,7 @@ def _places(canvas: Canvas) -> dict[str, Any]:
         "x": [_whole(canvas.x[n]) for n in nodes],
         "y": [_whole(canvas.y[n]) for n in nodes],
         "widths": [_whole(canvas.widths[n]) for n in nodes],
-        "heights": sorted({node_height(node) for node in canvas.diagram.nodes}),
-        "nets": _packed(nets, f"<u{bits // 8}"),
+        "nets": packed(nets, f"<u{bits // 8}"),
         "netBits": bits,
         "circles": [_whole(n) for circle in canvas.circles() for n in circle],
     }
@@ -157,12 +156,13 @@ def logits(model: Model, gates: Sequence[int], bits: int = 16) -> dict[str, Any]
     step = LOGIT_STEP if bits == 16 else max(float(np.abs(values).max(initial=0)) / most, 1e-9)
     table = np.rint(values / step).clip(-most, most)
     return {
-        "of": _packed(places, "<u2"),
+        "of": packed(places, "<u2"),
         "step": step,
         "bits": bits,
-        "table": _packed(table, f"<i{bits // 8}"),
+        "table": packed(table, f"<i{bits // 8}"),
     }
 
 
-def _packed(numbers: npt.ArrayLike, kind: str) -> str:
+def packed(numbers: npt.ArrayLike, kind: str) -> str:
+    """Return numbers as base64 of this type of NumPy's, which the page's `decode` reads."""
     return base64.b64encode(np.asarray(numbers).astype(kind).tobytes()).decode()
