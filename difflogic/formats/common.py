@@ -132,7 +132,7 @@ def leb128(value: int) -> bytes:
 
 
 def folded(items: Sequence[str], width: int = LINE) -> list[str]:
-    """Return items, with blanks between, as lines of at most so many columns where they fit."""
+    """Join items by blanks into lines of at most `width` columns; a longer item has a line."""
     lines: list[str] = []
     for item in items:
         if lines and len(lines[-1]) + 1 + len(item) <= width:

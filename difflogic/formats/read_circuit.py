@@ -93,7 +93,7 @@ def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:
 
 
 def _shrunk(gate: Any, place: int) -> tuple[int, int, int]:
-    """Return a gate as `shrink` does. Raises CircuitError if it is none."""
+    """Return a gate as `shrink` does. Raises CircuitError if it is not valid."""
     if not isinstance(gate, dict):
         raise CircuitError(f'gate {place}: must be an object with "op", "a", "b", not {show(gate)}')
     try:

@@ -107,7 +107,7 @@ def _kernel(data: Any, place: str) -> list[Layer]:
 
 
 def _layers(part: dict[str, Any], inputs: int, place: str) -> list[Layer]:
-    """Return the layers of a kernel or of the update circuit, which has so many inputs."""
+    """Return the layers of a kernel or of the update circuit; `inputs` counts its inputs."""
     found = []
     for number, layer in enumerate(_list(part, "layers", place)):
         here = f"{place}, layer {number}"
@@ -128,7 +128,7 @@ def _layers(part: dict[str, Any], inputs: int, place: str) -> list[Layer]:
 
 
 def _gate(data: Any, place: str) -> tuple[int, int, int]:
-    """Return a gate as `shrink` does. Raises CircuitError if it is none."""
+    """Return a gate as `shrink` does. Raises CircuitError if it is not valid."""
     gate = _object(data, place)
     op = _number(gate, "op", place, OPS - 1, smallest=0)
     a, b = (_number(gate, key, place, ROWS - 1, smallest=0) for key in _GATE_KEYS[1:])

@@ -62,7 +62,7 @@ def _graph_of(automaton: Automaton, interface: Interface) -> Graph:
     outputs = interface.rows(circuit)
     graph = Graph(len(interface.inputs), [], [])
     place = {name: 2 * number for number, name in enumerate(interface.inputs, 1)}
-    # Inputs that are none here are read by nothing that an output needs.
+    # No output needs an input that is missing here.
     inputs = [place.get(circuit.input_name(row), 0) for row in range(circuit.inputs)]
     literals = evaluate(circuit, inputs, graph)
     graph.outputs.extend(literals[row] for row in outputs)

@@ -15,9 +15,9 @@ Bits = npt.NDArray[np.uint8]
 class Period:
     """The shifts that leave a picture as it is.
 
-    `height` is the least shift downwards and `width` the least to the right, in cells, 0 if there
-    is none. A `diagonal` (dy, dx) is the shift by the fewest rows that is no sum of those, if
-    there is one: the 2×2 squares of a checkerboard have period 4×4 with the diagonal (2, 2).
+    `height` is the least shift downwards and `width` the least to the right, in cells, or 0. The
+    `diagonal` (dy, dx), or None, is the shift by the fewest rows that is no sum of those: the 2×2
+    squares of a checkerboard have period 4×4 with the diagonal (2, 2).
     """
 
     height: int

@@ -37,7 +37,7 @@ class Settling:
     fixed: int
     """Starts whose state then is a fixed point; under any fire rate, it stays."""
     cycles: dict[int, int]
-    """Of the others, how many come back to that state after so many steps, two or more."""
+    """How many of the others come back to that state, by the steps that this takes, 2 or more."""
     unsettled: int
     """How many do not within `searched` steps."""
     searched: int
@@ -50,7 +50,7 @@ def settle(automaton: Automaton, seed: int, seconds: float) -> Settling | None:
     """Run an automaton from its starts, and look at the states that it reaches.
 
     Random starts and fire masks are drawn from the streams of `seed`. Returns None if that takes
-    more than about so many seconds.
+    longer than about `seconds`.
     """
     try:
         return _settle(automaton, seed, Deadline.after(seconds))

@@ -92,7 +92,7 @@ def wires(circuit: LogicCircuit) -> Wires:
 
 
 def channel_number(circuit: LogicCircuit, label: int) -> int:
-    """Return the place of the channel with a label. Raises CircuitError if there is none."""
+    """Return the place of the channel with a label. Raises CircuitError if it is missing."""
     if label not in circuit.labels:
         known = ", ".join(map(str, circuit.labels))
         raise CircuitError(f"no channel {label} in this circuit: it has {known}")

@@ -54,7 +54,7 @@ class Rule:
 
 
 def examine(circuit: LogicCircuit, seconds: float) -> Rule:
-    """Find out what holds of a circuit's rule exactly, in about so many seconds."""
+    """Find out what holds of a circuit's rule exactly, in about `seconds`."""
     deadline = Deadline.after(seconds)
     symmetries = {
         name: in_time(partial(_same_when_turned, circuit, matrix, deadline))

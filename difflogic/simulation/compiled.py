@@ -34,8 +34,7 @@ MAX_DEPTH = 8
 """Steps of a block; more did not help where all fits into the cache."""
 
 ROWS_PER_STEP = 16
-"""Rows of a band per step of a block, at least: two neighbours compute so many rows less than
-twice."""
+"""Least rows of a band per step of a block, so that neighbours compute few rows twice."""
 
 
 class Compiled:

@@ -41,7 +41,7 @@ def emit(circuit: LogicCircuit, words: int, rows: int = 1, ask_ahead: bool = Fal
     """Return the module that simulates a circuit, with vectors of `words` words of 64 cells.
 
     The gates are computed in their order, which `schedule` makes a good one.
-    So many `rows` of cells are computed together, and what they see of their neighbours is loaded
+    `rows` rows of cells are computed together, and what they see of their neighbours is loaded
     and shifted once. With `ask_ahead` memory is asked for before it is needed: on large grids
     steps of several channels became 1.1 to 1.2 times as fast, and of one channel as fast.
     """

@@ -57,7 +57,7 @@ SPINS = 200
 
 
 def kept_rows(at_once: int) -> int:
-    """Return how many rows are kept of each step within a block, if so many are computed at once.
+    """Return how many rows are kept of each step of a block; `at_once` rows are computed together.
 
     The next stage sees these, the one before them and the one before that.
     """

@@ -149,7 +149,7 @@ class Simulator:
 
 
 def require_memory(geometry: Geometry, simulators: int = 1) -> None:
-    """Raise ConfigError if the grids of so many simulators do not fit into available memory."""
+    """Raise ConfigError if the simulators' grids do not fit into the available memory."""
     needed, available = 2 * simulators * geometry.bytes + MARGIN, machine.available_memory()
     if available is None or needed <= available:
         return
@@ -163,7 +163,7 @@ def require_memory(geometry: Geometry, simulators: int = 1) -> None:
 
 
 def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> Engine:
-    """Return the engine that is done first with so many steps, compiling included.
+    """Return the engine that takes all steps in less time, compiling included.
 
     Never to compile more than `native.MOST_GATES` gates.
     """

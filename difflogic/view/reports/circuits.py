@@ -147,7 +147,7 @@ def _whole(value: float) -> int:
 def logits(model: Model, gates: Sequence[int], bits: int = 16) -> dict[str, Any]:
     """Return the logits of `gates` of the trained circuit, which are given by their numbers.
 
-    `of[k]` is the row of the k-th of them in `table`, 16 numbers of so many `bits` per row, in
+    `of[k]` is the row of the k-th of them in `table`, 16 numbers of `bits` bits per row, in
     units of `step`. Gates that share their logits share a row. Both are base64, `of` of 16 bits.
     """
     parameters = model.netlist.param[list(gates)]

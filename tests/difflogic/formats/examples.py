@@ -72,7 +72,7 @@ def life(boundary="periodic"):
 
 
 def run(automaton, state, fires):
-    """States after each of the steps, of which `fires` (steps, H, W) are the masks."""
+    """States after each step; `fires` (steps, H, W) are the masks."""
     asynchronous = automaton.fire_rate < 1
     states = []
     for fire in fires:

@@ -2,7 +2,7 @@
 
     python -m tests.difflogic.formats.test_circuit_document
 
-writes the schema anew.
+writes the schema.
 """
 
 import json

@@ -137,7 +137,7 @@ def test_hostile_files_take_less_than_a_gibibyte(kind):
     assert int(done.stdout.split()[-2]) < 2**20 / 8
 
 
-# Files that are none
+# What is no plain file
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")

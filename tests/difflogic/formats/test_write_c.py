@@ -166,7 +166,7 @@ def start_of(automaton, chance):
 @pytest.mark.parametrize("start", ["zeros", "center", "random"])
 @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
 def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
-    """Its automaton has two channels, of which the second is the visible one."""
+    """Of its automaton's two channels the second is visible."""
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
     automaton = examples.automaton(
         circuit_of(gates, [19, 20], (4, 2)),

@@ -131,7 +131,7 @@ def check(made, state, folder):
 
 
 def run_golly(folder, steps):
-    """The living cells after so many steps, in the smallest box that holds them."""
+    """The living cells after `steps`, in the smallest box that holds them."""
     command = [BGOLLY, "-a", "RuleLoader", "-s", "./", "-m", str(steps), "-o", "end.rle"]
     done = subprocess.run(
         [*command, "start.rle"], cwd=folder, capture_output=True, text=True, timeout=60

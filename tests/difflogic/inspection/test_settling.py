@@ -1,4 +1,4 @@
-"""Where automata settle, for rules of which one knows it, and compared with plain loops."""
+"""Where automata settle, for rules where one knows it."""
 
 from __future__ import annotations
 

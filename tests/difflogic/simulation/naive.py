@@ -10,7 +10,7 @@ from tests.difflogic.logic.circuits import step
 
 
 def simulate(circuit, state, steps, boundary, fire_rate=1.0, seed=0, damage=None):
-    """The state (channels, height, width) after so many steps; `damage` maps steps to masks."""
+    """The state (channels, height, width) after `steps`; `damage` maps steps to masks."""
     for number in range(steps):
         fires = None
         if fire_rate < 1:

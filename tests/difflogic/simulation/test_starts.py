@@ -75,7 +75,7 @@ def test_images(tmp_path):
         ("x = 3, y = 1\n4o!", "row 1 is outside"),
         ("x = 3, y = 1\n$o!", "row 2 is outside"),
         ("x = 3, y = 1\nq!", '"q" is not allowed'),
-        ("x = 99999999, y = 99999999\n!", "more than"),
+        ("x = 99999999, y = 99999999\n!", "must be from 1 to"),
     ],
 )
 def test_patterns_that_are_none(text, hint):
@@ -147,7 +147,7 @@ def test_impossible_steps_are_refused(tmp_path, step):
     simulator, _ = made()
     state_file.save(path, simulator)
     rewritten(path, step=np.int64(step))
-    with pytest.raises(ConfigError, match=f"after step {step} are none that dct saved"):
+    with pytest.raises(ConfigError, match=f"after step {step}: dct saved no such state"):
         prepared(path)
 
 

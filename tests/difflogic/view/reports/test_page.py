@@ -31,7 +31,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def board(window, files):
-    """The checkerboard's page, opened anew; in the end nothing was said and nothing was asked."""
+    """The checkerboard's page, just opened; in the end it has neither said nor asked anything."""
     path = files("checkerboard")
     yield window.open(path)
     assert window.messages() == []
