@@ -20,7 +20,7 @@ from random import Random
 
 from tests.difflogic.training.tiny import TINY
 from tests.fuzz import readers
-from tests.fuzz.campaign import MOST_BYTES, MOST_SECONDS
+from tests.fuzz.readers import MOST_BYTES, MOST_SECONDS
 
 EXIT_CODES = (0, 1, 2, 130, 143)
 

@@ -30,6 +30,10 @@ from difflogic.system.errors import DctError
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 from tests.difflogic.logic.circuits import automaton
 
+MOST_SECONDS = 10.0
+MOST_BYTES = 2**30
+"""What reading a file, or ending a command, may take."""
+
 KINDS = ("circuit", "logicars", "model", "state")
 
 STATES = ((1, 3, 5), (2, 4, 70))
