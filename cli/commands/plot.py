@@ -32,11 +32,11 @@ def plot(
     and the ops of perception and update, with the published numbers. A sweep's figure shows the
     share of seeds that are exact by epoch, with intervals, and gates against epochs.
     """
+    from difflogic.library.outputs import require_output
     from difflogic.library.plotting import plot as draw
-    from difflogic.library.plotting import require_figure
-    from difflogic.view.plotting.style import require_matplotlib
+    from difflogic.view.plotting.style import SUFFIXES, require_matplotlib
 
-    require_figure(file, force)
+    require_output(file, SUFFIXES, force)
     require_matplotlib()
     announce_hard()
     found = draw(source, file, force=force)

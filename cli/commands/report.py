@@ -34,10 +34,11 @@ def report(
     also shows the circuit, learning curves, the tests of dct eval, equations and the configuration.
     The report of a model or a circuit file shows whatever the file contains.
     """
+    from difflogic.library.outputs import require_output
+    from difflogic.library.reporting import SUFFIXES
     from difflogic.library.reporting import report as write
-    from difflogic.library.reporting import require_page
 
-    require_page(file, force)
+    require_output(file, SUFFIXES, force)
     if not without_tests:
         announce_hard()
     with show_progress() as progress:

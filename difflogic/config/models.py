@@ -165,14 +165,16 @@ class Config(Section):
         """Return the configuration as TOML; `load_config` reads it back to an equal one."""
         return tomli_w.dumps(self.to_dict(), multiline_strings=True)
 
+    def with_sections(self, **sections: dict[str, Any]) -> Config:
+        """Return the configuration with other values of some keys, by section, unchecked."""
+        changed = {
+            name: getattr(self, name).model_copy(update=keys) for name, keys in sections.items()
+        }
+        return self.model_copy(update=changed)
+
     def without_searches(self) -> Config:
         """Return the configuration of one attempt, which nothing ends."""
-        return self.model_copy(
-            update={
-                "training": self.training.model_copy(update={"restart_every": 0}),
-                "finishing": self.finishing.model_copy(update={"every": 0}),
-            }
-        )
+        return self.with_sections(training={"restart_every": 0}, finishing={"every": 0})
 
     def with_facts(self, **facts: str) -> Config:
         """Return the configuration of a run with other facts, by their names in `RunFacts`."""

@@ -11,6 +11,7 @@ from difflogic import simplification
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.outputs import write_output
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.model.automaton import Automaton
 from difflogic.proof import Limits, Proof, differences
@@ -19,7 +20,6 @@ from difflogic.simplification import berkeley_abc
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ProofError, did_you_mean
-from difflogic.system.files import check_output, write_whole
 
 EffortName = Literal["low", "normal", "high"]
 
@@ -68,9 +68,7 @@ class Simplified:
         cannot be written.
         """
         automaton = self.automaton if unproved else self.require_proved()
-        check_output(Path(path), force)
-        text = write_circuit(automaton).encode()
-        write_whole(Path(path), lambda file: file.write(text))
+        write_output(path, write_circuit(automaton), force)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def test_one_worker_does_all_after_each_other():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=15)
+@settings(max_examples=5)
 @given(workers=st.integers(1, 40), batch=st.integers(1, 9))
 def test_no_schedule_beats_the_ceiling(strategy, workers, batch):
     for config in (LIZARD, SMALL):

@@ -17,8 +17,7 @@ from difflogic.config import load_config
 from difflogic.evaluation.gates import count
 from difflogic.library.plotting import plot
 from difflogic.model.model import Model
-from difflogic.scale.sweeps.results import Row, VariantResult
-from difflogic.scale.sweeps.statistics import wilson_interval
+from difflogic.scale.sweeps.results import Row, VariantResult, wilson_interval
 from difflogic.system.errors import ConfigError
 from difflogic.training.metrics import History, MetricsRow, Search
 from difflogic.view.plotting import runs, sweeps
