@@ -22,7 +22,7 @@ from cli.errors import (
     printable,
     require_own_difflogic,
 )
-from cli.pausing import report_long_work
+from cli.progress import report_long_work
 
 WITHOUT_RICH: dict[str, Any] = {
     # Rich help would import rich, which takes longer than everything else here.

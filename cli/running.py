@@ -14,9 +14,11 @@ import typer
 from cli import ranks
 from cli.errors import note
 from cli.interrupt import Interruption, Undo
-from cli.options.run_options import RunOptions
-from cli.terminal import display, report
+from cli.options.common import RunOptions
+from cli.terminal import display, drawing, report
+from cli.terminal.screen import can_animate
 from cli.terminal.warming import warm_up
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from difflogic.library.training import Trained
     from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
+    from difflogic.tasks import Preview
     from difflogic.training.session import Session
     from difflogic.training.step_result import StepResult
 
@@ -145,13 +148,21 @@ def _channels(text: str | None, config: Config) -> Sequence[int]:
     return channels
 
 
-def _preview(config: Config) -> None:
-    from cli.options.pattern import show_preview
-    from difflogic.tasks import make_task
+def show_preview(preview: Preview) -> None:
+    """Show the target picture on stderr."""
+    from rich.console import Console
 
-    preview = make_task(config).preview
-    if preview is not None:
-        show_preview(preview)
+    from difflogic.tasks.pictures import render_picture
+
+    note(preview.caption)
+    console = Console(stderr=True, highlight=False)
+    colored = drawing.has_color(console)
+    # As text if this is no terminal, or if letters stand for colours.
+    if not can_animate() or (len(preview.bits) > 1 and not colored):
+        note(render_picture(preview.bits).rstrip("\n"))
+        return
+    for line in drawing.cells(preview.bits, preview.bits.shape[1], colored):
+        console.print(line, no_wrap=True, crop=True)
 
 
 class Trace:
@@ -224,10 +235,13 @@ class Shown:
 
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from where the run is."""
+        from difflogic.tasks import make_task
+
         trainer = session.trainer
         config = trainer.config
-        if not self._quiet:
-            _preview(session.config)
+        preview = make_task(session.config).preview
+        if preview is not None and not self._quiet:
+            show_preview(preview)
         with Undo(session.abandon):
             warm_up(trainer, self._quiet, meanwhile=True)
         for warning in trainer.warnings:
@@ -249,10 +263,8 @@ class Shown:
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
         self._progress.recall(session.history.rows)
-        title = (
-            f"{config.name} · seed {config.training.seed} · {trainer.workers} "
-            f"worker{'' if trainer.workers == 1 else 's'}"
-        )
+        workers = counted(trainer.workers, "worker")
+        title = f"{config.name} · seed {config.training.seed} · {workers}"
         self._display = display.choose(title, self._quiet)
         self._stack.callback(lambda: self._display.close(self._progress))
         trainer.on_search_progress, trainer.on_compile_wait = self._search, self._compiling
