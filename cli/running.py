@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cli import ranks
-from cli.errors import note
+from cli.errors import FAILURE, note
 from cli.interrupt import Interruption, Undo
 from cli.options.common import RunOptions
 from cli.terminal import display, drawing, report
@@ -79,7 +79,19 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     ranks.check(settings, group.here, options.oversubscribe)
     own_code = isinstance(settings.task, OwnSection)
     channels = _channels(options.show, settings)
-    trace = Trace(options.trace, settings.name, options.directory)
+    if options.trace is not None:
+        _check_trace(options.trace, options.directory)
+    tracer: Tracer | None = None
+
+    def begin(session: Session) -> None:
+        nonlocal tracer
+        shown.begin(session)
+        if options.trace is not None:
+            from difflogic.engine.tracing import Tracer
+
+            tracer = Tracer()
+            session.trainer.trace(tracer)
+
     with Shown(options.quiet, options.watch, channels) as shown:
         found = train(
             settings,
@@ -87,18 +99,16 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             new=True,
             resume=options.resume,
             source=options.source,
-            begin=lambda session: trace.begin(session, shown.begin),
+            begin=begin,
             progress=shown.add,
             should_stop=lambda: shown.interruption.requested,
             say=note,
             ranks=group,
         )
     _print_results(found, options, own_code)
-    written = trace.write()
-    if shown.interruption.exit_code:
-        raise typer.Exit(shown.interruption.exit_code)
-    if not written:
-        raise typer.Exit(1)
+    traced = options.trace is None or _save_trace(options.trace, tracer, settings.name)
+    if shown.interruption.exit_code or not traced:
+        raise typer.Exit(shown.interruption.exit_code or FAILURE)
 
 
 def resolved(experiment: Experiment, options: RunOptions) -> Config:
@@ -165,53 +175,32 @@ def show_preview(preview: Preview) -> None:
         console.print(line, no_wrap=True, crop=True)
 
 
-class Trace:
-    """Writes a trace of the workers, if a file is named for it."""
+def _check_trace(path: Path, run: Path | None) -> None:
+    """Raise RunDirectoryError if no file can be written there, ConfigError if it is the run's."""
+    from difflogic.system.errors import ConfigError
+    from difflogic.system.files import check_new_output
 
-    def __init__(self, path: Path | None, name: str, run: Path | None) -> None:
-        """`run` is the new run's directory, if named.
+    if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
+        raise ConfigError(f"--trace {path}: is inside the run's directory: choose another path")
+    check_new_output(path)
 
-        Raises RunDirectoryError if no file can be written there, ConfigError if it is the run's.
-        """
-        self._path, self._name = path, name
-        self._tracer: Tracer | None = None
-        if path is None:
-            return
-        from difflogic.system.errors import ConfigError
 
-        if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
-            raise ConfigError(f"--trace {path}: is inside the run's directory: choose another path")
-        from difflogic.system.files import check_new_output
+def _save_trace(path: Path, tracer: Tracer | None, name: str) -> bool:
+    """Write what was recorded, if anything was; return False if that failed."""
+    from difflogic.engine.tracing import write_trace
+    from difflogic.system.errors import RunDirectoryError
 
-        check_new_output(path)
-
-    def begin(self, session: Session, begin: Callable[[Session], None]) -> None:
-        """Begin a run, then start recording."""
-        begin(session)
-        if self._path is not None:
-            from difflogic.engine.tracing import Tracer
-
-            self._tracer = Tracer()
-            session.trainer.trace(self._tracer)
-
-    def write(self) -> bool:
-        """Write the file; return False if that failed."""
-        if self._path is None:
-            return True
-        if self._tracer is None:
-            note(f"{self._path}: not written: nothing was trained")
-            return True
-        from difflogic.engine.tracing import write_trace
-        from difflogic.system.errors import RunDirectoryError
-
-        try:
-            write_trace(self._path, self._tracer, self._name)
-        except RunDirectoryError as error:
-            note(f"error: no trace: {error}")
-            return False
-        only = " (first steps only)" if self._tracer.full else ""
-        note(f"saved {self._path}{only}: open it in ui.perfetto.dev or chrome://tracing")
+    if tracer is None:
+        note(f"{path}: not written: nothing was trained")
         return True
+    try:
+        write_trace(path, tracer, name)
+    except RunDirectoryError as error:
+        note(f"error: no trace: {error}")
+        return False
+    only = " (first steps only)" if tracer.full else ""
+    note(f"saved {path}{only}: open it in ui.perfetto.dev or chrome://tracing")
+    return True
 
 
 class Shown:

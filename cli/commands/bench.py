@@ -13,7 +13,7 @@ import typer
 
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
 from cli.commands.bench_profile import refuse_beside_profile, show_profile
-from cli.commands.bench_several import Asked, show_ranks, show_several
+from cli.commands.bench_several import Asked, machine_facts, show_ranks, show_several
 from cli.errors import FAILURE, note
 from cli.options.common import (
     AUTO_WORKERS,
@@ -54,7 +54,7 @@ class Bench(LazyGroup):
 
     entries: ClassVar[dict[str, Entry]] = {
         "simulate": Entry(
-            "bench_simulate", "bench_simulate", "Measure how fast a circuit is simulated"
+            "bench_simulate:bench_simulate", "Measure how fast a circuit is simulated"
         )
     }
 
@@ -127,11 +127,10 @@ def bench(
     asked = Asked.of(workers, compare, grid or [], ranks)
     if profile or trace is not None:
         refuse_beside_profile(profile, trace, bool(asked.several or compare))
-    flag = f"--workers {workers}"
-    one = asked.several != "workers" and workers is not None
-    given = [Override(f"parallel.workers={workers}", flag)] if one else []
     source = choose_config(config, small, "--config")
-    chosen = [*(Override(text, f"--set {text}") for text in overrides or []), *given]
+    chosen = [Override(text, f"--set {text}") for text in overrides or []]
+    if asked.several != "workers" and workers is not None:
+        chosen.append(Override(f"parallel.workers={workers}", f"--workers {workers}"))
     settings = load_config(source, chosen, BENCHMARK, allow_code=True)
     listed = any(axis.startswith("training.batch=") for axis in asked.grid)
     if settings.published.batch is not None and not listed:
@@ -148,14 +147,7 @@ def bench(
         return
     report = _measure(settings, compare, repeat)
     if as_json:
-        output.show_json(
-            {
-                **report.as_dict(),
-                "versions": machine.versions(),
-                "cpu": machine.cpu(),
-                "processors": machine.processors().as_dict(),
-            }
-        )
+        output.show_json(report.as_dict() | machine_facts())
     else:
         _show(report, settings)
     if report.agreement is not None and not report.agreement.equal:
@@ -186,11 +178,11 @@ def _refuse_options(context: typer.Context) -> None:
 def _measure(settings: Config, compare: str | None, asked: int | None) -> Report:
     from difflogic.library.measuring import bench as measure
 
+    way: Comparison | None = None
+    if compare is not None:
+        way = "oracle" if compare == "oracle" else "sequential"
     # The workers of a step wait for each other, so it can only stop between steps.
     with show_progress() as progress:
-        way: Comparison | None = None
-        if compare is not None:
-            way = "oracle" if compare == "oracle" else "sequential"
         return measure(settings, compare=way, repeat=asked, progress=progress)
 
 
@@ -229,14 +221,11 @@ def _title(report: Report) -> str:
 
 def _cut(measured: Config, asked: Config) -> str:
     """Say how the configuration was reduced for the oracle, which is slow."""
-    changes = [
-        f"{name} from {before} to {after}"
-        for name, before, after in (
-            ("automaton steps", asked.automaton.steps, measured.automaton.steps),
-            ("batch", asked.training.batch, measured.training.batch),
-        )
-        if before != after
-    ]
+    sizes = {
+        "automaton steps": (asked.automaton.steps, measured.automaton.steps),
+        "batch": (asked.training.batch, measured.training.batch),
+    }
+    changes = [f"{name} from {a} to {b}" for name, (a, b) in sizes.items() if a != b]
     if not changes:
         return "Small enough for the oracle."
     return f"Reduced for the oracle: {', '.join(changes)}."
@@ -277,6 +266,9 @@ def lines(report: Report) -> list[tuple[str, str]]:
     peak = f"{one} billion fused multiply-adds per second on one core"
     if report.path.workers > 1:
         peak += f", {every} on {counted(report.path.workers, 'worker')}"
+    memory = "memory unknown on this system"
+    if report.peak_memory is not None:
+        memory = f"{megabytes(report.peak_memory)} at most"
     found += [
         ("gate evaluations", f"{report.gate_rate / 1e9:.2f} billion per second"),
         ("arithmetic peak", peak),
@@ -300,25 +292,15 @@ def lines(report: Report) -> list[tuple[str, str]]:
             f"{megabytes(report.bytes_per_worker)} per worker, "
             f"{megabytes(report.bytes_shared)} shared",
         ),
-        (
-            "process",
-            "memory unknown on this system"
-            if report.peak_memory is None
-            else f"{megabytes(report.peak_memory)} at most",
-        ),
+        ("process", memory),
         ("work", _work(report)),
         ("processors", processors(machine.processors())),
         ("noise", noise(report.noise, len(report.path.steps))),
     ]
     if report.peak_all_workers < LEAST_GAIN * report.path.workers * report.peak_one_core:
         gain = report.peak_all_workers / report.peak_one_core
-        found.append(
-            (
-                "",
-                f"{counted(report.path.workers, 'worker')} reach {gain:.1f} times the peak of one: "
-                "they share cores, or other programs run",
-            )
-        )
+        text = f"{counted(report.path.workers, 'worker')} reach {gain:.1f} times the peak of one: "
+        found.append(("", text + "they share cores, or other programs run"))
     return found
 
 

@@ -143,14 +143,7 @@ def show_several(
 
 def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> None:
     if as_json:
-        output.show_json(
-            {
-                **found.as_dict(),
-                "versions": machine.versions(),
-                "cpu": machine.cpu(),
-                "processors": machine.processors().as_dict(),
-            }
-        )
+        output.show_json(found.as_dict() | machine_facts())
     else:
         grid = f"{config.task.height}×{config.task.width} cells"
         typer.echo(f"{config.name} · {grid} · {len(found.rows[0].steps)} rounds in turn\n")
@@ -165,6 +158,15 @@ def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> Non
             "dct verify equivalence to find out where."
         )
         raise typer.Exit(FAILURE)
+
+
+def machine_facts() -> dict[str, Any]:
+    """Return what the JSON of a measurement says about the machine."""
+    return {
+        "versions": machine.versions(),
+        "cpu": machine.cpu(),
+        "processors": machine.processors().as_dict(),
+    }
 
 
 def _has_scipy() -> bool:
