@@ -21,28 +21,19 @@ EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 posix = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
 
 
-def test_ctrl_c_is_noted_and_interrupts_nothing() -> None:
-    before = signal.getsignal(signal.SIGINT)
+@pytest.mark.parametrize(("number", "code"), EXIT_CODES.items())
+def test_a_signal_is_a_request_and_interrupts_nothing(number: signal.Signals, code: int) -> None:
+    before = [signal.getsignal(each) for each in EXIT_CODES]
     with Interruption() as interruption:
         assert not interruption.requested
-        os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGINT)
-        assert interruption.requested
-        assert interruption.exit_code == 130
-    assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_a_request_to_terminate_is_one_too() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    with Interruption() as interruption:
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), number)
         os.kill(os.getpid(), signal.SIGINT)
         assert interruption.requested
-        assert interruption.exit_code == 143
+        assert interruption.exit_code == code  # of the first
         with pytest.raises(KeyboardInterrupt) as caught:
             interruption.check()
-        assert caught.value.exit_code == 143  # type: ignore[attr-defined]
-    assert signal.getsignal(signal.SIGTERM) is before
+        assert caught.value.exit_code == code  # type: ignore[attr-defined]
+    assert [signal.getsignal(each) for each in EXIT_CODES] == before
 
 
 def test_what_is_waited_for_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:

@@ -102,7 +102,7 @@ def test_progress_keeps_the_best_and_the_last_hard_evaluation() -> None:
 @pytest.mark.parametrize(
     ("colored", "caption"), [(True, "hard channels 0, 1, 2"), (False, "hard channel 0")]
 )
-def test_the_caption_says_which_channels_are_drawn(colored: bool, caption: str) -> None:
+def test_the_caption_names_the_channels(colored: bool, caption: str) -> None:
     progress = Progress(10, (0, 1, 2))
     progress.add(result(1, hard_state=np.ones((3, 2, 2), np.uint8)))
     assert f" {caption}\n" in display.compose("title", progress, 80, 24, colored).plain
@@ -184,6 +184,7 @@ def frame_text(progress: Progress, width: int, height: int) -> list[str]:
 
 def test_frame_shows_the_numbers_and_the_picture() -> None:
     progress = Progress(10)
+    assert "epoch  0/10" in frame_text(progress, 80, 24)[1]
     progress.add(result(5, hard_state=np.ones((1, 16, 16), np.uint8)))
     lines = frame_text(progress, 100, 30)
 
@@ -196,27 +197,18 @@ def test_frame_shows_the_numbers_and_the_picture() -> None:
     assert sum("█" * 16 in line for line in lines) == 8
 
 
-@pytest.mark.parametrize(("width", "height"), [(20, 5), (40, 10), (80, 24), (300, 100)])
-def test_frame_fits_the_terminal(width: int, height: int) -> None:
-    progress = Progress(10)
-    progress.add(result(5, hard_state=np.ones((1, 128, 128), np.uint8)))
-    lines = frame_text(progress, width, height)
-
-    assert max(len(line) for line in lines) <= width
-    assert len(lines) <= max(height, 10)
-
-
-@pytest.mark.parametrize(("width", "height"), [(20, 5), (60, 10), (80, 24), (120, 50), (300, 100)])
-@pytest.mark.parametrize("side", [3, 16, 40])
+@pytest.mark.parametrize(("width", "height"), [(20, 5), (60, 10), (300, 100)])
+@pytest.mark.parametrize("side", [3, 40])
 def test_channels_side_by_side_are_what_they_are_and_fit(
     width: int, height: int, side: int
 ) -> None:
     state = np.random.default_rng(0).integers(0, 2, (12, side, side), dtype=np.uint8)
-    progress = Progress(10, sheet=(11, 0, 4, 5, 6, 7))
-    progress.add(result(5, hard_state=state))
-    lines = frame_text(progress, width, height)
-    assert max(len(line) for line in lines) <= width
-    assert len(lines) <= max(height, 10)
+    for sheet in ((), (11, 0, 4, 5, 6, 7)):
+        progress = Progress(10, sheet=sheet)
+        progress.add(result(5, hard_state=state))
+        lines = frame_text(progress, width, height)
+        assert max(len(line) for line in lines) <= width
+        assert len(lines) <= max(height, 10)
     drawn, count = drawing.sheet(state, progress.sheet, width - display.LEFT, height)
     assert 1 <= count <= 6
     if (width, height) != (300, 100):
@@ -229,7 +221,7 @@ def test_channels_side_by_side_are_what_they_are_and_fit(
         assert tile[1:] == drawing.picture(state[channel], side)
 
 
-def test_channels_that_have_no_room_are_counted() -> None:
+def test_channels_without_room_are_counted() -> None:
     progress = Progress(10, sheet=range(12))
     progress.add(result(5, hard_state=np.ones((12, 16, 16), np.uint8)))
     assert "no room for 10 more" in "\n".join(frame_text(progress, 80, 14))
@@ -244,10 +236,6 @@ def test_a_search_is_shown_as_long_as_it_goes_on() -> None:
     assert "87.50 % of the gates" in shown
     progress.add(result(6))
     assert "searching" not in "\n".join(frame_text(progress, 80, 24))
-
-
-def test_frame_before_the_first_step() -> None:
-    assert "epoch  0/10" in frame_text(Progress(10), 80, 24)[1]
 
 
 @pytest.mark.parametrize(
