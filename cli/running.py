@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -18,6 +18,7 @@ from cli.options.common import RunOptions
 from cli.terminal import display, drawing, report
 from cli.terminal.screen import can_animate
 from cli.terminal.warming import warm_up
+from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -115,7 +116,6 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
     """Return the configuration to train, checked before anything is written."""
     from difflogic.config import Override, shipped_configs
     from difflogic.library.training import resolve
-    from difflogic.system.errors import ConfigError
     from difflogic.tasks import require_task
 
     source, overrides = experiment.config, [*experiment.overrides, *options.all_overrides]
@@ -143,7 +143,6 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
 def _channels(text: str | None, config: Config) -> Sequence[int]:
     """Return the channels of --show; none by default."""
     from cli.options.parsing import parse_channels
-    from difflogic.system.errors import ConfigError
 
     if text is None:
         return ()
@@ -177,7 +176,6 @@ def show_preview(preview: Preview) -> None:
 
 def _check_trace(path: Path, run: Path | None) -> None:
     """Raise RunDirectoryError if no file can be written there, ConfigError if it is the run's."""
-    from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_new_output
 
     if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
@@ -203,7 +201,7 @@ def _save_trace(path: Path, tracer: Tracer | None, name: str) -> bool:
     return True
 
 
-class Shown:
+class Shown(ExitStack):
     """Shows a run's progress on stderr. Use it in a `with`.
 
     Once training has begun, Ctrl-C is a request, since there are results to save.
@@ -211,16 +209,10 @@ class Shown:
 
     def __init__(self, quiet: bool, watch: bool, channels: Sequence[int] = ()) -> None:
         """`channels` are drawn side by side; by default the loss channels, as one picture."""
+        super().__init__()
         self.interruption = Interruption(None)
         self._quiet, self._watch, self._channels = quiet, watch, channels
         self._offer: Callable[[StepResult], None] = lambda result: None
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Shown:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
 
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from where the run is."""
@@ -238,10 +230,10 @@ class Shown:
         if self._watch:
             from difflogic.library.serving import offering
 
-            server, self._offer = self._stack.enter_context(offering(session))
+            server, self._offer = self.enter_context(offering(session))
             note(f"watch the run at {server.link}")
         after = "this step or search" if config.finishing.every else "this step"
-        self.interruption = self._stack.enter_context(Interruption(after, patience=None))
+        self.interruption = self.enter_context(Interruption(after, patience=None))
         self._progress = display.Progress(
             config.training.epochs,
             config.task.loss_channels,
@@ -255,7 +247,7 @@ class Shown:
         workers = counted(trainer.workers, "worker")
         title = f"{config.name} · seed {config.training.seed} · {workers}"
         self._display = display.choose(title, self._quiet)
-        self._stack.callback(lambda: self._display.close(self._progress))
+        self.callback(lambda: self._display.close(self._progress))
         trainer.on_search_progress, trainer.on_compile_wait = self._search, self._compiling
 
     def _search(self, searching: SearchProgress) -> None:

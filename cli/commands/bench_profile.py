@@ -10,6 +10,7 @@ import typer
 from cli.errors import note
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ COLUMNS = 96
 
 def refuse_beside_profile(profile: bool, trace: Path | None, compares: bool) -> None:
     """Raise ConfigError for options that do not go together, or a file that exists."""
-    from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_new_output
 
     if not profile:

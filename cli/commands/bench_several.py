@@ -15,6 +15,7 @@ from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.warming import compile_for
 from difflogic.system import machine
+from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes
 
 if TYPE_CHECKING:
@@ -87,7 +88,6 @@ def show_ranks(
 ) -> None:
     """Measure several numbers of processes, which are started if they are not yet."""
     from difflogic.library.scaling import compare
-    from difflogic.system.errors import ConfigError
     from difflogic.system.ranks import started
 
     most, size = max(asked.ranks), started()

@@ -23,6 +23,7 @@ from cli.options.common import (
 from cli.options.parsing import format_channels, parse_size
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.system.errors import ConfigError
 
 MOST_SIDE = 65536
 """The same limit as in circuit files."""
@@ -126,7 +127,6 @@ def export(
 
 def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
     from difflogic.formats import FORMATS
-    from difflogic.system.errors import ConfigError
 
     if as_json and file is None:
         raise ConfigError("--json describes a written file: name one with --output")
@@ -136,8 +136,6 @@ def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
 
 def _print(data: bytes) -> None:
     """Write to stdout unchanged: no replaced characters, no translated line ends."""
-    from difflogic.system.errors import ConfigError
-
     try:
         text = data.decode()
     except UnicodeDecodeError:

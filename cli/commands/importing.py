@@ -11,6 +11,7 @@ from cli.errors import note
 from cli.options.common import AsJson, Force, option
 from cli.options.parsing import format_channels, parse_channels
 from cli.terminal import output
+from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
 
@@ -57,7 +58,6 @@ def import_(
     """
     from difflogic.formats import importing
     from difflogic.formats.write_circuit import write_circuit
-    from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_output, write_whole
 
     if as_json and to is None:

@@ -24,6 +24,7 @@ from cli.options.parsing import MOST_WORKERS, named_path
 from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.warming import compile_for
+from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
@@ -107,8 +108,6 @@ def plan(
 
 
 def _between(text: str) -> tuple[int, int]:
-    from difflogic.system.errors import ConfigError
-
     found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_WORKERS:
         raise ConfigError(
@@ -119,7 +118,6 @@ def _between(text: str) -> tuple[int, int]:
 
 
 def _check_svg(svg: Path | None, simulate: str | None) -> None:
-    from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_new_output
     from difflogic.view.plotting.style import require_matplotlib
 

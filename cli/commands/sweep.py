@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -148,23 +148,17 @@ def _report(path: Path, question: Question, rows: Sequence[Row], code: int, as_j
     typer.echo(f"\nsweep      {printable(str(path))}   (table.csv, table.json, table.md)")
 
 
-class _Shown:
+class _Shown(ExitStack):
     """Shows a sweep on stderr. Use it in a `with`.
 
     From the first progress on, Ctrl-C is a request, since runs have to save.
     """
 
     def __init__(self, quiet: bool) -> None:
+        super().__init__()
         self.interruption = Interruption(None, patience=None)
         self._quiet = quiet
-        self._stack = ExitStack()
         self._display: Display | None = None
-
-    def __enter__(self) -> _Shown:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
 
     def update(self, progress: SweepProgress) -> None:
         """Show progress."""
@@ -172,9 +166,9 @@ class _Shown:
             from difflogic.scale.sweeps.progress import Progress
 
             standing = Progress(progress.question, progress.execution)
-            self._stack.enter_context(self.interruption)
+            self.enter_context(self.interruption)
             display = choose(standing, progress.path, self._quiet)
-            self._display = self._stack.enter_context(display)
+            self._display = self.enter_context(display)
             return
         self._display.update(progress.row)
 

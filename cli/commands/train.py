@@ -10,6 +10,7 @@ import typer
 
 from cli.options.common import ConfigArgument, RunOptions, Small, flag, number, option, with_options
 from cli.running import Experiment, run_experiment
+from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
     from difflogic.config import Override
@@ -169,8 +170,6 @@ def _chosen(config: str | None, other: bool, shipped: str) -> str | None:
 
 
 def _refuse_both(flag: str, config: str | None) -> None:
-    from difflogic.system.errors import ConfigError
-
     if config is not None:
         raise ConfigError(
             f"{flag} and {config} both choose a configuration: give only one of them "

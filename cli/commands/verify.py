@@ -18,6 +18,7 @@ from cli.options.parsing import MOST_RANKS, numbers
 from cli.terminal import output
 from cli.terminal.counter import Counter
 from cli.terminal.warming import compile_for
+from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -84,7 +85,6 @@ def _sizes(ranks: str | None) -> tuple[int, ...]:
 
     Without a way to start them they are threads.
     """
-    from difflogic.system.errors import ConfigError
     from difflogic.system.ranks import started
 
     sizes = numbers("--ranks", ranks, MOST_RANKS)

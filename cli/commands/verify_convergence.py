@@ -12,6 +12,7 @@ from cli.options.common import AllowCode, AsJson, Force, Source, TimeLimit, flag
 from cli.options.parsing import parse_size
 from cli.progress import show_progress
 from cli.terminal import convergence_report
+from difflogic.system.errors import ConfigError
 
 
 def convergence(
@@ -47,7 +48,6 @@ def convergence(
     """
     from difflogic.config import load_config
     from difflogic.library.certifying import MOST_SIDE, certify
-    from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_output
 
     if to is not None:

@@ -20,6 +20,7 @@ from cli.options.parsing import (
     run_directory,
     whole_number,
 )
+from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
     from difflogic.config import Override
@@ -254,8 +255,6 @@ class RunOptions:
 
 def choose_config(config: str | None, small: bool, name: str) -> str:
     """Return the configuration to use; `name` is what the user calls `config`."""
-    from difflogic.system.errors import ConfigError
-
     if config is not None and small:
         raise ConfigError(
             f"--small and {name} both choose a configuration: give only one of them "
