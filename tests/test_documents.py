@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -145,29 +146,57 @@ def parse(program, words):
         context = program.make_context(name, rest, parent=context)
 
 
+def run(command, folder):
+    """Run a command of a page as a user would, but in this interpreter's environment."""
+    done = subprocess.run(
+        [sys.executable, "-m", "cli", *shlex.split(command)[1:]],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+    return done.stdout
+
+
+def indented(page):
+    return [line.strip() for line in page.splitlines() if line.startswith("    dct ")]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "leaves"),
     [
-        (ROOT / "README.md", ("life.json", "life.v", "state.png")),
-        (ROOT / "docs" / "getting-started.md", ("checkerboard.json",)),
+        ("README.md", ("life.json", "life.v", "state.png")),
+        ("docs/getting-started.md", ("checkerboard.json",)),
     ],
-    ids=lambda value: value.name if isinstance(value, Path) else "",
 )
 def test_the_way_for_newcomers_runs_as_written(page, leaves, tmp_path):
     """A newcomer types what stands there, from the first line on, in an empty directory."""
-    way = page.read_text(encoding="utf-8").split("## Commands")[0]
-    commands = [line.strip() for line in way.splitlines() if line.startswith("    dct ")]
+    commands = indented((ROOT / page).read_text(encoding="utf-8").split("## Commands")[0])
     assert len(commands) >= 4
     for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-m", "cli", *shlex.split(command)[1:]],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=900,
-        )
-        assert done.returncode == 0, f"{command}: {done.stderr}"
-        assert "Traceback" not in done.stderr
+        run(command, tmp_path)
     assert not [name for name in leaves if not (tmp_path / name).exists()]
+
+
+@pytest.mark.slow
+def test_the_page_of_own_tasks_works_as_written(tmp_path):
+    """From a class of one's own to a verified circuit."""
+    page = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+    for name, language in {"vote.py": "python", "vote.toml": "toml"}.items():
+        (block,) = re.findall(rf"```{language}\n(.*?)```", page, flags=re.S)
+        (tmp_path / name).write_text(block)
+    commands = indented(page)
+    assert len(commands) == 7
+    for command in commands:
+        said = run(command.replace("--seeds 0-3", "--seeds 0 --epochs 20"), tmp_path)
+        if "verify circuit" in command:
+            assert "proved equal" in said
+        if "config show" in command:
+            assert "# ones among the five cells of a cross that make a one" in said
+    summary = json.loads((tmp_path / "runs" / "vote" / "summary.json").read_text())
+    assert summary["exact_epoch"] is not None
+    own, kept = (tmp_path / "vote.py", tmp_path / "runs" / "vote" / "vote.py")
+    assert kept.read_text() == own.read_text()

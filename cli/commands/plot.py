@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
-from cli.options.common import Force
+from cli.options.common import Force, option
 from cli.terminal.warming import announce_hard
 
 
@@ -20,10 +20,7 @@ def plot(
             help='Run directory ("last" for the newest), model file, or sweep directory',
         ),
     ],
-    file: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="File to write: .svg, .png or .pdf"),
-    ],
+    file: Annotated[Path, option("FILE", "File to write: .svg, .png or .pdf", "--output", "-o")],
     force: Force = False,
 ) -> None:
     """Plot the learning curves of a run or a sweep. Needs matplotlib: pip install '.[plot]'.

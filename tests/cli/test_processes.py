@@ -39,14 +39,10 @@ def processes(session: int) -> list[int]:
 @pytest.mark.parametrize(
     ("words", "least", "most"),
     [
-        ([*TRAIN], 1, 1),
         ([*TRAIN, "--workers=2"], 1, 1),
-        ([*TRAIN, "--ranks=1"], 1, 1),
         ([*TRAIN, "--ranks=2", "--oversubscribe"], 4, 4),  # dct, the launcher and two ranks
         (["bench", "--small", "--repeat=1", "--ranks=1"], 1, 1),
-        (["bench", "--small", "--repeat=1", "--ranks=2"], 4, 4),
         (["plan", "checkerboard-small", "--ranks=3"], 1, 1),
-        ([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
         ([*SWEEP, "--backend=sequential"], 1, 1 + HELPERS),
     ],
