@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from difflogic.circuit.cases import MOST_INPUTS
+from difflogic.circuit.cases import MOST_INPUTS, Words, first_case
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.proof import exhaustive
+from difflogic.circuit.evaluate import Bits
 from difflogic.proof.cones import Cone, Place
 from difflogic.proof.findings import Counterexample, OutputProof, Proof, Verdict
 from difflogic.proof.miter import Miter
@@ -80,7 +80,7 @@ def _compare(
         inputs = len(before.inputs.keys() | after.inputs.keys())
         by_cases = inputs <= limits.exhaustive
         if by_cases:
-            case = exhaustive.first_difference(before, after, deadline)
+            case = _first_difference(before, after, deadline)
             verdict = Verdict.equal if case is None else Verdict.different
             cases = 1 << inputs
         else:
@@ -94,6 +94,22 @@ def _compare(
         conflicts,
         time.monotonic() - began,
     ), case
+
+
+def _first_difference(before: Cone, after: Cone, deadline: Deadline) -> dict[Place, bool] | None:
+    """Return the first of all cases in which two outputs differ. Raises TimeoutError."""
+    places = sorted(before.inputs.keys() | after.inputs.keys())
+
+    def differ(given: list[Words], bits: Bits) -> Words:
+        deadline.check()
+        values = dict(zip(places, given, strict=True))
+        ours, theirs = (
+            cone.evaluate(values, bits, deadline.check)[cone.output] for cone in (before, after)
+        )
+        return ours ^ theirs
+
+    case = first_case(len(places), len(before.rows) + len(after.rows), differ)
+    return None if case is None else {place: bool(case >> n & 1) for n, place in enumerate(places)}
 
 
 def _confirmed(

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,12 +9,10 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import Op
-from difflogic.proof import Counterexample, Limits, Proof, Verdict, differences, miter, prove
+from difflogic.proof import Counterexample, Limits, Proof, Verdict, differences, prove
 from difflogic.proof import equivalence as proof_module
 from difflogic.proof.miter import Miter
-from difflogic.proof.satisfiability import Formula
 from difflogic.simplification import Effort, simplify
-from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 from tests.difflogic.logic.circuits import (
     automaton_of,
@@ -66,6 +60,7 @@ KINDS = ("flip a bit of an op", "read another row", "drop a gate", "swap the inp
 class TestVerdict:
     @pytest.mark.thorough
     @methods
+    @settings(max_examples=40)
     @given(circuits(most=8), circuits(most=8))
     def test_agrees_with_brute_force(
         self, limits: Limits, before: LogicCircuit, after: LogicCircuit
@@ -74,17 +69,16 @@ class TestVerdict:
 
     @pytest.mark.thorough
     @methods
-    @pytest.mark.parametrize("kind", KINDS)
-    @settings(max_examples=40)
-    @given(circuits(fewest=1), st.integers(0, 1000), st.integers(0, 1000))
+    @settings(max_examples=60)
+    @given(circuits(fewest=1), st.sampled_from(KINDS), st.integers(0, 1000), st.integers(0, 1000))
     def test_mutants(
-        self, limits: Limits, kind: str, circuit: LogicCircuit, gate: int, salt: int
+        self, limits: Limits, circuit: LogicCircuit, kind: str, gate: int, salt: int
     ) -> None:
         self.check(circuit, mutated(circuit, kind, gate % circuit.gates, salt), limits)
 
     @pytest.mark.thorough
     @methods
-    @settings(max_examples=40)
+    @settings(max_examples=15)
     @given(circuits(fewest=5))
     def test_simplified_circuits(self, limits: Limits, circuit: LogicCircuit) -> None:
         proof = self.check(circuit, simplify(automaton_of(circuit), QUICK).circuit, limits)
@@ -122,14 +116,6 @@ class TestVerdict:
         before = circuit_of([(Op.TRUE, 0, 0)], [9])
         found = self.check(before, circuit_of([(Op.FALSE, 0, 0)], [9]), limits).counterexample
         assert found == Counterexample(0, True, False, {})
-
-    def test_few_cases_at_a_time_are_all_cases(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("difflogic.proof.exhaustive.CHUNK_ROWS", 40)
-        gates = [(Op.AND, 0, 1), *((Op.AND, 7 + row, row) for row in range(2, 9))]
-        before, after = circuit_of(gates, [16]), circuit_of([(Op.FALSE, 0, 0)], [9])
-        found = self.check(before, after, ALL_CASES).counterexample
-        assert found is not None
-        assert all(found.bits.values())
 
     def test_ones_that_do_not_matter_are_cleared(self) -> None:
         before = circuit_of([(Op.OR, 0, 1), (Op.OR, 9, 2)], [10])
@@ -207,7 +193,7 @@ class TestLimits:
     @pytest.mark.thorough
     def test_out_of_time_is_unknown(self) -> None:
         one, other = (self.multiplier(12, swapped) for swapped in (False, True))
-        proof = prove(one, other, (0,), Limits(seconds=1.5))
+        proof = prove(one, other, (0,), Limits(seconds=0.5))
         assert proof.verdict is Verdict.unknown
         assert not proof.equal
         assert proof.counterexample is None
@@ -241,36 +227,9 @@ class TestLimits:
         assert proof.counterexample is not None
         assert shown_true(proof.counterexample, one, wrong)
 
-    def test_inner_signals_that_are_not_decided_stay_apart(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Random cases cannot tell an AND of 40 inputs from a constant, and no budget suffices."""
-        solve = Formula.solve
-        spent = []
-
-        def without_budget(
-            self: Formula, given: list[int], deadline: Deadline, most: int | None = None
-        ) -> bool | None:
-            if most is None:
-                return solve(self, given, deadline)
-            spent.append(most)
-            return None
-
-        monkeypatch.setattr(Formula, "solve", without_budget)
-        gates = [(Op.AND, 0, 1), *((Op.AND, 43 + row, row) for row in range(2, 40))]
-        outputs = [45 + len(gates), 0, 0, 0, 0]
-        both = (Op.XOR, 44 + len(gates), 40)
-        before = circuit_of([*gates, both], outputs)
-        never = circuit_of([*gates[:-1], (Op.FALSE, 0, 0), both], outputs)
-        assert not prove(before, never, (0,), SAT).equal
-        assert miter.INNER_CONFLICTS in spent
-        assert prove(before, before, (0,), SAT).equal
-
     def test_a_false_counterexample_is_not_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
         circuit = circuit_of([(Op.XOR, 0, 1)], [9])
-        monkeypatch.setattr(
-            proof_module.exhaustive, "first_difference", lambda *given: {(0, 0): True}
-        )
+        monkeypatch.setattr(proof_module, "_first_difference", lambda *given: {(0, 0): True})
         with pytest.raises(RuntimeError, match="the circuits agree"):
             prove(circuit, circuit, (0,))
 
@@ -341,23 +300,9 @@ def to_z3(circuit: LogicCircuit, label: int):  # type: ignore[no-untyped-def]
     return rows[circuit.outputs[circuit.labels.index(label)]]
 
 
-def to_blif(circuit: LogicCircuit) -> str:
-    lines = [
-        ".model m",
-        ".inputs " + " ".join(f"r{row}" for row in range(circuit.inputs)),
-        ".outputs " + " ".join(f"o{label}" for label in circuit.labels),
-    ]
-    for gate, (op, a, b) in enumerate(zip(circuit.op, circuit.a, circuit.b, strict=True)):
-        lines.append(f".names r{a} r{b} r{circuit.inputs + gate}")
-        lines += [f"{c >> 1}{c & 1} 1" for c in range(4) if op >> (3 - c) & 1] or ["-- 0"]
-    for label, row in zip(circuit.labels, circuit.outputs, strict=True):
-        lines += [f".names r{row} o{label}", "1 1"]
-    return "\n".join([*lines, ".end", ""])
-
-
 class TestAgainstOthers:
     @pytest.mark.thorough
-    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize("seed", range(2))
     def test_z3(self, seed: int) -> None:
         z3 = pytest.importorskip("z3", reason="z3 is not installed")
         before, after = wide_circuits(seed)
@@ -368,27 +313,3 @@ class TestAgainstOthers:
             solver.add(z3.Or([to_z3(before, c) != to_z3(other, c) for c in range(3)]))
             assert proof.equal == (solver.check() == z3.unsat)
         assert max(output.inputs for output in prove(before, after, (0, 1, 2)).outputs) > 6
-
-    @pytest.mark.thorough
-    @pytest.mark.skipif(
-        shutil.which("berkeley-abc") is None, reason="berkeley-abc is not installed"
-    )
-    @pytest.mark.parametrize("seed", range(3, 6))
-    def test_abc(self, seed: int, tmp_path: Path) -> None:
-        before, after = wide_circuits(seed)
-        assert before.labels == after.labels
-        wrong = mutated(after, "flip a bit of an op", after.gates // 2, seed)
-        for other in (after, wrong):
-            for name, circuit in (("before", before), ("other", other)):
-                (tmp_path / f"{name}.blif").write_text(to_blif(circuit))
-            said = subprocess.run(
-                ["berkeley-abc", "-c", "cec before.blif other.blif"],
-                cwd=tmp_path,
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
-            ).stdout
-            assert "equivalent" in said.lower()
-            equal = "are equivalent" in said
-            assert prove(before, other, (0, 1, 2)).equal == equal
