@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.simplification import nets
-from difflogic.simplification.kernels.nets import invert_a, invert_b, simulate
+from difflogic.simplification.kernels.nets import simulate
 from difflogic.simplification.kernels.structures import VIRTUAL, Net
-from difflogic.simplification.kernels.substitution import find_care, fits_one, fits_two, substitute
+from difflogic.simplification.kernels.substitution import substitute
 from difflogic.simplification.kernels.windows import extract, find_window, put_back
 from tests.difflogic.logic.circuits import all_cases, circuits
 
@@ -36,13 +36,6 @@ def outputs(net: Net, cases: np.ndarray) -> np.ndarray:
 
 def bits(words: np.ndarray, cases: int) -> np.ndarray:
     return np.unpackbits(words.view(np.uint8), bitorder="little")[:cases]
-
-
-@pytest.mark.parametrize("op", range(16))
-def test_inverting_an_input_of_an_op(op: int) -> None:
-    for a, b in product((0, 1), repeat=2):
-        assert TRUTH_TABLES[invert_a(op)][2 * a + b] == TRUTH_TABLES[op][2 * (1 - a) + b]
-        assert TRUTH_TABLES[invert_b(op)][2 * a + b] == TRUTH_TABLES[op][2 * a + 1 - b]
 
 
 @pytest.mark.parametrize("inputs", [1, 5, 6, 8])
@@ -88,56 +81,6 @@ class TestClean:
 
 
 class TestSubstitution:
-    @pytest.mark.thorough
-    @few
-    @given(circuits(channels=1, fewest=3), st.integers(0, 100))
-    def test_care_is_where_inverting_the_target_shows(
-        self, circuit: LogicCircuit, chosen: int
-    ) -> None:
-        net = nets.from_circuit(circuit)
-        if not nets.gates(net):
-            return
-        target = 10 + chosen % nets.gates(net)
-        work = nets.new_work(len(net.op), 9)
-        simulate(net, work.table)
-        find_care(net, work, target)
-        inverted = net._replace(op=net.op.copy())
-        inverted.op[target] = 15 - net.op[target]
-        cases = all_cases(9)
-        differs = (outputs(net, cases) != outputs(inverted, cases)).any(axis=0)
-        assert (bits(work.care[0], 512) == differs).all()
-        value = values(net, cases)[target]
-        assert (bits(work.care[1], 512) == (differs & (value == 1))).all()
-        assert (bits(work.care[2], 512) == (differs & (value == 0))).all()
-
-    @given(st.integers(0, 2**32 - 1))
-    def test_which_gates_fit(self, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        # Eight cases, repeated to fill a word: often enough some gate fits.
-        x, y, care, wanted = (np.uint8(value) for value in rng.integers(0, 256, 4))
-        repeated = [
-            np.frombuffer(bytes([value]) * 8, np.uint64)
-            for value in (x, y, care, care & wanted, care & ~wanted)
-        ]
-        given_care = np.array(repeated[2:])
-        fitting = [
-            op
-            for op in range(16)
-            if all(
-                not care >> case & 1
-                or TRUTH_TABLES[op][2 * (x >> case & 1) + (y >> case & 1)] == wanted >> case & 1
-                for case in range(8)
-            )
-        ]
-        corners = fits_two(repeated[0], repeated[1], given_care)
-        if corners < 0:
-            assert not fitting
-        else:
-            free = 15 & ~(corners | corners >> 4)
-            assert fitting == [op for op in range(16) if op & ~free == corners & 15]
-        one = fits_one(repeated[0], given_care)
-        assert one == (0 if 3 in fitting else 1 if 12 in fitting else -1)
-
     @pytest.mark.thorough
     @few
     @given(circuits(channels=1, fewest=3), st.integers(0, 100), st.integers(0, 9))
