@@ -16,8 +16,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy.typing as npt
 
-GATES_AT_ONCE = 4096
-"""Between two calls of `pause`, where each gate takes microseconds."""
+from difflogic.system.deadline import GATES_AT_ONCE
 
 Value = TypeVar("Value")
 

@@ -20,7 +20,6 @@ from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Circuit, Netlist, flatten, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import Config, config_from_dict
-from difflogic.config.effects import effective
 from difflogic.config.problems import shorten
 from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.errors import ConfigError, ModelFileError
@@ -105,7 +104,7 @@ class Model:
         """Write what `save` does to an open file. Raises ModelFileError, which calls it `name`."""
         if not np.isfinite(self.logits).all():
             raise ModelFileError(f"{name}: not saved: a logit is NaN or infinite")
-        header = {"format": FORMAT, "version": VERSION, "config": effective(self.config)}
+        header = {"format": FORMAT, "version": VERSION, "config": self.config.effective()}
         arrays = {
             "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
             "logits": self.logits,

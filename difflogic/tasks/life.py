@@ -13,7 +13,7 @@ from pydantic import Field
 from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
 from difflogic.system.streams import Purpose, first_bytes, stream
 from difflogic.tasks.base import Bits, Cases, Exhibit, InapplicableError, Larger, Sample, Task
-from difflogic.tasks.section import TaskSection
+from difflogic.tasks.sections import TaskSection
 
 LifeRule = Annotated[
     str,

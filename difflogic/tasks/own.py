@@ -22,10 +22,8 @@ from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.files import open_plain, write_whole
-from difflogic.tasks.base import Start, Task, TaskError, line_of
-from difflogic.tasks.drawing import draw_batch
-from difflogic.tasks.section import TaskSection
-from difflogic.tasks.sections import AutomatonConfig
+from difflogic.tasks.base import Start, Task, TaskError, draw_batch, line_of
+from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 MAX_BYTES = 2**20
 """Of a task's file."""
@@ -224,7 +222,7 @@ def try_out(section: OwnSection, automaton: AutomatonConfig) -> Start:
         raise TaskError(
             f"{task.blamed}.sample gives two samples for the same generator: draw with rng alone"
         )
-    start: Start = task.call("find_start")
+    start: Start = task.call("start")
     return start
 
 

@@ -22,10 +22,8 @@ from difflogic.tasks.base import (
     Task,
     center_start,
 )
-from difflogic.tasks.picture_target import resolve_target
-from difflogic.tasks.pictures import parse_picture
-from difflogic.tasks.section import Surroundings, TaskSection
-from difflogic.tasks.sections import AutomatonConfig, Size
+from difflogic.tasks.pictures import parse_picture, resolve_target
+from difflogic.tasks.sections import AutomatonConfig, Size, Surroundings, TaskSection
 
 Picture = Annotated[
     str,
