@@ -14,13 +14,6 @@ from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 
 CHECKERBOARD = Architecture(8, 16, (8, 4, 2), (*[256] * 10, 128, 64, 32, 16, 8, 8))
-EXPERIMENTS = {
-    "life": (Architecture(1, 16, (8, 4, 2, 1), (*[128] * 17, 64, 32, 16, 8, 4, 2, 1)), 2543),
-    "checkerboard": (CHECKERBOARD, 3040),
-    "asynchronous": (Architecture(8, 16, (8, 4, 2), (*[256] * 14, 128, 64, 32, 16, 8, 8)), 4064),
-    "lizard": (Architecture(128, 4, (8, 4, 2, 1), (*[512] * 8, 256, 128)), 4540),
-    "coloured G": (Architecture(64, 4, (8, 4, 2), (*[512] * 8, 256, 128, 64)), 4600),
-}
 
 
 @st.composite
@@ -160,25 +153,6 @@ def test_update_reads_the_centre_then_channel_then_output_bit_then_kernel():
             for kernel in range(kernels):
                 assert source(place) == (kernel * 14 + 12 + bit, channel)
                 place += 1
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_gates_of_the_published_experiments(name):
-    architecture, parameters = EXPERIMENTS[name]
-    netlist = flatten(wire(architecture, np.random.default_rng(1)))
-    assert architecture.parameters == netlist.parameters == parameters
-
-
-def test_sizes_of_the_checkerboard():
-    assert CHECKERBOARD.gates == 4608
-    assert CHECKERBOARD.update_inputs == 264
-    assert CHECKERBOARD.kernel_gates == 14
-
-
-def test_wiring_follows_the_generator():
-    one, same, other = (flatten(wire(CHECKERBOARD, np.random.default_rng(s))) for s in (1, 1, 2))
-    np.testing.assert_array_equal(one.a, same.a)
-    assert (one.a != other.a).any()
 
 
 DISTINCT = replace(CHECKERBOARD, distinct_wiring=True)

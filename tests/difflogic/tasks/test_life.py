@@ -8,7 +8,6 @@ from scipy.signal import convolve2d
 
 from difflogic.config import load_config
 from difflogic.system.streams import Purpose, first_bytes, stream
-from difflogic.tasks import draw_batch, make_task
 from difflogic.tasks import life as life_module
 from difflogic.tasks.life import Life
 from tests.difflogic.tasks.made import automaton
@@ -99,27 +98,6 @@ def test_a_glider_moves():
     for _ in range(4):
         board = task.advance(board)
     np.testing.assert_array_equal(board, np.roll(glider, (1, 1), (0, 1)))
-
-
-def test_highlife_differs_from_life():
-    boards = np.random.default_rng(0).integers(0, 2, (20, 6, 6), dtype=np.uint8)
-    conway, highlife = life(1, 6, 6), life(1, 6, 6, rule="B36/S23")
-    assert any((conway.advance(board) != highlife.advance(board)).any() for board in boards)
-
-
-def test_the_published_boards_are_all_that_there_are():
-    starts, _ = draw_batch(make_task(load_config("game-of-life")), 1, 0, 6000)
-    assert len(np.unique(starts.reshape(6000, 9), axis=0)) == 512
-
-
-def test_from_config():
-    config = load_config(
-        "game-of-life", ["task.rule=B36/S23", "task.height=4", "automaton.steps=3"]
-    )
-    task = make_task(config)
-    assert isinstance(task, Life)
-    assert (task.channels, task.height, task.width, task.automaton.steps) == (1, 4, 3, 3)
-    assert (task.name, task.section.rule) == ("life", "B36/S23")
 
 
 def test_all_cases_are_all_boards_once():

@@ -14,9 +14,11 @@ from difflogic.proof.convergence.findings import Bits, Question
 from difflogic.proof.convergence.planes import pack
 from tests.difflogic.logic.circuits import step
 from tests.difflogic.proof.convergence.brute import questions, step_all
-from tests.difflogic.proof.convergence.trained import NAMES, question, trained
+from tests.difflogic.proof.convergence.trained import question, trained
 
 pytestmark = pytest.mark.thorough
+
+NAMES = ("checkerboard-seed-1", "checkerboard-async-seed-1")
 
 Round = Callable[[Question, Bits, np.random.Generator], Bits]
 
@@ -37,10 +39,6 @@ def one_by_one(asked: Question, state: Bits, order: np.ndarray) -> Bits:
 
 def raster(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     return one_by_one(asked, state, np.arange(asked.height * asked.width))
-
-
-def backwards(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
-    return one_by_one(asked, state, np.arange(asked.height * asked.width)[::-1])
 
 
 def shuffled(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
@@ -87,7 +85,7 @@ def adversary(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     return state
 
 
-ROUNDS = (raster, backwards, shuffled, together, in_colors, unequal, adversary)
+ROUNDS = (raster, shuffled, together, in_colors, unequal, adversary)
 
 
 def starts(asked: Question, play: Round, rng: np.random.Generator) -> Iterator[Bits]:
@@ -117,7 +115,7 @@ def test_rounds_of_trained_circuits(name: str, play: Round) -> None:
 
 
 @given(questions(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_rounds_of_random_circuits(asked: Question, data: st.DataObject) -> None:
     seed = data.draw(st.integers(0, 2**32))
     rng = np.random.default_rng(seed)
@@ -150,7 +148,7 @@ def test_every_damage_of_a_single_cell_heals(name: str) -> None:
 
 
 @given(st.sampled_from(NAMES), st.integers(0, 2**32), st.sampled_from(ROUNDS))
-@settings(max_examples=15)
+@settings(max_examples=4)
 def test_patches_that_hit_in_the_middle_of_a_round_heal(name: str, seed: int, play: Round) -> None:
     asked = question(trained(name))
     found = by_sets(asked)
