@@ -149,7 +149,7 @@ class LogicCircuit:
 
     @cached_property
     def active_gates(self) -> int:
-        """Gates that some next state depends on, by its wires; pass-throughs are none."""
+        """Gates that some next state depends on, by its wires; pass-throughs do not count."""
         needed = self.needed(range(self.channels))[self.inputs :]
         return int((needed & ~np.isin(self.op, (Op.A, Op.B))).sum())
 
@@ -200,7 +200,7 @@ class LogicCircuit:
     def next_state(self, inputs: npt.NDArray) -> npt.NDArray:
         """Return the next state (C, …) of cells with neighbourhoods `inputs` (9·C, …).
 
-        The inputs' type is bool or an unsigned integer, every bit of which is a case of its own.
+        The inputs are of type bool, or unsigned integers: each bit is a case of its own.
         """
         if len(inputs) != self.inputs:
             raise ValueError(f"{self.inputs} input rows expected, {len(inputs)} given")

@@ -87,15 +87,15 @@ class Xag(Literals):
     """A growing circuit over a fixed number of inputs.
 
     Gate g is node 1 + inputs + g; its kind and its two literals stand in `kind`, `x` and `y`.
-    XORs read literals that are not inverted. With `hashing` off, equal gates stay apart.
+    XORs read literals that are not inverted. No two gates are equal.
     """
 
-    def __init__(self, inputs: int, hashing: bool = True) -> None:
+    def __init__(self, inputs: int) -> None:
         self.inputs = inputs
         self.kind: list[Kind] = []
         self.x: list[int] = []
         self.y: list[int] = []
-        self._known: dict[tuple[Kind, int, int], int] | None = {} if hashing else None
+        self._known: dict[tuple[Kind, int, int], int] = {}
 
     @property
     def first_gate(self) -> int:
@@ -152,21 +152,19 @@ class Xag(Literals):
         return sorted(seen - {0})
 
     def _add(self, kind: Kind, x: int, y: int) -> int:
-        if self._known is not None:
-            found = self._known.get((kind, x, y))
-            if found is not None:
-                return found
-            self._known[kind, x, y] = 2 * self.nodes
-        literal = 2 * self.nodes
+        found = self._known.get((kind, x, y))
+        if found is not None:
+            return found
+        literal = self._known[kind, x, y] = 2 * self.nodes
         self.kind.append(kind)
         self.x.append(x)
         self.y.append(y)
         return literal
 
 
-def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> tuple[Xag, list[int]]:
+def from_circuit(circuit: LogicCircuit) -> tuple[Xag, list[int]]:
     """Return a circuit as a Xag, and the literals of its outputs."""
-    xag = Xag(circuit.inputs, hashing)
+    xag = Xag(circuit.inputs)
     return xag, xag.next_state(circuit, map(xag.input, range(circuit.inputs)))
 
 

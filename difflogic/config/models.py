@@ -82,7 +82,7 @@ class UpdateConfig(Section):
 class PublishedConfig(Section):
     """What the reference published for this experiment.
 
-    Only recipes use it: --recipe reference, and benchmark, of which steps are measured.
+    Only recipes use it: --recipe reference, and --recipe benchmark, which measures steps.
     """
 
     epochs: Count | None = Field(default=None, description="training steps, as published")

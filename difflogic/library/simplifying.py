@@ -13,7 +13,7 @@ from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.model.automaton import Automaton
-from difflogic.proof import Limits, Proof, differences
+from difflogic.proof import Proof, differences
 from difflogic.proof import prove as compare
 from difflogic.simplification import berkeley_abc
 from difflogic.system.callbacks import ignore, never_stop
@@ -201,5 +201,5 @@ def proved(
 ) -> Proof:
     """Compare a circuit with an automaton's, within `seconds` or PROOF_SECONDS."""
     count = reporter.counter(PROVING, circuit.channels)
-    limits = Limits(seconds=PROOF_SECONDS if seconds is None else seconds)
-    return compare(automaton.circuit, circuit, automaton.visible, limits, count)
+    seconds = PROOF_SECONDS if seconds is None else seconds
+    return compare(automaton.circuit, circuit, automaton.visible, seconds, count)

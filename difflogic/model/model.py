@@ -176,7 +176,7 @@ def _pack(part: str, layers: Sequence[Wiring]) -> dict[str, npt.NDArray[np.int32
 def _unpack(
     reader: NpzReader, part: str, inputs: int, sizes: tuple[int, ...], copies: int = 1
 ) -> tuple[tuple[Wiring, ...], ...]:
-    """Return `copies` stacks of layers of the given sizes; each starts with so many inputs."""
+    """Return `copies` stacks of layers with these sizes; the first layer reads `inputs`."""
     wires = copies * sum(sizes)
     a = reader.array(f"{part}_a", (wires,), (np.int32,)).reshape(copies, -1)
     b = reader.array(f"{part}_b", (wires,), (np.int32,)).reshape(copies, -1)

@@ -12,7 +12,7 @@ from difflogic.system.deadline import NEVER, Deadline
 CHUNK = 4000
 """Moves per call of the kernel, which Ctrl-C cannot stop: about a tenth of a second…"""
 CHUNK_NODES = 176
-"""…in nets of up to so many nodes, and fewer moves in larger ones."""
+"""…in nets of up to this many nodes, and fewer moves in larger ones."""
 
 
 HOT, COLD = 2.0, 0.3

@@ -1,4 +1,4 @@
-"""Small circuits as one window: annealed as they are, and from others that are built anew.
+"""Small circuits as one window: annealed as they are, and from others, built from tables.
 
 The more promising half of the starts goes on for twice as long, until one is left.
 
@@ -23,9 +23,8 @@ from difflogic.system.deadline import NEVER, Deadline
 MOVES_PER_GATE = 2000
 """Tiny circuits need no more moves than these."""
 
-
 MOST_GATES = 500
-"""Of a circuit that is one window: a sweep over so many takes seconds, and is not interrupted."""
+"""Of a circuit that is one window: a sweep over more takes seconds, and is not interrupted."""
 
 
 def read_inputs(net: Net) -> np.ndarray:

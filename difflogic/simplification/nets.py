@@ -17,7 +17,7 @@ from difflogic.simplification.kernels.structures import VIRTUAL, Net, Work
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
-    """Return a net without gates, with room for so many."""
+    """Return a net without gates, with room for `gates`."""
     nodes = 1 + inputs + gates
     return Net(
         np.zeros(nodes, np.uint8),
@@ -114,7 +114,7 @@ def input_tables(inputs: int) -> npt.NDArray[np.uint64]:
 
 
 def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
-    """Return buffers for nets of at most so many nodes, with the tables of the inputs."""
+    """Return buffers for nets of at most `nodes` nodes, with the tables of the inputs."""
     count = words_of(inputs)
     table = np.zeros((nodes + VIRTUAL, count), np.uint64)
     if inputs:

@@ -1,4 +1,4 @@
-"""Circuits built anew from truth tables: other places to begin a search from.
+"""Circuits built from truth tables: other places to begin a search from.
 
 A truth table of n inputs is an integer of 2^n bits; bit i is the value in case i, in which input
 k is bit k of i. Nothing here knows a function that it is meant for.

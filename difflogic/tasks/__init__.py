@@ -59,7 +59,7 @@ OWN = "own"
 
 
 def _tag(value: Any) -> str | None:
-    """Return which section a table is to be checked as; None if its kind is none."""
+    """Return which section a table is checked as; None if its kind is unknown."""
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     if is_own(kind):
         return OWN

@@ -122,7 +122,7 @@ def find_code(kind: str, directory: Path, sha256: str | None = None) -> Code:
     """Read the code that `kind` names, looked for from `directory`, without running a file's.
 
     A module's package runs as it is looked for. Of several files that may be meant, one with the
-    hash `sha256` is taken. Raises ConfigError if there is none, or it has another hash.
+    hash `sha256` is taken. Raises ConfigError if it is missing, or has another hash.
     """
     place, _ = _parts(kind)
     if place.endswith(".py"):

@@ -1,6 +1,4 @@
-"""Pictures that an automaton is to grow: found by their names, read, and put on the grid.
-
-A picture is text: one line per row, one sign per cell.
+"""Pictures that an automaton is to grow, as text: one line per row, one sign per cell.
 
 A cell's bits, one per loss channel, are its colour: `.` is nothing, `#` is everything, and with
 three channels the letters r g b y m c stand for red (channel 0), green (1), blue (2), yellow
@@ -11,15 +9,12 @@ hexadecimal digit gives the bits as a number, channel 0 the lowest.
 from __future__ import annotations
 
 import json
-import stat
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.tasks.sections import Surroundings
+from difflogic.system.errors import ConfigError
 
 COLORS = {"r": 0b001, "g": 0b010, "b": 0b100, "y": 0b011, "m": 0b101, "c": 0b110}
 
@@ -29,10 +24,6 @@ nothing and everything have signs."""
 
 MAX_CELLS = 2**18
 """Of a picture, 512 × 512: as text it still fits into a configuration file."""
-
-MAX_TEXT_BYTES = 2**20
-MAX_FILE_BYTES = 2**26
-"""Above what an image of as many pixels as are accepted takes."""
 
 
 def shipped_pictures(directory: Path) -> dict[str, Path]:
@@ -109,7 +100,7 @@ def center_picture(bits: npt.NDArray[np.uint8], height: int, width: int) -> npt.
 
 
 def _signs(channels: int) -> dict[str, int]:
-    """Return the bits of every sign that means something with so many channels, as numbers."""
+    """Return the bits of every sign that has a meaning with this many channels, as numbers."""
     full = 2**channels - 1
     signs = {".": 0, "#": full}
     if channels == 3:
@@ -128,90 +119,3 @@ def _unknown_sign(sign: str, y: int, x: int, channels: int) -> str:
         hint = "use . for nothing and # for all"
     number = f"{channels} loss channel{'' if channels == 1 else 's'}"
     return f"no colour {where} with {number}: {hint}"
-
-
-def resolve_target(task: dict[str, Any], surroundings: Surroundings) -> None:
-    """Replace the target in `task`, the keys of [task], by its rows.
-
-    A text picture sets the height and width that are not given, or that stand in a file whose
-    target is overridden; in a larger grid it stands in the middle. An image is scaled to the grid.
-    Raises ConfigError for what is no picture, and for one that does not fit. Whatever else is
-    wrong with [task] is left to the check.
-    """
-    target, loss_channels = task.get("target"), task.get("loss_channels", [0])
-    if not isinstance(target, str) or not target.strip():
-        return
-    if not isinstance(loss_channels, list) or not loss_channels:
-        return
-    channels = len(loss_channels)
-    if "\n" in target:
-        content: str | bytes = target
-    else:
-        content = _read(target, surroundings.base("target"), surroundings.pictures)
-    prefix = "" if "\n" in target else f"{target}: "
-    try:
-        if isinstance(content, str):
-            _place_text(task, content, channels, surroundings)
-        else:
-            _place_image(task, content, channels)
-    except ConfigError as error:
-        raise ConfigError(f"{prefix}{error}") from None
-
-
-def _place_text(task: dict[str, Any], text: str, channels: int, surroundings: Surroundings) -> None:
-    bits = parse_picture(text, channels)
-    overridden = surroundings.overridden
-    for side, size in zip(("height", "width"), bits.shape[1:], strict=True):
-        stale = "target" in overridden and side not in overridden
-        if stale or side not in task:
-            task[side] = size
-    grid = _grid(task)
-    if grid is not None:
-        task["target"] = render_picture(center_picture(bits, *grid))
-
-
-def _place_image(task: dict[str, Any], content: bytes, channels: int) -> None:
-    grid = _grid(task)
-    if grid is not None:
-        from difflogic.tasks.images import image_bits
-
-        task["target"] = render_picture(image_bits(content, channels, *grid))
-
-
-def _grid(task: dict[str, Any]) -> tuple[int, int] | None:
-    """Return height and width, or None if they are none."""
-    height, width = task.get("height"), task.get("width")
-    if type(height) is int and type(width) is int and min(height, width) > 0:
-        return height, width
-    return None
-
-
-def _read(name: str, base: Path, shipped: Path) -> str | bytes:
-    """Return a picture as text, or an image file's content."""
-    names = shipped_pictures(shipped)
-    path = names.get(name, base / name)
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise ConfigError(f"{name}: is not a picture file")
-        if status.st_size > MAX_FILE_BYTES:
-            raise ConfigError(f"{name}: larger than {MAX_FILE_BYTES} bytes: this is not a picture")
-        content = path.read_bytes()
-    except FileNotFoundError:
-        hint = did_you_mean(name, names)
-        raise ConfigError(
-            f'no picture "{name}": {hint} (a file of your own is named by its path; a relative '
-            f"one starts at {base.absolute()})"
-        ) from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{name!r}: cannot be read: {reason}") from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content
-    if any(not (sign.isprintable() or sign.isspace()) for sign in text[:4096]):
-        return content
-    if len(content) > MAX_TEXT_BYTES:
-        raise ConfigError(f"{name}: larger than {MAX_TEXT_BYTES} bytes: this is not a text picture")
-    return text

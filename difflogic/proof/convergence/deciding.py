@@ -41,7 +41,7 @@ def decide(
     seconds: float = SECONDS,
     progress: Callable[[str], None] = lambda method: None,
 ) -> Finding:
-    """Answer the question, or leave it open after about so many seconds.
+    """Answer the question, or leave it open after about `seconds`.
 
     `progress` is told each method as it begins.
     """

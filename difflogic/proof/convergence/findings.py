@@ -136,5 +136,5 @@ class Finding:
 
     @property
     def unknown_cells(self) -> int:
-        """Cells of which some visible channel stays unknown."""
+        """Cells with a visible channel that stays unknown."""
         return int((self.known > 1).any(axis=0).sum())

@@ -1,9 +1,9 @@
 """Certificates for grids of every size, from a few of them.
 
-Where two rows of a grid's arrivals are those p rows before, all so many steps later, the rows
-between can be put in again, as often as one likes: each cell of the larger grid still sees what it
-saw, so many steps later. The same holds for columns, and for both at once. So one grid proves all
-larger ones whose sides leave the same remainders by p. docs/certificates.md has the proof.
+Where two rows of a grid's arrivals repeat those p rows before, all by the same number of steps
+later, the rows between can be put in again, as often as one likes: each cell of the larger grid
+still sees what it saw, only later. The same holds for columns, and for both at once. So one grid
+proves all larger ones whose sides leave the same remainders by p: docs/certificates.md proves it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Base:
 
 
 def _shifts(times: int, delay: int) -> tuple[int, int]:
-    """Return by how much each side of a cut comes later if it is widened so many times."""
+    """Return by how much each side of a cut comes later if it is widened `times` times."""
     return (0, times * delay) if delay >= 0 else (-times * delay, 0)
 
 

@@ -7,12 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.evaluate import OPS, Bits, Sets, Soft, Text, evaluate
+from difflogic.circuit.evaluate import OPS, Bits, Soft, Text, evaluate
 from difflogic.circuit.gates import COEFFICIENTS, TRUTH_TABLES, Op
 from difflogic.circuit.xag import Xag
-from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.planes import Board, Network
-from difflogic.proof.convergence.sets import UNKNOWN
 from difflogic.proof.satisfiability import Formula
 from tests.difflogic.logic.circuits import all_cases, circuits
 
@@ -90,24 +88,6 @@ class TestAlgebras:
                 assert formula.solve(given) is True
                 assert formula.solve([*given[:9], -given[-1]]) is False
 
-    @given(circuits(channels=1), st.lists(st.sampled_from([0, 1, UNKNOWN]), min_size=9, max_size=9))
-    def test_sets_hold_all_that_a_gate_can_be(self, circuit: LogicCircuit, known: list) -> None:
-        """And of gates that read two sets that do not depend on each other, nothing else."""
-        asked = [(int(each == 1), int(each != 0)) for each in known]
-        rows = evaluate(circuit, asked, Sets(Bits(1)))
-        some = [
-            each == bits if each != UNKNOWN else True
-            for each, bits in zip(known, CASES, strict=True)
-        ]
-        cases = looked_up(circuit, CASES[:, np.logical_and.reduce(np.broadcast_arrays(*some))])
-        for (least, most), values in zip(rows, cases, strict=True):
-            assert least <= values.min()
-            assert values.max() <= most
-        for op, a, b, own in zip(circuit.op, circuit.a, circuit.b, rows[9:], strict=True):
-            pairs = {(x, y) for x in {*rows[a]} for y in {*rows[b]}}
-            made = {TRUTH_TABLES[op, 2 * x + y] for x, y in pairs}
-            assert {*own} == made
-
 
 class TestPart:
     @given(circuits(channels=1), st.integers(0, 2**16))
@@ -117,28 +97,12 @@ class TestPart:
         assert (rows[row] == looked_up(circuit, CASES)[row]).all()
 
 
-class TestKernelsOfPlanes:
-    """Loops over integers that are written to be fast, against the evaluator."""
-
-    @given(circuits(), st.sampled_from(["zero", "periodic"]), st.integers(0, 2**32))
-    def test_steps(self, circuit: LogicCircuit, boundary: str, seed: int) -> None:
-        board, rng = Board(3, 5, boundary), np.random.default_rng(seed)  # type: ignore[arg-type]
-        low, high = (
-            tuple(board.pack(bits) for bits in rng.integers(0, 2, (2, 3, 5)) | more)
-            for more in (0, rng.integers(0, 2, (2, 3, 5)))
-        )
-        high = tuple(one | other for one, other in zip(low, high, strict=True))
-        network, bits = Network(circuit), Bits(board.full)
-        seen = [
-            [board.seen(plane, n) for n in range(9) for plane in planes] for planes in (low, high)
-        ]
-        rows = evaluate(circuit, seen[0], bits)
-        outputs = circuit.outputs.tolist()
-        assert network.step(board, low) == tuple(rows[row] for row in outputs)
-        pairs = evaluate(circuit, zip(*seen, strict=True), Sets(bits))
-        found = sets.step(network, board, sets.Sets(low, high))
-        # Equal gates merged and inverters folded, less is forgotten: never more.
-        for row, least, most in zip(outputs, *found, strict=True):
-            assert pairs[row][0] & ~least == 0
-            assert most & ~pairs[row][1] == 0
-            assert least & ~most == 0
+@given(circuits(), st.sampled_from(["zero", "periodic"]), st.integers(0, 2**32))
+def test_steps_of_planes(circuit: LogicCircuit, boundary: str, seed: int) -> None:
+    """A loop over integers that is written to be fast, against the evaluator."""
+    board, rng = Board(3, 5, boundary), np.random.default_rng(seed)  # type: ignore[arg-type]
+    state = tuple(board.pack(bits) for bits in rng.integers(0, 2, (2, 3, 5)))
+    seen = [board.seen(plane, n) for n in range(9) for plane in state]
+    rows = evaluate(circuit, seen, Bits(board.full))
+    outputs = circuit.outputs.tolist()
+    assert Network(circuit).step(board, state) == tuple(rows[row] for row in outputs)

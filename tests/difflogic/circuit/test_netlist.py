@@ -101,60 +101,6 @@ def test_every_gate_has_the_value_of_the_layer_by_layer_circuit(architecture, se
     assert [rows[row] for row in netlist.outputs] == state
 
 
-@settings(max_examples=50)
-@given(architectures(), st.integers(0, 2**32))
-def test_structure(architecture, seed):
-    netlist = flatten(wire(architecture, np.random.default_rng(seed)))
-    assert netlist.inputs == 9 * architecture.channels
-    assert netlist.gates == architecture.gates
-    assert netlist.rows == netlist.inputs + netlist.gates
-    assert netlist.parameters == architecture.parameters
-    own_row = netlist.inputs + np.arange(netlist.gates)
-    for wires in (netlist.a, netlist.b):
-        assert wires.dtype == np.int32
-        assert (wires >= 0).all()
-        assert (wires < own_row).all()
-    copies = np.bincount(netlist.param, minlength=netlist.parameters)
-    kernels = architecture.kernels * architecture.kernel_gates
-    assert (copies[:kernels] == architecture.channels).all()
-    assert (copies[kernels:] == 1).all()
-    assert len(netlist.outputs) == architecture.channels
-    assert (netlist.param[netlist.outputs - netlist.inputs] >= kernels).all()
-
-
-def test_update_reads_the_centre_then_channel_then_output_bit_then_kernel():
-    channels, kernels, bits = 3, 4, 2
-    inputs = channels + channels * bits * kernels
-    architecture = Architecture(channels, kernels, (8, 4, bits), (inputs, channels))
-    perception = wire(Architecture(3, 4, (8, 4, 2), (14, 7, 4, 3)), np.random.default_rng(0))
-    each = np.arange(inputs, dtype=np.int32)
-    last = np.arange(channels, dtype=np.int32)
-    circuit = Circuit(
-        architecture,
-        perception.perception,
-        (Wiring(inputs, each, each), Wiring(inputs, last, last)),
-    )
-    netlist = flatten(circuit)
-
-    def source(update_input):
-        """What the update gate reads: the parameter of the gate, and which of its copies."""
-        gate = np.flatnonzero(netlist.param == kernels * 14 + update_input)[0]
-        row = netlist.a[gate] - netlist.inputs
-        return netlist.param[row], np.flatnonzero(
-            netlist.param == netlist.param[row]
-        ).tolist().index(row)
-
-    for channel in range(channels):
-        gate = np.flatnonzero(netlist.param == kernels * 14 + channel)[0]
-        assert netlist.a[gate] == 4 * channels + channel
-    place = channels
-    for channel in range(channels):
-        for bit in range(bits):
-            for kernel in range(kernels):
-                assert source(place) == (kernel * 14 + 12 + bit, channel)
-                place += 1
-
-
 DISTINCT = replace(CHECKERBOARD, distinct_wiring=True)
 
 
@@ -186,22 +132,6 @@ def test_a_wrong_number_of_kernels_is_refused(architecture, wirings):
     circuit = wire(architecture, np.random.default_rng(1))
     with pytest.raises(ConfigError, match=f"wirings of a kernel expected, {wirings} given"):
         Circuit(architecture, circuit.perception[:1] * wirings, circuit.update)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "says"),
-    [
-        ((0, 1, (8,), (4, 0)), "channels 0"),
-        ((1, 0, (8,), (5, 1)), "kernels 0"),
-        ((1, 1, (), (5, 1)), r"perception \[\]"),
-        ((1, 1, (8,), ()), r"update \[\]"),
-        ((1, 1, (8, -1), (5, 1)), r"perception \[8, -1\]"),
-        ((2, 1, (8,), (9, 3)), "needs 2 gates, one per channel, not 3"),
-    ],
-)
-def test_sizes_that_make_no_architecture(sizes, says):
-    with pytest.raises(ConfigError, match=says):
-        Architecture(*sizes)
 
 
 @pytest.mark.parametrize(

@@ -178,8 +178,7 @@ def test_overrides():
         [
             "training.epochs=7",
             "training.epochs = 8 ",
-            "automaton.boundary=periodic",
-            'automaton.boundary="zero"',
+            'automaton.boundary="periodic"',
             "name=mine",
             "update.gates=[200, 100, 50, 25, 13, 8]",
             "task.loss_channels=[1, 0]",
@@ -188,7 +187,7 @@ def test_overrides():
         ],
     )
     assert config.training.epochs == 8
-    assert config.automaton.boundary == "zero"
+    assert config.automaton.boundary == "periodic"
     assert config.name == "mine"
     assert config.update.gates == (200, 100, 50, 25, 13, 8)
     assert config.task.loss_channels == (1, 0)
@@ -383,12 +382,6 @@ def test_unknown_name():
         "(for your own file give a path, such as my.toml)"
     )
     assert f"known: {', '.join(shipped_configs())} " in error("zzz")
-
-
-def test_a_file_in_the_working_directory_needs_no_suffix(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine").write_text(BASE.to_toml())
-    assert load_config("mine") == BASE
 
 
 @pytest.mark.parametrize("path", ["nul\0byte.toml", "x" * 300 + ".toml", "a.toml/b.toml"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import Op
-from difflogic.proof import Counterexample, Limits, Proof, Verdict, differences, prove
+from difflogic.proof import Counterexample, Proof, Verdict, differences, prove
 from difflogic.proof import equivalence as proof_module
 from difflogic.proof.miter import Miter
 from difflogic.simplification import Effort, simplify
@@ -22,7 +22,8 @@ from tests.difflogic.logic.circuits import (
     same_next_states,
 )
 
-ALL_CASES, SAT = Limits(exhaustive=20), Limits(exhaustive=-1)
+ALL_CASES, SAT = 20, -1
+"""Inputs up to which all cases are tried."""
 methods = pytest.mark.parametrize("limits", [ALL_CASES, SAT], ids=["cases", "sat"])
 QUICK = Effort(2, (6,), 10, 0, 0, 0)
 
@@ -63,7 +64,7 @@ class TestVerdict:
     @settings(max_examples=40)
     @given(circuits(most=8), circuits(most=8))
     def test_agrees_with_brute_force(
-        self, limits: Limits, before: LogicCircuit, after: LogicCircuit
+        self, limits: int, before: LogicCircuit, after: LogicCircuit
     ) -> None:
         self.check(before, after, limits)
 
@@ -72,7 +73,7 @@ class TestVerdict:
     @settings(max_examples=60)
     @given(circuits(fewest=1), st.sampled_from(KINDS), st.integers(0, 1000), st.integers(0, 1000))
     def test_mutants(
-        self, limits: Limits, circuit: LogicCircuit, kind: str, gate: int, salt: int
+        self, limits: int, circuit: LogicCircuit, kind: str, gate: int, salt: int
     ) -> None:
         self.check(circuit, mutated(circuit, kind, gate % circuit.gates, salt), limits)
 
@@ -80,12 +81,12 @@ class TestVerdict:
     @methods
     @settings(max_examples=15)
     @given(circuits(fewest=5))
-    def test_simplified_circuits(self, limits: Limits, circuit: LogicCircuit) -> None:
+    def test_simplified_circuits(self, limits: int, circuit: LogicCircuit) -> None:
         proof = self.check(circuit, simplify(automaton_of(circuit), QUICK).circuit, limits)
         assert proof.verdict is Verdict.equal
 
-    def check(self, before: LogicCircuit, after: LogicCircuit, limits: Limits) -> Proof:
-        proof = prove(before, after, (0,), limits)
+    def check(self, before: LogicCircuit, after: LogicCircuit, limits: int) -> Proof:
+        proof = prove(before, after, (0,), exhaustive=limits)
         assert proof.equal == same_next_states(before, after)
         if proof.equal:
             assert proof.counterexample is None
@@ -97,14 +98,14 @@ class TestVerdict:
         return proof
 
     @methods
-    def test_one_wrong_case_of_a_million(self, limits: Limits) -> None:
+    def test_one_wrong_case_of_a_million(self, limits: int) -> None:
         """An AND of 20 inputs differs from a constant in one case alone."""
         gates = [(Op.AND, 0, 1)]
         for row in range(2, 20):
             gates.append((Op.AND, 27 + len(gates) - 1, row))
         before = circuit_of(gates, [27 + len(gates) - 1, 0, 0])
         after = circuit_of([(Op.FALSE, 0, 0)], [27, 0, 0])
-        proof = prove(before, after, (0,), limits)
+        proof = prove(before, after, (0,), exhaustive=limits)
         assert proof.counterexample is not None
         assert all(proof.counterexample.bits.values())
         assert len(proof.counterexample.bits) == 20
@@ -112,7 +113,7 @@ class TestVerdict:
             assert proof.outputs[0].cases == proof.cases == 2**20
 
     @methods
-    def test_constants(self, limits: Limits) -> None:
+    def test_constants(self, limits: int) -> None:
         before = circuit_of([(Op.TRUE, 0, 0)], [9])
         found = self.check(before, circuit_of([(Op.FALSE, 0, 0)], [9]), limits).counterexample
         assert found == Counterexample(0, True, False, {})
@@ -188,12 +189,12 @@ class TestLimits:
     def test_products_of_few_digits_are_proved(self) -> None:
         one, other = (self.multiplier(4, swapped) for swapped in (False, True))
         for limits in (ALL_CASES, SAT):
-            assert prove(one, other, (0,), limits).equal
+            assert prove(one, other, (0,), exhaustive=limits).equal
 
     @pytest.mark.thorough
     def test_out_of_time_is_unknown(self) -> None:
         one, other = (self.multiplier(12, swapped) for swapped in (False, True))
-        proof = prove(one, other, (0,), Limits(seconds=0.5))
+        proof = prove(one, other, (0,), 0.5)
         assert proof.verdict is Verdict.unknown
         assert not proof.equal
         assert proof.counterexample is None
@@ -205,7 +206,7 @@ class TestLimits:
     def test_a_difference_outweighs_what_is_unknown(self) -> None:
         one = self.multiplier(12, False)
         wrong = LogicCircuit(one.op, one.a, one.b, [*one.outputs[:-1], 0], one.labels)
-        proof = prove(one, wrong, (0,), Limits(seconds=20))
+        proof = prove(one, wrong, (0,), 20)
         assert proof.verdict is Verdict.different
 
     @pytest.mark.thorough
@@ -220,10 +221,10 @@ class TestLimits:
             Miter, "_equate_inner", lambda self, *given: swept.append(equate(self, *given))
         )
         one, other = (self.multiplier(6, swapped) for swapped in (False, True))
-        assert prove(one, other, (0,), SAT).equal
+        assert prove(one, other, (0,), exhaustive=SAT).equal
         assert swept
         wrong = mutated(other, "flip a bit of an op", other.gates // 2, 1)
-        proof = prove(one, wrong, (0,), SAT)
+        proof = prove(one, wrong, (0,), exhaustive=SAT)
         assert proof.counterexample is not None
         assert shown_true(proof.counterexample, one, wrong)
 
@@ -235,26 +236,6 @@ class TestLimits:
 
 
 class TestReport:
-    def test_as_dict(self) -> None:
-        proof = prove(circuit_of([(Op.AND, 0, 4)], [9]), circuit_of([], [0]), (0,))
-        found = proof.as_dict()
-        assert found["verdict"] == "different"
-        assert found["counterexample"] == {
-            "channel": 0,
-            "before": 0,
-            "after": 1,
-            "inputs": {"NW0": 1, "C0": 0},
-        }
-        assert found["outputs"][0] | {"seconds": 0} == {
-            "channel": 0,
-            "verdict": "different",
-            "method": "exhaustive",
-            "inputs": 2,
-            "cases": 4,
-            "conflicts": 0,
-            "seconds": 0,
-        }
-
     def test_surroundings(self) -> None:
         from dataclasses import replace
 
@@ -308,7 +289,7 @@ class TestAgainstOthers:
         before, after = wide_circuits(seed)
         wrong = mutated(after, "flip a bit of an op", after.gates // 2, seed)
         for other in (after, wrong):
-            proof = prove(before, other, (0, 1, 2), Limits(exhaustive=6))
+            proof = prove(before, other, (0, 1, 2), exhaustive=6)
             solver = z3.Solver()
             solver.add(z3.Or([to_z3(before, c) != to_z3(other, c) for c in range(3)]))
             assert proof.equal == (solver.check() == z3.unsat)

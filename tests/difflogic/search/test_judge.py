@@ -157,9 +157,7 @@ def test_a_search_ends_where_nothing_is_wrong_and_nothing_proved(
     monkeypatch.setattr(judging, "by_sets", lambda asked: deciding.decide(asked, 0.0))
     monkeypatch.setattr(judging, "decide_quickly", lambda asked: deciding.decide(asked, -1.0))
     monkeypatch.setattr(
-        deciding,
-        "_run_on_sets",
-        lambda asked: ([deciding.sets.everything(asked.circuit.channels, asked.board)], None),
+        deciding.sets, "descend", lambda net, board: [deciding.sets.everything(net.channels, board)]
     )
     logits = np.zeros((OPS, len(ops)))
     logits[ops, np.arange(len(ops))] = 2.0

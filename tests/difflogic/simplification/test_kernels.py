@@ -34,17 +34,6 @@ def outputs(net: Net, cases: np.ndarray) -> np.ndarray:
     return np.array([rows[output >> 1] ^ (output & 1) for output in net.outputs])
 
 
-def bits(words: np.ndarray, cases: int) -> np.ndarray:
-    return np.unpackbits(words.view(np.uint8), bitorder="little")[:cases]
-
-
-@pytest.mark.parametrize("inputs", [1, 5, 6, 8])
-def test_tables_of_inputs(inputs: int) -> None:
-    tables = nets.input_tables(inputs)
-    for table, wanted in zip(tables, all_cases(inputs), strict=True):
-        assert (bits(table, 2**inputs) == wanted).all()
-
-
 class TestClean:
     def test_every_op_of_every_pair_of_literals(self) -> None:
         cases = all_cases(2)
@@ -99,32 +88,6 @@ class TestSubstitution:
 
 
 class TestWindow:
-    @pytest.mark.thorough
-    @few
-    @given(circuits(channels=2, fewest=4), st.integers(0, 100), st.integers(2, 6))
-    def test_leaves_decide_members_and_depend_on_none(
-        self, circuit: LogicCircuit, chosen: int, limit: int
-    ) -> None:
-        net = nets.from_circuit(circuit)
-        if not nets.gates(net):
-            return
-        size = int(net.size[0])
-        root = 19 + chosen % nets.gates(net)
-        leaves = np.zeros(size + limit + 2, np.int32)
-        leaf, member, below = np.zeros((3, size), bool)
-        count = find_window(net, leaves, limit, root, leaf, member, below)
-        chosen_leaves = set(leaves[:count].tolist())
-        assert count <= max(limit, 2)
-        assert set(np.flatnonzero(leaf).tolist()) == chosen_leaves
-        for node in np.flatnonzero(member):
-            for read in (net.a[node], net.b[node]):
-                assert member[read] or read in chosen_leaves
-        depends = set(chosen_leaves)
-        for node in range(size - 1, 18, -1):
-            if node in depends:
-                assert not member[node]
-                depends |= {int(net.a[node]), int(net.b[node])}
-
     @pytest.mark.thorough
     @few
     @given(circuits(channels=2, fewest=4), st.integers(0, 100))

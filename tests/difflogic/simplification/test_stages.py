@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.gates import Op
 from difflogic.proof import prove
-from difflogic.simplification import EFFORTS, Effort, nets, simplify, stages, windows
+from difflogic.simplification import EFFORTS, Effort, nets, simplify, stages
 from difflogic.simplification.functional_reduction import reduce_functionally
-from difflogic.simplification.kernels.nets import invert_a
-from difflogic.simplification.kernels.structures import Net
 from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT
 from tests.difflogic.logic.circuits import (
@@ -109,27 +107,6 @@ class TestBounds:
             proof = prove(circuit, found.circuit, (0, 1))
             assert proof.equal
             assert found.stopped == (clock.looks > looks)
-
-
-class TestFaults:
-    def test_a_search_that_goes_wrong_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Every net that the search returns has an op inverted at one input."""
-        anneal = windows.anneal
-
-        def wrong(net: Net, moves: int, seed: int) -> Net:
-            found = anneal(net, moves, seed)
-            last = int(found.size[0]) - 1
-            if last > found.inputs:
-                found.op[last] = invert_a(int(found.op[last]))
-            return found
-
-        monkeypatch.setattr(windows, "anneal", wrong)
-        circuit = circuit_of(
-            [(Op.AND, 0, 1), (Op.AND, 0, 2), (Op.OR, 9, 10), (Op.XOR, 11, 3)], [12]
-        )
-        found = simplify(automaton_of(circuit), Effort(1, (), 0, 0, 0, 0)).circuit
-        assert found.gates < circuit.gates
-        assert prove(circuit, found, (0,)).counterexample is not None
 
 
 class TestChannels:

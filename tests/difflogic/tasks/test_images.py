@@ -154,7 +154,7 @@ def test_an_image_of_one_colour():
         shape(np.zeros((9, 9, 4), np.uint8))
 
 
-@pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP", "TIFF"])
+@pytest.mark.parametrize("kind", ["GIF", "TIFF"])
 def test_animations(kind):
     frames = [Image.fromarray(np.full((5, 5), grey, np.uint8)) for grey in (0, 90, 200)]
     content = saved(frames[0], kind, save_all=True, append_images=frames[1:])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.signal import convolve2d
 
 from difflogic.config import load_config
-from difflogic.system.streams import Purpose, first_bytes, stream
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import life as life_module
 from difflogic.tasks.life import Life
 from tests.difflogic.tasks.made import automaton
@@ -147,11 +147,3 @@ def test_epochs_drawn_ahead_are_those_drawn_one_by_one(purpose, first, monkeypat
             np.testing.assert_array_equal(found[0], expected[0])
             np.testing.assert_array_equal(found[1], expected[1])
             found[0][:] = 1
-
-
-def test_boards_are_drawn_one_by_one_where_numpy_draws_otherwise(monkeypatch):
-    task = life(1, 3, 3)
-    expected = task.draw_numbered(7, Purpose.START, 2, range(4))
-    monkeypatch.setattr(life_module, "first_bytes", lambda *name: 255 - first_bytes(*name))
-    found = life(1, 3, 3).draw_numbered(7, Purpose.START, 2, range(4))
-    np.testing.assert_array_equal(found[0], expected[0])

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.grid import Boundary
 from difflogic.proof.convergence.findings import Bits, Question
+from difflogic.proof.convergence.planes import Planes
+from difflogic.proof.convergence.sets import Sets
 from tests.difflogic.logic.circuits import circuits, naive
 
 GRIDS = ((2, 3), (1, 4), (3, 2), (3, 1), (2, 2))
@@ -73,3 +75,9 @@ def questions(draw: st.DrawFn) -> Question:
             break
         state = after
     return Question(circuit, visible, height, width, boundary, state[0, list(visible)])
+
+
+def lies_in(state: Planes, known: Sets) -> bool:
+    """Return whether every bit of a state lies in its set."""
+    planes = zip(known.least, state, known.most, strict=True)
+    return all(not low & ~bits and not bits & ~high for low, bits, high in planes)

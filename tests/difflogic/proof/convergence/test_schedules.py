@@ -13,7 +13,7 @@ from difflogic.proof.convergence import by_sets, sets
 from difflogic.proof.convergence.findings import Bits, Question
 from difflogic.proof.convergence.planes import pack
 from tests.difflogic.logic.circuits import step
-from tests.difflogic.proof.convergence.brute import questions, step_all
+from tests.difflogic.proof.convergence.brute import lies_in, questions, step_all
 from tests.difflogic.proof.convergence.trained import question, trained
 
 pytestmark = pytest.mark.thorough
@@ -49,13 +49,6 @@ def together(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     return fire(asked, state, np.ones((asked.height, asked.width), bool))
 
 
-def in_colors(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
-    y, x = np.indices((asked.height, asked.width))
-    for color in rng.permutation(4):
-        state = fire(asked, state, 2 * (y % 2) + x % 2 == color)
-    return state
-
-
 def unequal(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     """Some cells fire again and again before the last has fired."""
     favoured = rng.random((asked.height, asked.width))
@@ -85,13 +78,13 @@ def adversary(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     return state
 
 
-ROUNDS = (raster, shuffled, together, in_colors, unequal, adversary)
+ROUNDS = (raster, shuffled, together, unequal, adversary)
 
 
 def starts(asked: Question, play: Round, rng: np.random.Generator) -> Iterator[Bits]:
     shape = (asked.circuit.channels, asked.height, asked.width)
     yield rng.integers(0, 2, shape, dtype=np.uint8)
-    if play in (together, in_colors, unequal):  # which take few steps for a round
+    if play in (together, unequal):  # which take few steps for a round
         yield np.zeros(shape, np.uint8)
         yield np.ones(shape, np.uint8)
 
@@ -109,7 +102,7 @@ def test_rounds_of_trained_circuits(name: str, play: Round) -> None:
     for state in starts(asked, play, rng):
         for known in run[1:]:
             state = play(asked, state, rng)
-            assert known.contains(pack(asked.board, state))
+            assert lies_in(pack(asked.board, state), known)
         assert right(asked, state)
         assert right(asked, play(asked, state, rng))
 
@@ -124,7 +117,7 @@ def test_rounds_of_random_circuits(asked: Question, data: st.DataObject) -> None
     run = list(sets.descend(asked.network, asked.board))
     for known in run[1:6]:
         state = play(asked, state, rng)
-        assert known.contains(pack(asked.board, state))
+        assert lies_in(pack(asked.board, state), known)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,9 +14,10 @@ from difflogic.proof.convergence.findings import Bits, Question
 
 DATA = Path(__file__).parents[2] / "data"
 
-SYNCHRONOUS = ("checkerboard-seed-1", "checkerboard-seed-2", "checkerboard-seed-3")
-ASYNCHRONOUS = ("checkerboard-async-seed-0", "checkerboard-async-seed-1")
-NAMES = SYNCHRONOUS + ASYNCHRONOUS
+NAMES = (
+    *(f"checkerboard-seed-{seed}" for seed in (1, 2, 3)),
+    *(f"checkerboard-async-seed-{seed}" for seed in (0, 1)),
+)
 
 
 def path(name: str) -> Path:
