@@ -17,7 +17,7 @@ from difflogic.system.errors import CircuitError
 
 
 @dataclass(frozen=True, eq=False)
-class LogicCircuit:
+class Circuit:
     """One cell's update as a list of gates in topological order.
 
     Rows 0 to 9·C - 1 are the inputs: row n·C + c is channel c of neighbour n (row-major, 4 is the
@@ -87,7 +87,7 @@ class LogicCircuit:
             f"order: {allowed}"
         )
 
-    def relabeled(self, labels: Sequence[int]) -> LogicCircuit:
+    def relabeled(self, labels: Sequence[int]) -> Circuit:
         """Return the same circuit, its channels numbered otherwise. Raises CircuitError."""
         if len(labels) != self.channels:
             raise CircuitError(f"{self.channels} channels need as many numbers, not {len(labels)}")

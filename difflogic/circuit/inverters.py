@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 
 _WITH_A_INVERTED = np.array([(op & 3) << 2 | op >> 2 for op in Op], np.uint8)
@@ -24,7 +24,7 @@ def melted(
     first: int,
     outputs: Ints,
     labels: Sequence[int],
-) -> LogicCircuit:
+) -> Circuit:
     """Return the circuit of a graph whose inputs are all those of channels with `labels`.
 
     Node 0 is constant 0, gates begin at node `first`, and `op`, `a` and `b` have an entry for each
@@ -52,4 +52,4 @@ def melted(
     ops, reads = np.array([*further], np.int32).reshape(-1, 2).T
     a, b = (np.concatenate([wires[first:], reads]) - 1 for wires in (a, b))
     op = np.concatenate([op, ops.astype(np.uint8)])
-    return LogicCircuit(op, a, b, np.array(nodes, np.int32) - 1, tuple(labels))
+    return Circuit(op, a, b, np.array(nodes, np.int32) - 1, tuple(labels))

@@ -75,7 +75,7 @@ class Architecture:
 
 
 @dataclass(frozen=True)
-class Circuit:
+class WiredLayers:
     """An architecture and the wiring of its layers: all of a soft circuit but its logits.
 
     `perception` holds, for each kernel, one wiring per layer, or only one such tuple that all
@@ -110,7 +110,7 @@ class Circuit:
         return first_ops(architecture.parameters, kernels, seen)
 
 
-def wire(architecture: Architecture, rng: np.random.Generator) -> Circuit:
+def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     """Draw the wiring of all layers. Raises ConfigError where a layer cannot be wired."""
     first, rest = architecture.perception_first, architecture.perception_wiring
     topologies = [first] + [rest] * (len(architecture.perception) - 1)
@@ -125,7 +125,7 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> Circuit:
     update = _wire_layers("update", inputs, architecture.update, topologies, rng)
     if architecture.carry:
         update = carrying(update, architecture.channels, architecture.carry, rng)
-    return Circuit(architecture, perception, update)
+    return WiredLayers(architecture, perception, update)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Netlist:
         return self.param.tolist(), self.a.tolist(), self.b.tolist()
 
 
-def flatten(layers: Circuit) -> Netlist:
+def flatten(layers: WiredLayers) -> Netlist:
     """Lay wired layers out as a netlist, in an order that suits caches and vector units.
 
     Parameters are numbered kernel by kernel, layer by layer, gate by gate, then the update

@@ -16,7 +16,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import OPS, Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
@@ -73,7 +73,7 @@ class Literals(Logic[int]):
         return self.and_(x ^ flip_x, y ^ flip_y) ^ flip
 
     def next_state(
-        self, circuit: LogicCircuit, inputs: Iterable[int], deadline: Deadline = NEVER
+        self, circuit: Circuit, inputs: Iterable[int], deadline: Deadline = NEVER
     ) -> list[int]:
         """Add a circuit that reads the literals `inputs`; return the literals of its outputs.
 
@@ -162,7 +162,7 @@ class Xag(Literals):
         return literal
 
 
-def from_circuit(circuit: LogicCircuit) -> tuple[Xag, list[int]]:
+def from_circuit(circuit: Circuit) -> tuple[Xag, list[int]]:
     """Return a circuit as a Xag, and the literals of its outputs."""
     xag = Xag(circuit.inputs)
     return xag, xag.next_state(circuit, map(xag.input, range(circuit.inputs)))
@@ -170,7 +170,7 @@ def from_circuit(circuit: LogicCircuit) -> tuple[Xag, list[int]]:
 
 def to_circuit(
     xag: Xag, outputs: Sequence[int], labels: tuple[int, ...], channels: Sequence[int]
-) -> LogicCircuit:
+) -> Circuit:
     """Return the gates that `outputs` need as a circuit of two-input ops.
 
     `outputs` are the literals of the channels that stay, which are the numbers `channels` of the

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS
 from difflogic.circuit.xag import FALSE, TRUE, Xag
 from difflogic.proof.decision import Decision, decide_all_zero, in_time
@@ -52,7 +52,7 @@ class Rule:
     """Whether a rule with a notation depends on the sum of all nine cells alone."""
 
 
-def examine(circuit: LogicCircuit, seconds: float) -> Rule:
+def examine(circuit: Circuit, seconds: float) -> Rule:
     """Find out what holds of a circuit's rule exactly, in about so many seconds."""
     deadline = Deadline.after(seconds)
     symmetries = {
@@ -84,7 +84,7 @@ def turned(matrix: Sequence[int]) -> list[int]:
     return [OFFSETS.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in OFFSETS]
 
 
-def _rows(circuit: LogicCircuit, xag: Xag) -> list[int]:
+def _rows(circuit: Circuit, xag: Xag) -> list[int]:
     return [xag.input(row) for row in range(circuit.inputs)]
 
 
@@ -93,7 +93,7 @@ def _differences(xag: Xag, some: Sequence[int], others: Sequence[int]) -> list[i
 
 
 @in_time
-def _same_when_turned(circuit: LogicCircuit, matrix: Sequence[int], deadline: Deadline) -> Decision:
+def _same_when_turned(circuit: Circuit, matrix: Sequence[int], deadline: Deadline) -> Decision:
     xag = Xag(circuit.inputs)
     rows = _rows(circuit, xag)
     cells = [rows[n * circuit.channels :][: circuit.channels] for n in turned(matrix)]
@@ -104,7 +104,7 @@ def _same_when_turned(circuit: LogicCircuit, matrix: Sequence[int], deadline: De
 
 
 @in_time
-def _complement(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+def _complement(circuit: Circuit, deadline: Deadline) -> Decision:
     xag = Xag(circuit.inputs)
     rows = _rows(circuit, xag)
     outputs = xag.next_state(circuit, rows, deadline)
@@ -113,7 +113,7 @@ def _complement(circuit: LogicCircuit, deadline: Deadline) -> Decision:
 
 
 @in_time
-def _monotone(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+def _monotone(circuit: Circuit, deadline: Deadline) -> Decision:
     """Decide whether f(x) never exceeds f(x ∨ y), for all x and y."""
     xag = Xag(2 * circuit.inputs)
     rows = _rows(circuit, xag)
@@ -124,7 +124,7 @@ def _monotone(circuit: LogicCircuit, deadline: Deadline) -> Decision:
 
 
 @in_time
-def _affine(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+def _affine(circuit: Circuit, deadline: Deadline) -> Decision:
     """Compare each output with the one affine function that agrees where at most one input is 1."""
     ones = circuit.read_inputs
     values = _few_ones(circuit, ones, deadline)
@@ -141,7 +141,7 @@ def _affine(circuit: LogicCircuit, deadline: Deadline) -> Decision:
 
 
 def _few_ones(
-    circuit: LogicCircuit, rows: npt.NDArray[np.int64], deadline: Deadline
+    circuit: Circuit, rows: npt.NDArray[np.int64], deadline: Deadline
 ) -> npt.NDArray[np.uint8]:
     """Return the next states (C, 1 + rows) of zeros, and of each of `rows` alone being 1."""
     found = []
@@ -157,7 +157,7 @@ def _few_ones(
     return np.concatenate(found, axis=1)
 
 
-def _life_table(circuit: LogicCircuit) -> npt.NDArray[np.uint8] | None:
+def _life_table(circuit: Circuit) -> npt.NDArray[np.uint8] | None:
     """Return the next state by centre and sum of the others, (2, 9), or None if that is not all."""
     if circuit.channels > 1:
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from difflogic import simplification
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
@@ -127,7 +127,7 @@ def simplify(
 class Rival:
     """What another program made of the same circuit."""
 
-    circuit: LogicCircuit
+    circuit: Circuit
     proof: Proof
     seconds: float
 
@@ -197,7 +197,7 @@ def small_form(
 
 
 def proved(
-    automaton: Automaton, circuit: LogicCircuit, seconds: float | None, reporter: ProgressReporter
+    automaton: Automaton, circuit: Circuit, seconds: float | None, reporter: ProgressReporter
 ) -> Proof:
     """Compare a circuit with an automaton's, within `seconds` or PROOF_SECONDS."""
     count = reporter.counter(PROVING, circuit.channels)

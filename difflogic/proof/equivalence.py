@@ -10,7 +10,7 @@ from contextlib import suppress
 import numpy as np
 
 from difflogic.circuit.cases import MOST_INPUTS, Words, first_case
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits
 from difflogic.proof.findings import Counterexample, OutputProof, Proof, Verdict
 from difflogic.proof.miter import Cone, Miter, Place
@@ -19,8 +19,8 @@ from difflogic.system.errors import CircuitError
 
 
 def prove(
-    before: LogicCircuit,
-    after: LogicCircuit,
+    before: Circuit,
+    after: Circuit,
     visible: tuple[int, ...],
     seconds: float = math.inf,
     progress: Callable[[int], object] = lambda done: None,
@@ -105,7 +105,7 @@ def _first_difference(before: Cone, after: Cone, deadline: Deadline) -> dict[Pla
 
 
 def _confirmed(
-    before: LogicCircuit, after: LogicCircuit, label: int, case: dict[Place, bool]
+    before: Circuit, after: Circuit, label: int, case: dict[Place, bool]
 ) -> Counterexample:
     """Run both circuits, by the plain interpreter, on a case that is said to tell them apart.
 
@@ -128,9 +128,7 @@ def _confirmed(
         bits = tried[:, clearable[:1]]
 
 
-def _next_state(
-    circuit: LogicCircuit, label: int, places: list[Place], bits: np.ndarray
-) -> np.ndarray:
+def _next_state(circuit: Circuit, label: int, places: list[Place], bits: np.ndarray) -> np.ndarray:
     inputs = np.zeros((circuit.inputs, bits.shape[1]), np.bool_)
     for (neighbor, place), row in zip(places, bits, strict=True):
         if place in circuit.labels:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, Logic, Value, evaluate
 from difflogic.proof.findings import Verdict
 from difflogic.proof.satisfiability import Formula
@@ -40,7 +40,7 @@ Place = tuple[int, int]
 class Cone:
     """The part of a circuit that a channel's next state depends on by its wires."""
 
-    circuit: LogicCircuit
+    circuit: Circuit
     output: int
     """Its row."""
     rows: list[int]
@@ -49,7 +49,7 @@ class Cone:
     """The input rows that it reads."""
 
     @classmethod
-    def of(cls, circuit: LogicCircuit, label: int) -> Cone:
+    def of(cls, circuit: Circuit, label: int) -> Cone:
         """Return the cone of the channel with this label."""
         output = int(circuit.outputs[circuit.labels.index(label)])
         rows, inputs = circuit.cone(output), {}
@@ -78,7 +78,7 @@ class Miter:
     Use it in a `with`. The solver is made when it is first needed.
     """
 
-    def __init__(self, before: LogicCircuit, after: LogicCircuit) -> None:
+    def __init__(self, before: Circuit, after: Circuit) -> None:
         self.before, self.after = before, after
         self._formula: Formula | None = None
         self._inputs: dict[Place, int] = {}

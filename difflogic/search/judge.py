@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Gates, evaluate
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.xag import Xag, to_circuit
@@ -142,7 +142,7 @@ class Judge:
             scene.fire_rate == 1,
         )
 
-    def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> LogicCircuit:
+    def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> Circuit:
         """Return the part that the future of `visible` depends on, folded.
 
         Like `convergence.folding.live_circuit`, but only looks at the live gates, hardly a tenth.

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.model.automaton import Automaton, live_channels
 from difflogic.simplification import nets
 from difflogic.simplification.effort import EFFORTS, Effort
@@ -24,7 +24,7 @@ class Stage:
     """What was done, and the circuit after it."""
 
     name: str
-    circuit: LogicCircuit
+    circuit: Circuit
 
 
 UNREAD_DROPPED = "unread channels dropped"
@@ -44,11 +44,11 @@ class Simplification:
     """Whether the time limit cut the search short; then its result depends on the machine."""
 
     @property
-    def circuit(self) -> LogicCircuit:
+    def circuit(self) -> Circuit:
         return self.automaton.circuit
 
     @property
-    def pruned(self) -> LogicCircuit:
+    def pruned(self) -> Circuit:
         """The circuit that the search began with."""
         return next(stage.circuit for stage in self.stages if stage.name == UNREAD_DROPPED)
 
@@ -65,7 +65,7 @@ class _Draft:
     labels: tuple[int, ...]
 
     @cached_property
-    def circuit(self) -> LogicCircuit:
+    def circuit(self) -> Circuit:
         return nets.to_circuit(self.net, self.labels)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.damage import Damage
 from difflogic.simulation.interpreter import Interpreter, band_rows
@@ -62,7 +62,7 @@ class Simulator:
 
     def __init__(
         self,
-        circuit: LogicCircuit,
+        circuit: Circuit,
         conditions: Conditions,
         engine: Engine = "compiled",
         workers: int = 1,
@@ -151,7 +151,7 @@ class Simulator:
             self._grids = (self._grids[1], self._grids[0])
 
 
-def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> Engine:
+def choose_engine(circuit: Circuit, conditions: Conditions, steps: int) -> Engine:
     """Return the engine that is done first with so many steps, compiling included.
 
     Never to compile more than `native.MOST_GATES` gates.
@@ -169,7 +169,7 @@ def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> 
     return "interpreter"
 
 
-def _interpreted_step(circuit: LogicCircuit, conditions: Conditions) -> float:
+def _interpreted_step(circuit: Circuit, conditions: Conditions) -> float:
     """Estimate the interpreter's seconds for a step."""
     order, geometry = schedule(circuit), conditions.geometry
     operations = order.gates + len(order.read_inputs) + circuit.channels
@@ -179,11 +179,11 @@ def _interpreted_step(circuit: LogicCircuit, conditions: Conditions) -> float:
     return operations * (bands * OPERATION_SECONDS + words * WORD_SECONDS)
 
 
-def useful_workers(circuit: LogicCircuit, conditions: Conditions, cores: int) -> int:
+def useful_workers(circuit: Circuit, conditions: Conditions, cores: int) -> int:
     """Return how many of the cores' threads gain more than it costs to wake them."""
     return max(1, min(cores, _work_per_step(circuit, conditions) // WORKER_WORK))
 
 
-def _work_per_step(circuit: LogicCircuit, conditions: Conditions) -> int:
+def _work_per_step(circuit: Circuit, conditions: Conditions) -> int:
     gates = schedule(circuit).gates + (FIRE_GATES if conditions.fire_rate < 1 else 0)
     return conditions.geometry.cells * max(1, gates)

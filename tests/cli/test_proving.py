@@ -3,7 +3,7 @@ from __future__ import annotations
 from cli import proving
 from difflogic.circuit.gates import Op
 from difflogic.proof import Counterexample, prove
-from tests.difflogic.logic.circuits import circuit_of
+from tests.difflogic.circuit.circuits import circuit_of
 
 NAMES = ("one", "the other")
 

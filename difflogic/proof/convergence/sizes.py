@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.proof.convergence.arrivals import NEVER, Array, Repeat, arrivals, repeating
 from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Bits, Question
@@ -95,7 +95,7 @@ class Sizes:
     On a periodic grid no place is special: nothing but a uniform target could be certified.
     """
 
-    def __init__(self, circuit: LogicCircuit, visible: tuple[int, ...], target: Target) -> None:
+    def __init__(self, circuit: Circuit, visible: tuple[int, ...], target: Target) -> None:
         """`visible` are labels."""
         self._circuit, self._visible, self._target = circuit, visible, target
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import llvmlite.binding as llvm
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.simulation.emission import emit
 from difflogic.simulation.schedule import schedule
 from difflogic.view.webassembly.modules import export
@@ -18,7 +18,7 @@ _TRIPLE = "wasm32-unknown-unknown"
 _FEATURES = "+simd128"
 
 
-def compile_module(circuit: LogicCircuit) -> bytes:
+def compile_module(circuit: Circuit) -> bytes:
     """Return a module that simulates a circuit; equal circuits give equal bytes.
 
     It imports a memory and a table, `env.__linear_memory` and `env.__indirect_function_table`. All

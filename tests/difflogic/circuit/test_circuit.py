@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import READS, TRUTH_TABLES, Op
 from difflogic.system.errors import CircuitError
-from tests.difflogic.logic.circuits import circuit_of
+from tests.difflogic.circuit.circuits import circuit_of
 
 
 class TestEvaluate:
@@ -63,13 +63,13 @@ class TestCheck:
     )
     def test_what_does_not_fit(self, change: dict[str, Any], message: str) -> None:
         fitting = {"op": [1, 6], "a": [0, 18], "b": [1, 2], "outputs": [18, 19], "labels": (0, 1)}
-        LogicCircuit(**fitting)  # type: ignore[arg-type]
+        Circuit(**fitting)  # type: ignore[arg-type]
         with pytest.raises(CircuitError, match=message):
-            LogicCircuit(**(fitting | change))  # type: ignore[arg-type]
+            Circuit(**(fitting | change))  # type: ignore[arg-type]
 
     def test_arrays_are_copied_and_cannot_be_written(self) -> None:
         op = np.array([1], np.uint8)
-        circuit = LogicCircuit(op, np.array([0]), np.array([1]), np.array([9]), (0,))
+        circuit = Circuit(op, np.array([0]), np.array([1]), np.array([9]), (0,))
         op[0] = 6
         assert circuit.op.tolist() == [1]
         with pytest.raises(ValueError, match="read-only"):

@@ -6,19 +6,19 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import OPS, Bits, Soft, Text, evaluate
 from difflogic.circuit.gates import COEFFICIENTS, TRUTH_TABLES, Op
 from difflogic.circuit.xag import Xag
 from difflogic.proof.convergence.planes import Board, Network
 from difflogic.proof.satisfiability import Formula
-from tests.difflogic.logic.circuits import all_cases, circuits
+from tests.difflogic.circuit.circuits import all_cases, circuits
 
 CASES = all_cases(9)
 FULL = (1 << 2**9) - 1
 
 
-def looked_up(circuit: LogicCircuit, cases: np.ndarray) -> np.ndarray:
+def looked_up(circuit: Circuit, cases: np.ndarray) -> np.ndarray:
     """Return all rows, (rows, cases), each gate looked up in its op's truth table."""
     rows = list(cases)
     for op, a, b in zip(circuit.op, circuit.a, circuit.b, strict=True):
@@ -41,24 +41,24 @@ class TestAlgebras:
     """Each agrees with truth tables for every circuit, in every case, at every row."""
 
     @given(circuits(channels=1), st.sampled_from([np.uint8, np.uint64]))
-    def test_words(self, circuit: LogicCircuit, kind: type) -> None:
+    def test_words(self, circuit: Circuit, kind: type) -> None:
         words = np.packbits(CASES, axis=1, bitorder="little").view(kind)
         rows = np.array(evaluate(circuit, words, Bits(~np.zeros_like(words[0]))))
         bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
         assert (bits == looked_up(circuit, CASES)).all()
 
     @given(circuits(channels=1))
-    def test_integers(self, circuit: LogicCircuit) -> None:
+    def test_integers(self, circuit: Circuit) -> None:
         rows = evaluate(circuit, map(as_integer, CASES), Bits(FULL))
         assert rows == [*map(as_integer, looked_up(circuit, CASES))]
 
     @given(circuits(channels=1))
-    def test_reals_at_the_corners(self, circuit: LogicCircuit) -> None:
+    def test_reals_at_the_corners(self, circuit: Circuit) -> None:
         rows = evaluate(circuit, CASES.astype(float), Soft(COEFFICIENTS))
         assert (np.broadcast_arrays(*rows) == looked_up(circuit, CASES)).all()
 
     @given(circuits(channels=1))
-    def test_text(self, circuit: LogicCircuit) -> None:
+    def test_text(self, circuit: Circuit) -> None:
         """As a program of one line for each gate, run by Python."""
         names = [f"r{row}" for row in range(circuit.rows + 1)]
         text, (ops, a, b) = Text("FULL ^ FULL", "FULL"), circuit.lists
@@ -69,7 +69,7 @@ class TestAlgebras:
         assert found == [*map(as_integer, looked_up(circuit, CASES))]
 
     @given(circuits(channels=1))
-    def test_literals_of_a_graph(self, circuit: LogicCircuit) -> None:
+    def test_literals_of_a_graph(self, circuit: Circuit) -> None:
         xag = Xag(9)
         literals = evaluate(circuit, map(xag.input, range(9)), xag)
         nodes = evaluate(xag, [0, *map(as_integer, CASES)], Bits(FULL))
@@ -78,7 +78,7 @@ class TestAlgebras:
 
     @given(circuits(channels=1, most=8))
     @settings(max_examples=20)
-    def test_literals_of_a_solver(self, circuit: LogicCircuit) -> None:
+    def test_literals_of_a_solver(self, circuit: Circuit) -> None:
         expected = looked_up(circuit, CASES)
         with Formula() as formula:
             literals = evaluate(circuit, [formula.variable() for _ in range(9)], formula)
@@ -91,14 +91,14 @@ class TestAlgebras:
 
 class TestPart:
     @given(circuits(channels=1), st.integers(0, 2**16))
-    def test_rows_that_are_wanted(self, circuit: LogicCircuit, which: int) -> None:
+    def test_rows_that_are_wanted(self, circuit: Circuit, which: int) -> None:
         row = which % circuit.rows
         rows = evaluate(circuit, CASES, Bits(np.ones(2**9, bool)), circuit.cone(row))
         assert (rows[row] == looked_up(circuit, CASES)[row]).all()
 
 
 @given(circuits(), st.sampled_from(["zero", "periodic"]), st.integers(0, 2**32))
-def test_steps_of_planes(circuit: LogicCircuit, boundary: str, seed: int) -> None:
+def test_steps_of_planes(circuit: Circuit, boundary: str, seed: int) -> None:
     """A loop over integers that is written to be fast, against the evaluator."""
     board, rng = Board(3, 5, boundary), np.random.default_rng(seed)  # type: ignore[arg-type]
     state = tuple(board.pack(bits) for bits in rng.integers(0, 2, (2, 3, 5)))

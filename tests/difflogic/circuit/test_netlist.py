@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import TRUTH_TABLES
-from difflogic.circuit.netlist import Architecture, Circuit, flatten, wire
+from difflogic.circuit.netlist import Architecture, WiredLayers, flatten, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
 from difflogic.model.model import Model
@@ -131,7 +131,7 @@ def test_the_wiring_of_a_seed_never_changes():
 def test_a_wrong_number_of_kernels_is_refused(architecture, wirings):
     circuit = wire(architecture, np.random.default_rng(1))
     with pytest.raises(ConfigError, match=f"wirings of a kernel expected, {wirings} given"):
-        Circuit(architecture, circuit.perception[:1] * wirings, circuit.update)
+        WiredLayers(architecture, circuit.perception[:1] * wirings, circuit.update)
 
 
 @pytest.mark.parametrize(
@@ -165,4 +165,4 @@ def wiring(inputs, a, b):
 def test_wiring_that_does_not_fit_the_architecture(update, says):
     perception = wire(Architecture(1, 1, (8,), (5, 3, 2, 1)), np.random.default_rng(0)).perception
     with pytest.raises(ConfigError, match=says):
-        Circuit(Architecture(1, 1, (8,), (1,)), perception, update)
+        WiredLayers(Architecture(1, 1, (8,), (1,)), perception, update)

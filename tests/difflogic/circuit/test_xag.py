@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.circuit.xag import Kind, Xag, from_circuit, to_circuit
-from tests.difflogic.logic.circuits import circuit_of, circuits, same_next_states
+from tests.difflogic.circuit.circuits import circuit_of, circuits, same_next_states
 
 
-def rebuilt(circuit: LogicCircuit) -> LogicCircuit:
+def rebuilt(circuit: Circuit) -> Circuit:
     xag, outputs = from_circuit(circuit)
     return to_circuit(xag, outputs, circuit.labels, range(circuit.channels))
 
@@ -52,7 +52,7 @@ class TestHashing:
 
 class TestRebuilding:
     @given(circuits())
-    def test_keeps_the_function_and_adds_no_gate(self, circuit: LogicCircuit) -> None:
+    def test_keeps_the_function_and_adds_no_gate(self, circuit: Circuit) -> None:
         folded = rebuilt(circuit)
         assert same_next_states(circuit, folded)
         needed = circuit.needed(range(circuit.channels))[circuit.inputs :].sum()

@@ -41,7 +41,7 @@ def active_gates(data):
 
 def from_model(model):
     """What logicars would write for one of our models."""
-    architecture, ops = model.circuit.architecture, iter(model.ops.tolist())
+    architecture, ops = model.layers.architecture, iter(model.ops.tolist())
 
     def layers(wirings):
         return [
@@ -55,11 +55,11 @@ def from_model(model):
         ]
 
     kernels = [
-        {"layers": layers(model.circuit.kernel(kernel)), "input_size": 9}
+        {"layers": layers(model.layers.kernel(kernel)), "input_size": 9}
         for kernel in range(architecture.kernels)
     ]
     update = {
-        "layers": layers(model.circuit.update),
+        "layers": layers(model.layers.update),
         "input_size": architecture.update_inputs,
         "output_size": architecture.channels,
     }

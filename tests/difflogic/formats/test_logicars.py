@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats import read_logicars, strict_json
@@ -16,9 +16,9 @@ from difflogic.formats.write_logicars import write_logicars
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
+from tests.difflogic.circuit.circuits import all_cases, automaton
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import circuits, life, words
-from tests.difflogic.logic.circuits import all_cases, automaton
 
 ONE = ["automaton.channels=1", "perception.kernels=3", "update.gates=[6, 3, 2, 1]"]
 SOME = ["automaton.channels=3", "perception.kernels=2", "update.gates=[9, 6, 3]"]
@@ -92,7 +92,7 @@ def test_any_circuit_is_written_as_one_of_logicars(circuit):
 )
 def test_layers(outputs, sizes):
     """Row 18 is in the first layer, which hands rows 2 and 17 on; 19 and 20 are in the second."""
-    circuit = LogicCircuit([Op.AND, Op.OR, Op.XOR], [0, 18, 18], [1, 2, 17], outputs, (0, 1))
+    circuit = Circuit([Op.AND, Op.OR, Op.XOR], [0, 18, 18], [1, 2, 17], outputs, (0, 1))
     data = json.loads(write_logicars(automaton(circuit)))
     found = [len(layer["gates"]) for layer in data["update"]["layers"]]
     assert naive_logicars.active_gates(data) == 3
@@ -100,7 +100,7 @@ def test_layers(outputs, sizes):
 
 
 def test_a_gate_that_is_the_next_state_of_two_channels_is_there_once():
-    circuit = LogicCircuit([Op.XOR], [0], [1], [18, 18], (0, 1))
+    circuit = Circuit([Op.XOR], [0], [1], [18, 18], (0, 1))
     data = json.loads(write_logicars(automaton(circuit)))
     assert [len(layer["gates"]) for layer in data["update"]["layers"]] == [1, 2]
     assert naive_logicars.active_gates(data) == 1
@@ -117,7 +117,7 @@ def test_a_model_there_and_back(overrides):
     assert naive_logicars.active_gates(data) == active
     assert sum(op not in (3, 5) for op in read.op) == active
     # The layers are those of perception and update, one after the other.
-    architecture = model(overrides).circuit.architecture
+    architecture = model(overrides).layers.architecture
     sizes = [len(layer["gates"]) for layer in data["update"]["layers"]]
     assert len(sizes) == len(architecture.perception) + len(architecture.update)
     assert sizes[len(architecture.perception) :] == list(architecture.update)

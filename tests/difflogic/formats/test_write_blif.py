@@ -13,9 +13,9 @@ from difflogic.formats.write_aiger import write_aiger
 from difflogic.formats.write_blif import write_blif
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.errors import CircuitError
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import ABC, call, compare_cells, needs
-from tests.difflogic.logic.circuits import circuit_of
 
 WRITERS = {".blif": write_blif, ".aig": write_aiger}
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from difflogic.formats.write_python import write_python
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call
-from tests.difflogic.logic.circuits import circuit_of
 
 SIZES = [(1, 1), (1, 5), (4, 1), (2, 2), (3, 4), (5, 7)]
 STEPS = 5

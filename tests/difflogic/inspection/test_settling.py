@@ -10,8 +10,8 @@ from difflogic.inspection.periods import Period
 from difflogic.inspection.settling import STARTS, settle
 from difflogic.model.automaton import Automaton
 from difflogic.system.deadline import Deadline
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import from_function, life_like, random_circuit
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import from_function, life_like, random_circuit
 
 KEEP = from_function(lambda board: int(board[1, 1]))
 INVERT = from_function(lambda board: 1 - int(board[1, 1]))

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import Xag, from_circuit
 from difflogic.proof.decision import decide_all_zero, in_time
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
-from tests.difflogic.logic.circuits import all_cases
-from tests.difflogic.logic.rules import circuits
+from tests.difflogic.circuit.circuits import all_cases
+from tests.difflogic.circuit.rules import circuits
 
 
 def soon() -> Deadline:
@@ -24,7 +24,7 @@ def soon() -> Deadline:
 
 @pytest.mark.thorough
 @given(circuits(channels=1))
-def test_agrees_with_all_cases(circuit: LogicCircuit) -> None:
+def test_agrees_with_all_cases(circuit: Circuit) -> None:
     xag, outputs = from_circuit(circuit)
     ever = bool(circuit.next_state(all_cases(9))[0].any())
     assert decide_all_zero(xag, outputs, soon()).answer == ("no" if ever else "yes")

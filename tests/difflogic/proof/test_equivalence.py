@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.proof import Counterexample, Proof, Verdict, differences, prove
 from difflogic.proof import equivalence as proof_module
 from difflogic.proof.miter import Miter
 from difflogic.simplification import Effort, simplify
 from difflogic.system.errors import CircuitError
-from tests.difflogic.logic.circuits import (
+from tests.difflogic.circuit.circuits import (
     automaton_of,
     circuit_of,
     circuits,
@@ -28,7 +28,7 @@ methods = pytest.mark.parametrize("limits", [ALL_CASES, SAT], ids=["cases", "sat
 QUICK = Effort(2, (6,), 10, 0, 0, 0)
 
 
-def shown_true(found: Counterexample, before: LogicCircuit, after: LogicCircuit) -> bool:
+def shown_true(found: Counterexample, before: Circuit, after: Circuit) -> bool:
     """Say whether the circuits, looked up gate by gate, disagree as a counterexample says."""
     for circuit, said in ((before, found.before), (after, found.after)):
         cases = np.zeros((circuit.inputs, 1), bool)
@@ -40,7 +40,7 @@ def shown_true(found: Counterexample, before: LogicCircuit, after: LogicCircuit)
     return found.before != found.after
 
 
-def mutated(circuit: LogicCircuit, kind: str, gate: int, salt: int) -> LogicCircuit:
+def mutated(circuit: Circuit, kind: str, gate: int, salt: int) -> Circuit:
     """Return a circuit with one fault."""
     op, a, b = circuit.op.copy(), circuit.a.copy(), circuit.b.copy()
     match kind:
@@ -52,7 +52,7 @@ def mutated(circuit: LogicCircuit, kind: str, gate: int, salt: int) -> LogicCirc
             op[gate] = Op.A
         case "swap the inputs":
             a[gate], b[gate] = b[gate], a[gate]
-    return LogicCircuit(op, a, b, circuit.outputs, circuit.labels)
+    return Circuit(op, a, b, circuit.outputs, circuit.labels)
 
 
 KINDS = ("flip a bit of an op", "read another row", "drop a gate", "swap the inputs")
@@ -63,29 +63,25 @@ class TestVerdict:
     @methods
     @settings(max_examples=40)
     @given(circuits(most=8), circuits(most=8))
-    def test_agrees_with_brute_force(
-        self, limits: int, before: LogicCircuit, after: LogicCircuit
-    ) -> None:
+    def test_agrees_with_brute_force(self, limits: int, before: Circuit, after: Circuit) -> None:
         self.check(before, after, limits)
 
     @pytest.mark.thorough
     @methods
     @settings(max_examples=60)
     @given(circuits(fewest=1), st.sampled_from(KINDS), st.integers(0, 1000), st.integers(0, 1000))
-    def test_mutants(
-        self, limits: int, circuit: LogicCircuit, kind: str, gate: int, salt: int
-    ) -> None:
+    def test_mutants(self, limits: int, circuit: Circuit, kind: str, gate: int, salt: int) -> None:
         self.check(circuit, mutated(circuit, kind, gate % circuit.gates, salt), limits)
 
     @pytest.mark.thorough
     @methods
     @settings(max_examples=15)
     @given(circuits(fewest=5))
-    def test_simplified_circuits(self, limits: int, circuit: LogicCircuit) -> None:
+    def test_simplified_circuits(self, limits: int, circuit: Circuit) -> None:
         proof = self.check(circuit, simplify(automaton_of(circuit), QUICK).circuit, limits)
         assert proof.verdict is Verdict.equal
 
-    def check(self, before: LogicCircuit, after: LogicCircuit, limits: int) -> Proof:
+    def check(self, before: Circuit, after: Circuit, limits: int) -> Proof:
         proof = prove(before, after, (0,), exhaustive=limits)
         assert proof.equal == same_next_states(before, after)
         if proof.equal:
@@ -157,7 +153,7 @@ class TestChannels:
 
 class TestLimits:
     @staticmethod
-    def multiplier(size: int, swapped: bool) -> LogicCircuit:
+    def multiplier(size: int, swapped: bool) -> Circuit:
         """Return the middle bits of a product, by adding rows in one order or the other.
 
         That these two are equal is hard to prove, for any solver.
@@ -205,7 +201,7 @@ class TestLimits:
 
     def test_a_difference_outweighs_what_is_unknown(self) -> None:
         one = self.multiplier(12, False)
-        wrong = LogicCircuit(one.op, one.a, one.b, [*one.outputs[:-1], 0], one.labels)
+        wrong = Circuit(one.op, one.a, one.b, [*one.outputs[:-1], 0], one.labels)
         proof = prove(one, wrong, (0,), 20)
         assert proof.verdict is Verdict.different
 
@@ -249,7 +245,7 @@ class TestReport:
         ]
 
 
-def wide_circuits(seed: int) -> tuple[LogicCircuit, LogicCircuit]:
+def wide_circuits(seed: int) -> tuple[Circuit, Circuit]:
     """Return a circuit of 3 channels that reads all 27 inputs, and its simplified form."""
     rng = np.random.default_rng(seed)
     rows = list(range(27))
@@ -263,7 +259,7 @@ def wide_circuits(seed: int) -> tuple[LogicCircuit, LogicCircuit]:
     return circuit, simplify(automaton_of(circuit, (0, 1, 2)), QUICK).circuit
 
 
-def to_z3(circuit: LogicCircuit, label: int):  # type: ignore[no-untyped-def]
+def to_z3(circuit: Circuit, label: int):  # type: ignore[no-untyped-def]
     import z3
 
     rows = [

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.simplification import nets
 from difflogic.simplification.kernels.nets import simulate
 from difflogic.simplification.kernels.structures import VIRTUAL, Net
 from difflogic.simplification.kernels.substitution import substitute
 from difflogic.simplification.kernels.windows import extract, find_window, put_back
-from tests.difflogic.logic.circuits import all_cases, circuits
+from tests.difflogic.circuit.circuits import all_cases, circuits
 
 few = settings(max_examples=30)
 
@@ -49,7 +49,7 @@ class TestClean:
 
     @few
     @given(circuits(channels=1))
-    def test_keeps_the_function_in_any_order_of_nodes(self, circuit: LogicCircuit) -> None:
+    def test_keeps_the_function_in_any_order_of_nodes(self, circuit: Circuit) -> None:
         net = nets.from_circuit(circuit)
         cases = all_cases(9)
         wanted = outputs(net, cases)
@@ -73,9 +73,7 @@ class TestSubstitution:
     @pytest.mark.thorough
     @few
     @given(circuits(channels=1, fewest=3), st.integers(0, 100), st.integers(0, 9))
-    def test_leaves_the_outputs_as_they_are(
-        self, circuit: LogicCircuit, chosen: int, seed: int
-    ) -> None:
+    def test_leaves_the_outputs_as_they_are(self, circuit: Circuit, chosen: int, seed: int) -> None:
         net = nets.cleaned(nets.from_circuit(circuit), room=VIRTUAL)
         if not nets.gates(net):
             return
@@ -91,7 +89,7 @@ class TestWindow:
     @pytest.mark.thorough
     @few
     @given(circuits(channels=2, fewest=4), st.integers(0, 100))
-    def test_what_is_taken_out_can_be_put_back(self, circuit: LogicCircuit, chosen: int) -> None:
+    def test_what_is_taken_out_can_be_put_back(self, circuit: Circuit, chosen: int) -> None:
         net = nets.cleaned(nets.from_circuit(circuit), room=40)
         if not nets.gates(net):
             return

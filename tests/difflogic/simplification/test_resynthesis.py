@@ -12,7 +12,7 @@ from difflogic.simplification.resynthesis import (
     starts,
     variable,
 )
-from tests.difflogic.logic.circuits import LIFE_TABLE
+from tests.difflogic.circuit.circuits import LIFE_TABLE
 
 
 def table_of(xag: Xag, literal: int) -> int:

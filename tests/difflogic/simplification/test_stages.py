@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.proof import prove
 from difflogic.simplification import EFFORTS, Effort, nets, simplify, stages
 from difflogic.simplification.functional_reduction import reduce_functionally
 from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT
-from tests.difflogic.logic.circuits import (
+from tests.difflogic.circuit.circuits import (
     automaton_of,
     circuit_of,
     circuits,
     deep_circuit,
     same_next_states,
 )
-from tests.difflogic.logic.clocks import Clock
+from tests.difflogic.system.clocks import Clock
 
 BRIEF = Effort(2, (4, 6), 10, 9, 300, 1) if JIT else Effort(1, (4,), 1, 9, 3, 1)
 """Every stage, none of it long."""
@@ -32,7 +32,7 @@ class TestSimplify:
     @pytest.mark.thorough
     @settings(max_examples=20)
     @given(circuits())
-    def test_every_stage_keeps_every_next_state(self, circuit: LogicCircuit) -> None:
+    def test_every_stage_keeps_every_next_state(self, circuit: Circuit) -> None:
         found = simplify(automaton_of(circuit), BRIEF)
         assert found.stages[0].circuit is circuit
         assert found.circuit is found.stages[-1].circuit
@@ -44,7 +44,7 @@ class TestSimplify:
 
     @settings(max_examples=10)
     @given(circuits())
-    def test_the_same_every_time_and_no_larger_a_second_time(self, circuit: LogicCircuit) -> None:
+    def test_the_same_every_time_and_no_larger_a_second_time(self, circuit: Circuit) -> None:
         once, twice = (simplify(automaton_of(circuit), BRIEF).circuit for _ in range(2))
         for name in ("op", "a", "b", "outputs"):
             assert getattr(once, name).tolist() == getattr(twice, name).tolist()
@@ -54,7 +54,7 @@ class TestSimplify:
 
     @settings(max_examples=5)
     @given(circuits(channels=3, fewest=10, most=60))
-    def test_many_inputs_go_through_windows(self, circuit: LogicCircuit) -> None:
+    def test_many_inputs_go_through_windows(self, circuit: Circuit) -> None:
         effort = Effort(1, (3,), 10, 0, 0, 0)
         found = simplify(automaton_of(circuit, (0, 1)), effort).circuit
         rng = np.random.default_rng(2)
@@ -123,7 +123,7 @@ class TestChannels:
     @pytest.mark.thorough
     @settings(max_examples=30)
     @given(circuits(channels=3, most=10))
-    def test_dropping_keeps_what_the_future_depends_on(self, circuit: LogicCircuit) -> None:
+    def test_dropping_keeps_what_the_future_depends_on(self, circuit: Circuit) -> None:
         found = dropped(circuit, (1,))
         assert 1 in found.labels
         rng = np.random.default_rng(3)
@@ -134,16 +134,16 @@ class TestChannels:
             assert (state[list(found.labels)] == other).all()
 
 
-def reduced(circuit: LogicCircuit) -> LogicCircuit:
+def reduced(circuit: Circuit) -> Circuit:
     return nets.to_circuit(reduce_functionally(nets.from_circuit(circuit)), circuit.labels)
 
 
-def dropped(circuit: LogicCircuit, visible: tuple[int, ...]) -> LogicCircuit:
+def dropped(circuit: Circuit, visible: tuple[int, ...]) -> Circuit:
     draft = stages._Draft(nets.from_circuit(circuit), circuit.labels)
     return stages._drop_unread_channels(draft, visible).circuit
 
 
-def _step(circuit: LogicCircuit, state: np.ndarray) -> np.ndarray:
+def _step(circuit: Circuit, state: np.ndarray) -> np.ndarray:
     """Step a periodic grid (C, H, W)."""
     shifted = [np.roll(state, (1 - dy, 1 - dx), axis=(1, 2)) for dy in range(3) for dx in range(3)]
     return circuit.next_state(np.concatenate(shifted))
@@ -152,7 +152,7 @@ def _step(circuit: LogicCircuit, state: np.ndarray) -> np.ndarray:
 class TestMerging:
     @settings(max_examples=30)
     @given(circuits())
-    def test_keeps_every_next_state(self, circuit: LogicCircuit) -> None:
+    def test_keeps_every_next_state(self, circuit: Circuit) -> None:
         assert same_next_states(circuit, reduced(circuit))
 
     def test_finds_what_no_wire_shows(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from difflogic.simulation.random_bits import Use, bernoulli, child_keys, stream_key, threshold
-from tests.difflogic.logic.circuits import step
+from tests.difflogic.circuit.circuits import step
 
 
 def simulate(circuit, state, steps, boundary, fire_rate=1.0, seed=0, damage=None):

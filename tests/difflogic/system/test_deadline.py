@@ -14,8 +14,8 @@ from difflogic.proof.decision import Decision
 from difflogic.simplification import EFFORTS, nets, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT
-from tests.difflogic.logic.circuits import automaton, deep_circuit
-from tests.difflogic.logic.clocks import Clock
+from tests.difflogic.circuit.circuits import automaton, deep_circuit
+from tests.difflogic.system.clocks import Clock
 
 pytestmark = pytest.mark.thorough
 

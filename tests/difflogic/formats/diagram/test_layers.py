@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.diagram.graph import Diagram, Family, diagram
 from difflogic.formats.diagram.layers import Layering, arrange, crossings
 from difflogic.formats.diagram.placement import isotonic, place
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import circuits, random_circuit
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import circuits, random_circuit
 
 
 def reached(layering: Layering, node: int) -> set[int]:
@@ -55,7 +55,7 @@ def check(drawn: Diagram, layering: Layering) -> None:
 
 
 @given(circuits(gates=40))
-def test_wires_go_step_by_step(circuit: LogicCircuit) -> None:
+def test_wires_go_step_by_step(circuit: Circuit) -> None:
     drawn = diagram(automaton(circuit))
     check(drawn, arrange(drawn))
 
@@ -80,7 +80,7 @@ def test_crossings(seed: int) -> None:
 
 @given(circuits(gates=40))
 @settings(max_examples=40)
-def test_points_keep_their_distance(circuit: LogicCircuit) -> None:
+def test_points_keep_their_distance(circuit: Circuit) -> None:
     layering = arrange(diagram(automaton(circuit)))
     heights = [4.0 if point.passes else 26.0 for point in layering.points]
     y = place(layering, heights, 8.0)
@@ -93,7 +93,7 @@ def test_points_keep_their_distance(circuit: LogicCircuit) -> None:
 def test_parts_that_are_not_joined_stand_close() -> None:
     rng = np.random.default_rng(0)
     parts = [9 * 6 + np.arange(6) + 6 * step for step in range(4)]
-    circuit = LogicCircuit(
+    circuit = Circuit(
         np.full(24, Op.AND),
         np.concatenate([np.arange(6), *parts[:3]]),
         np.concatenate([rng.permutation(48)[:24] + 6]),
@@ -112,9 +112,7 @@ def test_parts_that_are_not_joined_stand_close() -> None:
 
 def test_a_row_of_gates_is_straight() -> None:
     gates = 12
-    circuit = LogicCircuit(
-        np.full(gates, 12), 8 + np.arange(gates), np.zeros(gates), [8 + gates], (0,)
-    )  # type: ignore[arg-type]
+    circuit = Circuit(np.full(gates, 12), 8 + np.arange(gates), np.zeros(gates), [8 + gates], (0,))  # type: ignore[arg-type]
     layering = arrange(diagram(automaton(circuit)))
     y = place(layering, [26.0] * len(layering.points), 8.0)
     assert y == pytest.approx([13.0] * len(y))

@@ -18,7 +18,7 @@ from difflogic.proof.convergence.unrolled import Unrolled
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER
 from difflogic.system.errors import CircuitError
-from tests.difflogic.logic.circuits import circuit_of
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.brute import (
     all_states,
     lies_in,

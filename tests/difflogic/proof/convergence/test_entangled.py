@@ -8,7 +8,7 @@ import pytest
 from difflogic.proof.convergence import Method, Verdict, decide
 from difflogic.proof.convergence.orbits import random_starts
 from difflogic.proof.convergence.planes import unpack
-from tests.difflogic.logic.circuits import step
+from tests.difflogic.circuit.circuits import step
 from tests.difflogic.proof.convergence.trained import NAMES, entangled, question, trained
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from difflogic.proof.convergence import by_sets, sets
 from difflogic.proof.convergence.findings import Bits, Question
 from difflogic.proof.convergence.planes import pack
-from tests.difflogic.logic.circuits import step
+from tests.difflogic.circuit.circuits import step
 from tests.difflogic.proof.convergence.brute import lies_in, questions, step_all
 from tests.difflogic.proof.convergence.trained import question, trained
 

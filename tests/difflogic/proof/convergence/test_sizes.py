@@ -15,7 +15,7 @@ from difflogic.proof.convergence.planes import pack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.convergence.sizes import Sizes
 from difflogic.system.deadline import Deadline
-from tests.difflogic.logic.circuits import circuit_of
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.brute import questions
 from tests.difflogic.proof.convergence.trained import checkerboard, question, trained
 

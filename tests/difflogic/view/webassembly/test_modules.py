@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from difflogic.system.errors import CircuitError
 from difflogic.view.webassembly import compile_module
 from difflogic.view.webassembly.modules import HEAD, Reader, Section, export, leb, sections
-from tests.difflogic.logic.rules import life_like
+from tests.difflogic.circuit.rules import life_like
 
 CODE = compile_module(life_like("3", "23"))
 
