@@ -14,6 +14,14 @@ from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 
 CHECKERBOARD = Architecture(8, 16, (8, 4, 2), (*[256] * 10, 128, 64, 32, 16, 8, 8))
+EXPERIMENTS = {
+    "life": (Architecture(1, 16, (8, 4, 2, 1), (*[128] * 17, 64, 32, 16, 8, 4, 2, 1)), 2543),
+    "checkerboard": (CHECKERBOARD, 3040),
+    "asynchronous": (Architecture(8, 16, (8, 4, 2), (*[256] * 14, 128, 64, 32, 16, 8, 8)), 4064),
+    "lizard": (Architecture(128, 4, (8, 4, 2, 1), (*[512] * 8, 256, 128)), 4540),
+    "coloured G": (Architecture(64, 4, (8, 4, 2), (*[512] * 8, 256, 128, 64)), 4600),
+}
+"""Sizes of the published circuits, and how many gates these learn."""
 
 
 @st.composite
@@ -125,6 +133,13 @@ def test_the_wiring_of_a_seed_never_changes():
     netlist = Model.create(config).netlist
     content = netlist.a.tobytes() + netlist.b.tobytes() + netlist.param.tobytes()
     assert zlib.crc32(content) == 2000573554
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_gates_of_the_published_experiments(name):
+    architecture, parameters = EXPERIMENTS[name]
+    netlist = flatten(wire(architecture, np.random.default_rng(1)))
+    assert architecture.parameters == netlist.parameters == parameters
 
 
 @pytest.mark.parametrize(("architecture", "wirings"), [(CHECKERBOARD, 16), (DISTINCT, 1)])
