@@ -32,7 +32,7 @@ class FourNumbers:
     offset: npt.NDArray[np.float64]
     """d, (16,)."""
     readers: tuple[Op, ...]
-    """Four ops, each of which only the number in its place adds to."""
+    """Four ops: only the number in an op's place adds to its logit."""
     sure: npt.NDArray[np.float64]
     """(4, 16): the numbers of a gate for each op that is as sure of it as an untrained gate is of
     passing its first input."""

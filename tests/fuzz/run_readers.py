@@ -23,8 +23,8 @@ from difflogic.training.metrics import COLUMNS, MetricsRow, to_csv
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.run_list import list_runs
 from difflogic.training.session import execute
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import life
-from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.scale.sweeps.small import question
 from tests.difflogic.training.tiny import tiny
 from tests.fuzz import readers

@@ -17,8 +17,8 @@ from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import load
 from difflogic.model.automaton import Automaton
 from difflogic.simplification import EFFORTS, Effort, Simplification
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.formats import examples
-from tests.difflogic.logic.circuits import circuit_of
 
 OURS = ["json", "verilog", "blif", "aiger", "c", "python"]
 """Formats that can hold any circuit."""

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library import loading
 from difflogic.model.model import Model
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import life, words
-from tests.difflogic.logic.circuits import automaton
 
 Dct = Callable[..., Any]
 
 # Simplifying larger ones takes seconds.
-EDGES = automaton(LogicCircuit([Op.XOR], [3], [5], [9], (0,)), name="edges")
+EDGES = automaton(Circuit([Op.XOR], [3], [5], [9], (0,)), name="edges")
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def folder(dct: Dct) -> None:
     Path("edges.json").write_text(write_circuit(EDGES))
 
 
-def save(circuit: LogicCircuit, **changes: Any) -> str:
+def save(circuit: Circuit, **changes: Any) -> str:
     made = automaton(circuit, name="other", **changes)
     Path("other.json").write_text(write_circuit(made))
     return "other.json"
@@ -40,7 +40,7 @@ def save(circuit: LogicCircuit, **changes: Any) -> str:
 
 def test_the_numbers_of_channels_come_back_by_an_option(dct: Dct) -> None:
     source = save(
-        LogicCircuit([Op.XOR], [9], [10], [27, 1, 2], (0, 4, 5)), visible=(0,), boundary="zero"
+        Circuit([Op.XOR], [9], [10], [27, 1, 2], (0, 4, 5)), visible=(0,), boundary="zero"
     )
     exported = dct("export", source, "-o", "x.logicars.json")
     assert (
@@ -94,13 +94,13 @@ def test_golly(dct: Dct) -> None:
     assert dct("export", "edges.json", "-f", "golly").stdout.startswith("@RULE Edges\n")
 
 
-def born() -> LogicCircuit:
-    return LogicCircuit([Op.NOR], [0], [1], [9], (0,))
+def born() -> Circuit:
+    return Circuit([Op.NOR], [0], [1], [9], (0,))
 
 
-def crossed() -> LogicCircuit:
+def crossed() -> Circuit:
     """Two channels that become one another: both matter."""
-    return LogicCircuit([], [], [], [4 * 2 + 1, 4 * 2], (0, 1))
+    return Circuit([], [], [], [4 * 2 + 1, 4 * 2], (0, 1))
 
 
 class TestBadExports:
@@ -112,7 +112,7 @@ class TestBadExports:
             (EDGES.circuit, "a b.rule", "is not a valid rule name for Golly: use only letters"),
         ],
     )
-    def test_golly(self, dct: Dct, circuit: LogicCircuit, file: str, says: str) -> None:
+    def test_golly(self, dct: Dct, circuit: Circuit, file: str, says: str) -> None:
         source = save(circuit, visible=(0,))
         result = dct("export", source, "-o", file)
         assert result.exit_code == 2
@@ -143,7 +143,7 @@ class TestBadExports:
 
 def test_simplifying_may_leave_one_channel_for_golly(dct: Dct) -> None:
     # Channel 1 does what the one channel of EDGES does, and channel 0 copies it.
-    made = automaton(LogicCircuit([Op.XOR], [7], [11], [18, 18], (0, 1)), visible=(1,))
+    made = automaton(Circuit([Op.XOR], [7], [11], [18, 18], (0, 1)), visible=(1,))
     Path("two.json").write_text(write_circuit(replace(made, name="two")))
     for name, source in (("Two", "two.json"), ("One", "edges.json")):
         assert dct("export", source, "-o", f"{name}.rule").exit_code == 0

@@ -14,8 +14,8 @@ import pytest
 from difflogic.formats import importing, read_circuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_logicars import write_logicars
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, life, random_circuit
-from tests.difflogic.logic.circuits import automaton
 
 Dct = Callable[..., Any]
 

@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 
 from cli.terminal import inspection
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.model.automaton import Automaton
 from difflogic.model.model import Model
 from difflogic.proof.satisfiability import Formula
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import from_function, life_like, random_circuit
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import from_function, life_like, random_circuit
 
 Dct = Callable[..., Any]
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -44,7 +44,7 @@ def life(tmp_path: Path) -> str:
 @pytest.fixture
 def pair(tmp_path: Path) -> str:
     """Channel 0 follows channel 5, which is inverted; nobody reads channel 3."""
-    circuit = LogicCircuit(
+    circuit = Circuit(
         np.array([Op.NOT_A, Op.AND]),
         np.array([14, 0]),
         np.array([0, 1]),
@@ -149,7 +149,7 @@ class TestText:
         assert [x for x in narrow.split() if x not in "■·"] == words
 
     def test_several_visible_channels_are_drawn_by_number(self, dct: Dct, tmp_path: Path) -> None:
-        circuit = LogicCircuit([], [], [], [13, 13, 14], (0, 1, 2))  # type: ignore[arg-type]
+        circuit = Circuit([], [], [], [13, 13, 14], (0, 1, 2))  # type: ignore[arg-type]
         path = save(automaton(circuit, name="three"), tmp_path / "three.json")
         lines = dct("inspect", path, "--unsimplified", "--periods", "1").stdout.splitlines()
         # 1 follows 0, which follows 1: both or neither, and 2 as it likes.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
@@ -18,12 +18,12 @@ from difflogic.model.model import Model
 from difflogic.proof import equivalence
 from difflogic.simplification import EFFORTS, Effort, nets
 from difflogic.simplification.kernels.structures import Net
-from tests.difflogic.logic.circuits import automaton_of, circuit_of, same_next_states
+from tests.difflogic.circuit.circuits import automaton_of, circuit_of, same_next_states
 
 Dct = Callable[..., Any]
 
 
-def save(circuit: LogicCircuit, path: Path, visible: tuple[int, ...] = (0,)) -> str:
+def save(circuit: Circuit, path: Path, visible: tuple[int, ...] = (0,)) -> str:
     path.write_text(write_circuit(automaton_of(circuit, visible)))
     return str(path)
 
@@ -55,10 +55,10 @@ def wrong_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the search hand out circuits whose first gate is inverted."""
     right = nets.to_circuit
 
-    def wrong(net: Net, labels: Sequence[int]) -> LogicCircuit:
+    def wrong(net: Net, labels: Sequence[int]) -> Circuit:
         found = right(net, labels)
         op = np.concatenate([15 - found.op[:1], found.op[1:]])
-        return LogicCircuit(op, found.a, found.b, found.outputs, found.labels)
+        return Circuit(op, found.a, found.b, found.outputs, found.labels)
 
     monkeypatch.setattr(nets, "to_circuit", wrong)
 

@@ -20,8 +20,8 @@ from difflogic.formats.write_circuit import write_circuit
 from difflogic.simulation import benchmark, picture, state_file
 from difflogic.simulation.life import life_automaton
 from difflogic.system.errors import RunDirectoryError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
-from tests.difflogic.logic.circuits import automaton
 
 Dct = Callable[..., Any]
 

@@ -20,7 +20,7 @@ from difflogic.library import certifying
 from difflogic.model.model import Model
 from difflogic.proof.convergence import deciding
 from difflogic.tasks import make_task
-from tests.difflogic.logic.circuits import automaton_of, circuit_of
+from tests.difflogic.circuit.circuits import automaton_of, circuit_of
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import entangled, path, trained
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from difflogic.circuit import gates
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.circuit.netlist import Architecture, Circuit, Netlist, flatten, wire
+from difflogic.circuit.netlist import Architecture, Netlist, WiredLayers, flatten, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
 from difflogic.engine.kernels.structures import LANES
@@ -130,7 +130,7 @@ def arbitrary_circuit(architecture, rng):
             inputs = gates_
 
     wirings = architecture.kernels if architecture.distinct_wiring else 1
-    return Circuit(
+    return WiredLayers(
         architecture,
         tuple(tuple(layers(NEIGHBORHOOD, architecture.perception)) for _ in range(wirings)),
         tuple(layers(architecture.update_inputs, architecture.update)),

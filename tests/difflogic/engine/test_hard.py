@@ -9,7 +9,7 @@ from scipy import signal
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER
-from difflogic.circuit.netlist import Architecture, Circuit, flatten
+from difflogic.circuit.netlist import Architecture, WiredLayers, flatten
 from difflogic.circuit.wiring import Wiring
 from difflogic.engine import hard, oracle
 from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
@@ -131,7 +131,7 @@ def test_pass_through_gates_vanish():
 def test_gates_that_no_output_needs_vanish():
     layer = Wiring(9, np.array([0, 1], np.int32), np.array([4, 4], np.int32))
     update = Wiring(3, np.array([1], np.int32), np.array([0], np.int32))
-    circuit = Circuit(Architecture(1, 1, (2,), (1,)), ((layer,),), (update,))
+    circuit = WiredLayers(Architecture(1, 1, (2,), (1,)), ((layer,),), (update,))
     simulator = HardSimulator(flatten(circuit), Grid(2, 2, "zero"), 1)
     simulator.load(np.full(3, Op.XOR, np.uint8))
     assert simulator.active_gates == 2

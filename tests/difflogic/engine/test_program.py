@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.netlist import Architecture, Circuit, Netlist, flatten
+from difflogic.circuit.netlist import Architecture, Netlist, WiredLayers, flatten
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
 from difflogic.engine.kernels.structures import (
@@ -295,7 +295,7 @@ def test_gates_are_counted_in_runs_and_stars_too(name):
 
 def test_dead_gates_are_dropped():
     architecture = Architecture(1, 1, (2,), (3, 1))
-    circuit = Circuit(
+    circuit = WiredLayers(
         architecture,
         ((wired(9, (0, 4), (1, 4)),),),
         (wired(3, (0, 1), (1, 2), (2, 2)), wired(3, (0, 0))),
@@ -313,7 +313,7 @@ def test_dead_gates_are_dropped():
 def test_copies_that_nobody_reads_have_no_gradient():
     # Of two channels' copies of the perception gate, only the first is read.
     architecture = Architecture(2, 1, (1,), (2,))
-    circuit = Circuit(architecture, ((wired(9, (0, 4)),),), (wired(4, (2, 0), (2, 1)),))
+    circuit = WiredLayers(architecture, ((wired(9, (0, 4)),),), (wired(4, (2, 0), (2, 1)),))
     program = check(flatten(circuit))
     unread = set(program.zero_rows) - set(range(program.inputs))
     assert unread == {program.backward.runs[0, GRAD_OUT] + 1}
@@ -323,7 +323,7 @@ def test_perception_and_update_read_different_channels_of_a_neighbour():
     # A loaded model may be wired at will: of the centre's two channels the update circuit reads
     # one, so that the gradients of the two rows are first written by different instructions.
     architecture = Architecture(2, 1, (1,), (2,))
-    circuit = Circuit(architecture, ((wired(9, (0, 4)),),), (wired(4, (1, 2), (3, 3)),))
+    circuit = WiredLayers(architecture, ((wired(9, (0, 4)),),), (wired(4, (1, 2), (3, 3)),))
     check(flatten(circuit))
     for seed in range(100):
         rng = np.random.default_rng(seed)
@@ -340,7 +340,7 @@ def circuit_of_one_kernel(first_layer, *update):
         wired(4, (0, 1), (2, 3)),
     )
     layers = tuple(wired(n, *layer) for n, layer in zip(inputs, update, strict=False))
-    return Circuit(architecture, (perception,), layers)
+    return WiredLayers(architecture, (perception,), layers)
 
 
 MOORE = [(n, 4) for n in (0, 1, 2, 3, 5, 6, 7, 8)]

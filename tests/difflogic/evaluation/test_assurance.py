@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation.assurance import assure, assure_automaton
 from difflogic.model.automaton import Automaton
 from difflogic.model.model import Model
 from difflogic.tasks import make_task
-from tests.difflogic.logic.circuits import circuit_of
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.trained import trained
 
 
@@ -47,7 +47,7 @@ class TestEveryStart:
         ops = automaton.circuit.op.copy()
         ops[0] = Op.FALSE
         circuit = automaton.circuit
-        spoiled = LogicCircuit(ops, circuit.a, circuit.b, circuit.outputs, circuit.labels)
+        spoiled = Circuit(ops, circuit.a, circuit.b, circuit.outputs, circuit.labels)
         found = assure_automaton(automaton.with_circuit(spoiled), task_of("checkerboard"))
         assert found.text == "fails: some starts keep missing the target"
         assert not found.proved

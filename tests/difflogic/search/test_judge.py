@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config, load_config
@@ -157,9 +157,7 @@ def test_a_search_ends_where_nothing_is_wrong_and_nothing_proved(
     monkeypatch.setattr(judging, "by_sets", lambda asked: deciding.decide(asked, 0.0))
     monkeypatch.setattr(judging, "decide_quickly", lambda asked: deciding.decide(asked, -1.0))
     monkeypatch.setattr(
-        deciding,
-        "_run_on_sets",
-        lambda asked: ([deciding.sets.everything(asked.circuit.channels, asked.board)], None),
+        deciding.sets, "descend", lambda net, board: [deciding.sets.everything(net.channels, board)]
     )
     logits = np.zeros((OPS, len(ops)))
     logits[ops, np.arange(len(ops))] = 2.0
@@ -199,7 +197,7 @@ def test_what_is_judged_is_the_live_part_of_the_whole(seed: int) -> None:
     # Mostly wires, as when trained; then hardly anything is live.
     ops = rng.integers(0, OPS, netlist.parameters, np.uint8)
     ops[rng.random(netlist.parameters) < 0.5] = Op.A
-    whole = LogicCircuit(
+    whole = Circuit(
         ops[netlist.param], netlist.a, netlist.b, netlist.outputs, tuple(range(netlist.channels))
     )
     visible = tuple(config.task.loss_channels)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from difflogic.library.training import train
-from difflogic.scale.verification.checks import with_sections
 from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT
 from difflogic.training import compiling, helper_process
@@ -207,7 +206,7 @@ class TestRectification:
         assert compiled == [True, "here"]
 
     def test_where_a_run_of_before_asks_for_it_in_vain(self, compiled):
-        with Trainer(with_sections(tiny(*SEARCHING), finishing={"rectify": 9})) as trained:
+        with Trainer(tiny(*SEARCHING).with_sections(finishing={"rectify": 9})) as trained:
             trained.warm_up()
         assert compiled == [False]
 

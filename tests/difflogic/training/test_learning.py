@@ -7,7 +7,7 @@ from difflogic.config import load_config
 from difflogic.engine.plan import ParallelPlan
 from difflogic.scale.verification.checks import room_for
 from difflogic.tasks import make_task
-from difflogic.tasks.drawing import draw_batch
+from difflogic.tasks.base import draw_batch
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 

@@ -3,7 +3,7 @@ import numpy as np
 from difflogic.circuit.firing import draw_masks
 from difflogic.config import load_config
 from difflogic.tasks import make_task
-from difflogic.tasks.drawing import draw_batch
+from difflogic.tasks.base import draw_batch
 from difflogic.training.pool import draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps, longest_rollout
 

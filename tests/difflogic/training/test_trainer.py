@@ -86,7 +86,7 @@ def test_the_form_truth_table_goes_on_from_a_state_bit_for_bit():
 def test_the_form_truth_table_goes_on_from_the_circuit_of_another():
     config = tiny("training.form=truth-table")
     logits = np.random.default_rng(0).normal(size=(42, gates.OPS)).astype(np.float32)
-    model = Model(Model.create(config).circuit, logits, config)
+    model = Model(Model.create(config).layers, logits, config)
     with Trainer(config, model) as trainer:
         assert (trainer.model.logits != logits).any()
         np.testing.assert_array_equal(trainer.model.ops, model.ops)
@@ -167,7 +167,7 @@ def test_a_short_run_lowers_the_loss():
 def test_training_goes_on_from_a_model():
     config = tiny()
     _, logits = train(config)
-    model = Model(Model.create(config).circuit, logits, config)
+    model = Model(Model.create(config).layers, logits, config)
     before = logits.copy()
     with Trainer(config, model) as trainer:
         np.testing.assert_array_equal(trainer.model.logits, logits)
