@@ -25,7 +25,8 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import Batch
 from difflogic.engine.hard import live_parameters
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.trial import Changes, Ops, Trial
+from difflogic.evaluation.trial import Ops, Trial
+from difflogic.search.changes import Changes
 from difflogic.system.ranks import ALONE, Ranks
 
 AT_ONCE = 64

@@ -13,11 +13,11 @@ from difflogic.circuit.grid import CENTER, neighbors
 from difflogic.engine import candidates, oracle
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.workers import Workers
-from difflogic.evaluation import trial as trial_module
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
-from difflogic.evaluation.trial import Changes, Trial
-from difflogic.search import finishing, search
+from difflogic.evaluation.trial import Trial
+from difflogic.search import changes, finishing, search
+from difflogic.search.changes import Changes
 from difflogic.search.finishing import Finisher
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.system.callbacks import ignore
@@ -312,7 +312,7 @@ def test_the_budget_is_kept(budget, monkeypatch):
         Changes, "judge", lambda self, *asked: tried.append(len(asked[0])) or judge(self, *asked)
     )
     monkeypatch.setattr(candidates, "MOST_BYTES", 0)
-    monkeypatch.setattr(trial_module, "AHEAD", 1)
+    monkeypatch.setattr(changes, "AHEAD", 1)
     _, found = finish(netlist, life(), sure(ops, rng), candidates=budget)
     assert not found.exact
     assert found.wrong <= found.wrong_before
@@ -331,7 +331,7 @@ def test_what_is_judged_ahead_changes_nothing(seed, fits, monkeypatch):
     rng = np.random.default_rng(seed)
     logits = sure(damaged(right, 6, rng), rng)
     _, expected = finish(netlist, life(), logits, candidates=1500)
-    monkeypatch.setattr(trial_module, "AT_ONCE", 1)
+    monkeypatch.setattr(changes, "AT_ONCE", 1)
     if not fits:
         monkeypatch.setattr(candidates, "MOST_BYTES", 0)
     _, found = finish(netlist, life(), logits, candidates=1500)

@@ -15,8 +15,7 @@ from difflogic.config import Config, load_config
 from difflogic.engine import oracle
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
-from difflogic.evaluation.found_starts import FIRST, FoundStarts
-from difflogic.evaluation.scene import Streams
+from difflogic.evaluation.scene import FIRST_FOUND, FoundStarts, Streams
 from difflogic.model.model import Model
 from difflogic.proof.convergence import deciding
 from difflogic.proof.convergence.folding import live_circuit
@@ -85,7 +84,7 @@ def test_proved_but_late_is_for_samples_to_say(steps: int, exact: bool) -> None:
         found, failing = finisher.verify(ops)
     assert found == exact
     assert bool(failing) != exact
-    assert all(number < FIRST for number in failing)
+    assert all(number < FIRST_FOUND for number in failing)
 
 
 def test_rounds_are_no_steps() -> None:
@@ -142,8 +141,8 @@ def test_what_is_refuted_is_not_exact_though_samples_find_nothing(
         assert not exact
         assert failing
         for number in failing:
-            assert number >= FIRST
-            start = starts[number - FIRST]
+            assert number >= FIRST_FOUND
+            start = starts[number - FIRST_FOUND]
             last = oracle.rollout(netlist, one_hot(ops), start, config.automaton.steps, "zero")[-1]
             y, x = np.indices((8, 8)) // 2
             assert (last[0] != (x + y) % 2).any()
@@ -182,13 +181,13 @@ def test_suspects_have_numbers_of_their_own() -> None:
     found_starts = FoundStarts(draw, np.ones((1, 2, 2), np.uint8))
     assert found_starts.draw(3, 2)[0].tolist() == np.full((2, 1, 2, 2), 3).tolist()
     found = np.arange(8, dtype=np.uint8).reshape(2, 1, 2, 2)
-    assert found_starts.add(found) == range(FIRST, FIRST + 2)
-    assert found_starts.add(found[:1]) == range(FIRST + 2, FIRST + 3)
-    starts, targets = found_starts.draw(FIRST + 1, 2)
+    assert found_starts.add(found) == range(FIRST_FOUND, FIRST_FOUND + 2)
+    assert found_starts.add(found[:1]) == range(FIRST_FOUND + 2, FIRST_FOUND + 3)
+    starts, targets = found_starts.draw(FIRST_FOUND + 1, 2)
     assert (starts == found[[1, 0]]).all()
     assert (targets == 1).all()
     found_starts.clear()
-    assert found_starts.add(found) == range(FIRST, FIRST + 2)
+    assert found_starts.add(found) == range(FIRST_FOUND, FIRST_FOUND + 2)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -12,7 +12,8 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import Plan, held_out
 from difflogic.evaluation.scene import Patches, Streams
-from difflogic.evaluation.trial import Changes, Trial
+from difflogic.evaluation.trial import Trial
+from difflogic.search.changes import Changes
 from difflogic.search.finishing import Finisher
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.system.streams import Purpose

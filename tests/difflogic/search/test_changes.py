@@ -9,9 +9,9 @@ import pytest
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
-from difflogic.evaluation.shared_judging import SharedJudging
-from difflogic.evaluation.trial import Changes, Trial
+from difflogic.evaluation.trial import Trial
 from difflogic.model.model import Model
+from difflogic.search.changes import Changes, SharedJudging
 from difflogic.system.ranks import ALONE, in_threads
 from difflogic.system.streams import Purpose
 from tests.difflogic.training.tiny import growing
