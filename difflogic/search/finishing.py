@@ -110,10 +110,7 @@ class Finisher:
         for trial in self._fresh:
             wrong = trial(ops).sum(axis=0)
             if wrong.any():
-                if self._complete:
-                    return False, []
-                worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
-                return False, [trial.samples[place] for place in worst if wrong[place]]
+                return False, [] if self._complete else _worst(trial, wrong)
         if judgement is None:
             return self._judge.keeps(ops), []
         if judgement.proved:
@@ -131,9 +128,7 @@ class Finisher:
         """Return the numbers of counterexamples among the starts that a certificate leaves open."""
         assert self._plan.found_starts is not None
         trial = self.trial(tuple(self._plan.found_starts.add(judgement.doubtful_starts())))
-        wrong = trial(ops).sum(axis=0)
-        worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
-        return [trial.samples[place] for place in worst if wrong[place]]
+        return _worst(trial, trial(ops).sum(axis=0))
 
     def finish(
         self, logits: npt.NDArray, rng: np.random.Generator, on_progress: OnProgress = ignore
@@ -245,10 +240,7 @@ class Finisher:
         return self._judge.certified_step(ops)
 
     def unknown_in_time(self, ops: Ops) -> int | None:
-        """Return the number of cells that sets leave unknown at the first counted step.
-
-        None if they do not prove the circuit right at a later step either.
-        """
+        """Return how many cells sets leave unknown at the first counted step; see `Judge`."""
         return self._judge.unknown_in_time(ops)
 
     @property
@@ -274,3 +266,9 @@ class Finisher:
     def trial(self, samples: Sequence[int]) -> Trial:
         """Return the trial of the starts with these numbers."""
         return Trial(self._netlist, self._scene, samples)
+
+
+def _worst(trial: Trial, wrong: npt.NDArray[np.int64]) -> list[int]:
+    """Return the numbers of the starts with the most `wrong` cells, (starts,)."""
+    worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
+    return [trial.samples[place] for place in worst if wrong[place]]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -63,14 +62,9 @@ class SearchProgress:
 OnProgress = Callable[[SearchProgress], None]
 
 
-class Sensitivity(Protocol):
-    """Predicts the effect of changing one gate."""
-
-    def __call__(self, ops: Ops, samples: tuple[int, ...]) -> npt.NDArray[np.floating]:
-        """Return the predicted change of wrong cells, (parameters, 16), by gate and new op.
-
-        `samples` are the numbers of starts on which the circuit fails.
-        """
+Sensitivity = Callable[[Ops, tuple[int, ...]], npt.NDArray[np.floating]]
+"""From ops and the numbers of starts on which they fail to the predicted change of wrong cells,
+(parameters, 16), by gate and new op."""
 
 
 class Search:
@@ -134,7 +128,7 @@ class Search:
     def _escape(self) -> None:
         """Escape from a circuit that no change of one gate improves.
 
-        Most changes affect no cell. A random walk among those leads out (neutral drift: Miller and
+        A random walk among the many changes without effect leads out (neutral drift: Miller and
         Smith 2006).
         """
         gates = self._rng.choice(np.flatnonzero(self._live()), DRIFT)
