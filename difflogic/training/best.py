@@ -16,7 +16,7 @@ from difflogic.search.polishing import Polished
 from difflogic.search.search import OnProgress
 from difflogic.system.callbacks import ignore
 from difflogic.system.streams import Purpose, stream
-from difflogic.training.levers import attempt_of
+from difflogic.training.sampling import attempt_of
 
 Array = npt.NDArray[Any]
 

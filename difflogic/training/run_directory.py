@@ -269,12 +269,12 @@ class RunDirectory:
         except ModelFileError as error:
             raise RunDirectoryError(
                 f"{error}\nIt is what the run started from, so that it can neither go on nor be "
-                "started over: begin it anew with --from"
+                "started over: begin it again with --from"
             ) from None
         if start.sha256 != config.run.start_sha256:
             raise RunDirectoryError(
                 f"{path}: is not the model that the run started from, whose SHA-256 is "
-                f"{config.run.start_sha256}: put that one back, or begin the run anew"
+                f"{config.run.start_sha256}: put that one back, or begin the run again"
             )
         return start
 
@@ -299,7 +299,7 @@ class RunDirectory:
     def problem(self, summary: Mapping[str, Any], config: Config) -> str | None:
         """Return what is wrong with the files of a finished run; None if they match its summary.
 
-        `config` is the run's. A summary without checksums only vouches for the files' names.
+        `config` is the run's.
         """
         if summary["seed"] != config.training.seed or summary["experiment"] != config.name:
             return f"{self.path / SUMMARY}: is that of another run"
@@ -307,7 +307,7 @@ class RunDirectory:
         for name in SUMMED_UP:
             path = self.path / name
             try:
-                if digest(path) != kept.get(name) and kept:
+                if digest(path) != kept.get(name):
                     return f"{path}: is damaged, or of another run"
             except OSError as error:
                 return f"{path}: {'is missing' if error.errno == ENOENT else reason(error)}"

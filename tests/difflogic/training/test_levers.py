@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from difflogic.circuit import gates
-from difflogic.training.levers import attempt_of, first_epoch, harden, ramp
+from difflogic.training.sampling import attempt_of, first_epoch, harden, ramp
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 

@@ -13,8 +13,7 @@ from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.system.ranks.threads import ThreadRanks
 from difflogic.training import following
 from difflogic.training.following import follow_all, gather
-from difflogic.training.gradient_sum import exchanged_bytes
-from difflogic.training.rank_plan import RankPlan
+from difflogic.training.rank_plan import RankPlan, exchanged_bytes
 from difflogic.training.start_model import StartModel, fitted
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import growing, tiny
