@@ -98,8 +98,6 @@ class History:
         self._lines = [_line(COLUMNS)]
         self.best: MetricsRow | None = None
         """The first row of the lowest hard loss."""
-        self.last_hard: MetricsRow | None = None
-        """The last row with a hard evaluation."""
         for row in rows:
             self.add(row)
 
@@ -113,10 +111,9 @@ class History:
         """Append the row of the next epoch."""
         self.rows.append(row)
         self._lines.append(_to_line(row))
-        if row.hard_loss is not None:
-            self.last_hard = row
-            if self.best is None or row.hard_loss < (self.best.hard_loss or 0.0):
-                self.best = row
+        best = self.best.hard_loss if self.best is not None else None
+        if row.hard_loss is not None and (best is None or row.hard_loss < best):
+            self.best = row
 
     @property
     def seconds(self) -> dict[str, float]:

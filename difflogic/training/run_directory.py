@@ -126,15 +126,13 @@ def _runs(root: str | Path) -> list[Path]:
 def begun(run: Path, now: datetime | None = None) -> datetime:
     """Return when a run was last begun or extended, in UTC.
 
-    Read from its config.toml, else from the directory's name, else from the time of that file,
-    but not after `now`. Raises OSError.
+    Read from its config.toml, else from the time of that file, but not after `now`. Raises OSError.
     """
     with open_plain(run / CONFIG, follow=False) as file:
         said = _WRITTEN.match(file.read(100).decode(errors="replace"))
     with suppress(ValueError, OverflowError):
         if said is not None:
             return datetime.fromisoformat(said[1]).replace(tzinfo=UTC)
-        return datetime.strptime(run.name[:15], STAMP).astimezone(UTC)
     return _changed(run / CONFIG, now or datetime.now(UTC))
 
 

@@ -8,7 +8,7 @@ from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.engine import oracle
-from difflogic.evaluation import Streams, exactness, held_out, trial
+from difflogic.evaluation import Streams, exactness, held_out
 from difflogic.evaluation.exactness import Exactness, Plan, held_out_streams
 from difflogic.evaluation.trial import Count, Trial
 from difflogic.model.model import Model
@@ -51,15 +51,6 @@ class TestHeldOut:
         assert scores["cells"] == 5 * 2 * 6 * 7
         assert scores["exact"] is False
         assert scores["active_gates"] > 0
-
-    def test_starts_in_several_turns_count_the_same(self, monkeypatch):
-        model = random_model(tiny("automaton.fire_rate=0.6"))
-        at_once = held_out(model)
-        for values in (2 * 2 * 6 * 7, 1):
-            monkeypatch.setattr(trial, "VALUES_AT_ONCE", values)
-            assert held_out(model) == at_once
-        monkeypatch.setattr(trial, "EVENTS_AT_ONCE", 1)
-        assert held_out(model) == at_once
 
     def test_an_exact_circuit(self):
         # A square as large as the grid is a target of zeros.
@@ -138,13 +129,6 @@ class TestCheckerboard:
         assert scores["wrong_cells"] == scores["wrong_cells_later"] == 0
         assert scores["exact"] is False
 
-    def test_right_at_the_training_step_only_is_not_exact(self):
-        model = blinker(Op.NOR, "automaton.steps=1")
-        found = check(model)
-        wrong = {count.step: count.wrong_cells for count in found.counts}
-        assert wrong == {1: 0, 2: 64 * 36, 3: 0}
-        assert not found.exact
-
     def test_one_wrong_cell_anywhere_is_too_much(self):
         def count(step, wrong, required=True):
             return Count("", 4, 4, 1.0, step, 64, min(wrong, 1), 64 * 16, wrong, required)
@@ -163,11 +147,6 @@ class TestCheckerboard:
     )
     def test_later_steps(self, steps, later):
         assert later_steps(steps) == later
-
-    def test_a_step_that_was_not_counted(self):
-        model = random_model(tiny())
-        with pytest.raises(KeyError):
-            check(model).at(5)
 
 
 def blinking_dots(tmp_path, *overrides):

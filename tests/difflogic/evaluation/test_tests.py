@@ -294,7 +294,7 @@ class TestEvaluate:
 
     @pytest.mark.thorough
     def test_results_follow_from_model_and_seed(self):
-        model = random_model(tiny("automaton.fire_rate=0.6"), seed=1)
+        model = random_model(tiny(), seed=1)
         found = evaluate(model, starts=3)
         assert evaluate(model, starts=3) == found
         assert json.loads(json.dumps(found)) == found

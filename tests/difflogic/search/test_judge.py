@@ -41,6 +41,7 @@ def netlist_of(name: str) -> tuple[Netlist, np.ndarray]:
 
 
 def config_of(channels: int, *overrides: str) -> Config:
+    """A checkerboard of 8×8 cells for circuits from elsewhere."""
     return load_config(
         "checkerboard",
         [
@@ -190,7 +191,7 @@ def test_suspects_have_numbers_of_their_own() -> None:
     assert found_starts.add(found) == range(FIRST_FOUND, FIRST_FOUND + 2)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_what_is_judged_is_the_live_part_of_the_whole(seed: int) -> None:
     config = config_of(6)
     rng = np.random.default_rng(seed)
@@ -207,16 +208,3 @@ def test_what_is_judged_is_the_live_part_of_the_whole(seed: int) -> None:
     assert asked.labels == expected.labels
     for name in ("op", "a", "b", "outputs"):
         np.testing.assert_array_equal(getattr(asked, name), getattr(expected, name))
-
-
-def test_a_circuit_is_run_on_sets_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    netlist, ops = netlist_of("checkerboard-seed-1")
-    asked = []
-    by_sets = judging.by_sets
-    monkeypatch.setattr(judging, "by_sets", lambda what: asked.append(what) or by_sets(what))
-    judge = Judge(netlist, Plan.of(config_of(netlist.channels), 8, STREAMS))
-    assert judge.certified_step(ops) == judge(ops).finding.from_step
-    assert len(asked) == 1
-    ops[-1] ^= 1
-    judge(ops)
-    assert len(asked) == 2

@@ -115,12 +115,12 @@ def test_damage_after_the_epoch_does_not_matter():
     assert len(from_csv(io.BytesIO(torn.encode()), 2)) == 2
 
 
-def test_a_history_knows_its_best_and_last_rows():
+def test_a_history_knows_its_best_row():
     history = from_csv(io.BytesIO(GOOD.encode()), 3)
-    assert (history.best.epoch, history.last_hard.epoch, len(history)) == (3, 3, 3)
+    assert (history.best.epoch, len(history)) == (3, 3)
     history.add(MetricsRow(4, 1.0, 2.0, 0.75, {"forward": 1.5}))
-    assert (history.best.epoch, history.last_hard.epoch) == (3, 4)
+    assert history.best.epoch == 3
     assert history.seconds["forward"] == 1.5
     empty = History()
-    assert empty.best is empty.last_hard is None
+    assert empty.best is None
     assert sum(empty.seconds.values()) == 0

@@ -38,28 +38,6 @@ def test_a_seed_determines_a_run():
     assert (logits != other_logits).any()
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("fire_rate", [1, 0.6])
-@pytest.mark.parametrize(
-    "sharing",
-    [
-        "workers=2",
-        "workers=5",
-        "strategy=steps",
-        "strategy=samples",
-        "strategy=cells",
-        "strategy=sequential",
-        "strategy=gates",
-    ],
-)
-def test_sharing_does_not_change_a_bit(sharing, fire_rate):
-    size = ("task.height=9", "training.batch=3", f"automaton.fire_rate={fire_rate}")
-    expected, logits = train(tiny(*size), epochs=3)
-    found, other = train(tiny(*size, "parallel.workers=3", f"parallel.{sharing}"), epochs=3)
-    assert numbers(found) == numbers(expected)
-    np.testing.assert_array_equal(logits, other)
-
-
 FOUR_NUMBERS = (
     "training.initial_logit=3",
     "training.initial_spread=0.5",
@@ -70,10 +48,16 @@ FOUR_NUMBERS = (
 )
 
 
-def test_the_form_truth_table_does_not_depend_on_the_workers():
-    config = (*FOUR_NUMBERS, "task.height=9")
-    expected, logits = train(tiny(*config), epochs=3)
-    found, other = train(tiny(*config, "parallel.workers=3"), epochs=3)
+@pytest.mark.thorough
+@pytest.mark.parametrize("more", [["automaton.fire_rate=0.6"], FOUR_NUMBERS])
+@pytest.mark.parametrize(
+    "sharing",
+    ["workers=5", "strategy=steps", "strategy=samples", "strategy=cells", "strategy=gates"],
+)
+def test_sharing_does_not_change_a_bit(sharing, more):
+    size = ("task.height=9", "training.batch=3", *more)
+    expected, logits = train(tiny(*size), epochs=3)
+    found, other = train(tiny(*size, "parallel.workers=3", f"parallel.{sharing}"), epochs=3)
     assert numbers(found) == numbers(expected)
     np.testing.assert_array_equal(logits, other)
 
@@ -164,19 +148,6 @@ def test_a_short_run_lowers_the_loss():
     assert np.mean(losses[-5:]) < 0.9 * np.mean(losses[:5])
 
 
-def test_training_goes_on_from_a_model():
-    config = tiny()
-    _, logits = train(config)
-    model = Model(Model.create(config).circuit, logits, config)
-    before = logits.copy()
-    with Trainer(config, model) as trainer:
-        np.testing.assert_array_equal(trainer.model.logits, logits)
-        trainer.step()
-        assert (trainer.model.logits != logits).any()
-    np.testing.assert_array_equal(logits, before)
-    assert trainer.epoch == 1
-
-
 def test_a_model_taken_from_a_trainer_stays_as_it_is():
     with Trainer(tiny()) as trainer:
         model = trainer.model
@@ -230,17 +201,6 @@ def test_phases_are_timed():
         seconds = trainer.phases.seconds
     measured = {"sample", "forward", "loss", "backward", "reduce", "optimizer", "hard"}
     assert {phase for phase, value in seconds.items() if value > 0} == measured
-
-
-def test_cold_asks_the_cache(monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        "difflogic.training.compiling.is_cached", lambda *which: asked.append(which)
-    )
-    for strategy in ("cells", "steps"):
-        parallel = (f"parallel.strategy={strategy}", "parallel.workers=3")
-        assert Trainer(tiny("training.precision=float64", *parallel)).cold
-    assert asked == [("float64", "cells", 3), ("float64", "steps", 3)]
 
 
 @pytest.mark.parametrize(
