@@ -14,16 +14,16 @@ from difflogic.evaluation.trial import Ops, Trial
 from difflogic.system.ranks import ALONE, Ranks
 
 Judged = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-Judge = Callable[[Sequence[int], Sequence[int], int, int], Judged]
+"""Wrong bits and active gates, by change."""
 
 SKIPPED = np.iinfo(np.int64).max
-"""Marks a candidate that was not judged."""
+"""Marks a change that was not judged."""
 
 FEWEST = 8
-"""Fewer candidates than this are not shared."""
+"""Fewer changes than this are not shared."""
 
 TIMED = 16
-"""Candidates that each rank first judges alone, to measure how long one takes."""
+"""Changes that each rank first judges alone, to measure how long one takes."""
 
 EXCHANGES = 3
 """Exchanges that are timed; the fastest counts."""
@@ -38,88 +38,21 @@ PATIENCE = 32
 """Changes in a row that are not kept before ranks judge the following ones together."""
 
 
-class SharedJudging:
-    """Lets each rank judge a part of the candidates, if judging takes longer than exchanging.
-
-    Rank 0 decides that by its clock. No result depends on it.
-    """
-
-    def __init__(self, ranks: Ranks) -> None:
-        self._ranks = ranks
-        self._judged, self._seconds = 0, 0.0
-        self._costs: tuple[float, float] | None = None
-        """Seconds per candidate and per exchange, equal on all ranks; None until measured."""
-
-    def __call__(
-        self,
-        judge: Judge,
-        fits: Callable[[bool], bool],
-        gates: Sequence[int],
-        ops: Sequence[int],
-        limit: int,
-        stop: int,
-    ) -> Judged:
-        """Return what `judge`, on this rank alone, would return for all candidates.
-
-        See `Changes.judge`. `fits` returns whether this rank still holds all values in memory; it
-        is passed whether all ranks do, since they must not diverge. Neither callback is stored: a
-        reference cycle would keep the caller's large buffers alive.
-        """
-        size = self._ranks.size
-        if size == 1 or len(gates) < FEWEST:
-            return judge(gates, ops, limit, stop)
-        if self._costs is None and self._judged >= TIMED:
-            self._costs = self._measure_costs()
-        if self._costs is None or not self._pays(len(gates), *self._costs):
-            begun = time.perf_counter()
-            judged = judge(gates, ops, limit, stop)
-            self._seconds += time.perf_counter() - begun
-            self._judged += len(judged[0])
-            return judged
-        # Interleaved, so that all ranks are about equally far when one finds a hit.
-        own = slice(self._ranks.rank, None, size)
-        results = np.full((1 + -(-len(gates) // size), 2), SKIPPED)
-        if gates[own]:
-            found = np.stack(judge(gates[own], ops[own], limit, stop), axis=1)
-            results[1 : 1 + len(found)] = found
-        results[0] = fits(True)
-        every = self._ranks.all_gather(results)
-        fits(bool(every[:, 0].all()))
-        wrong, active = every[:, 1:].swapaxes(0, 1).reshape(-1, 2)[: len(gates)].T
-        hits = np.flatnonzero(wrong <= stop)
-        end = hits[0] + 1 if len(hits) else len(gates)
-        return wrong[:end], active[:end]
-
-    def _pays(self, candidates: int, each: float, exchange: float) -> bool:
-        return candidates * each * (1 - 1 / self._ranks.size) > exchange
-
-    def _measure_costs(self) -> tuple[float, float]:
-        """Return rank 0's seconds per candidate and per exchange."""
-        exchanges = []
-        for _ in range(EXCHANGES):
-            self._ranks.barrier()
-            begun = time.perf_counter()
-            self._ranks.all_gather(np.zeros((FEWEST, 2), np.int64))
-            exchanges.append(time.perf_counter() - begun)
-        found = np.array([self._seconds / self._judged, min(exchanges)])
-        if self._ranks.always_share:
-            found[1] = 0.0
-        self._ranks.broadcast(found)
-        return float(found[0]), float(found[1])
-
-
 class Changes:
     """Judges changes of single gates of one circuit in a trial, in parallel.
 
     The numbers are sums of the trial's counts. If the circuit's values do not fit in memory, each
     change is simulated separately. Several ranks, which all have the same circuit and changes,
-    judge a part each if that is faster.
+    judge a part each if that takes less time than exchanging results; rank 0 decides by its clock.
     """
 
     def __init__(self, trial: Trial, workers: Workers, ops: Ops, ranks: Ranks = ALONE) -> None:
         """Changes apply to the circuit with `ops` (parameters,). Enter the `workers` before."""
         self._trial, self._workers, self._ops = trial, workers, ops.copy()
-        self._ranks, self._shared_judging = ranks, SharedJudging(ranks)
+        self._ranks = ranks
+        self._judged, self._seconds = 0, 0.0
+        self._costs: tuple[float, float] | None = None
+        """Seconds per change and per exchange, equal on all ranks; None until measured."""
         candidates = trial.candidates(workers)
         fits = candidates is not None and candidates.differ_from(self._ops)
         self._candidates = candidates if fits else None
@@ -205,26 +138,65 @@ class Changes:
             else:
                 yield Round(number, len(wrong), last, int(active[last]))
 
-    def judge(
-        self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def judge(self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1) -> Judged:
         """Return the wrong bits and the active gates with `ops[i]` for gate `gates[i]`, for each i.
 
         Active gates are those that the counted channels ever depend on. A number of wrong
         bits above `limit` only means more than `limit`, and the active gates are then not known.
         The results end with the first change that leaves at most `stop` bits wrong.
         """
-        return self._shared_judging(self._judge, self._fits, gates, ops, limit, stop)
+        if self._ranks.size == 1 or len(gates) < FEWEST:
+            return self._judge_alone(gates, ops, limit, stop)
+        if self._costs is None and self._judged >= TIMED:
+            self._costs = self._measure_costs()
+        if self._costs is not None:
+            each, exchange = self._costs
+            if len(gates) * each * (1 - 1 / self._ranks.size) > exchange:
+                return self._judge_together(gates, ops, limit, stop)
+        begun = time.perf_counter()
+        judged = self._judge_alone(gates, ops, limit, stop)
+        self._seconds += time.perf_counter() - begun
+        self._judged += len(judged[0])
+        return judged
 
-    def _fits(self, everywhere: bool) -> bool:
-        """Drop the values unless they fit `everywhere`; return whether this rank has them."""
-        if not everywhere:
-            self._candidates = None
-        return self._candidates is not None
-
-    def _judge(
+    def _judge_together(
         self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    ) -> Judged:
+        """Judge a part of the changes, and learn the results of the other ranks."""
+        size = self._ranks.size
+        # Interleaved, so that all ranks are about equally far when one finds a hit.
+        own = slice(self._ranks.rank, None, size)
+        results = np.full((1 + -(-len(gates) // size), 2), SKIPPED)
+        if gates[own]:
+            found = np.stack(self._judge_alone(gates[own], ops[own], limit, stop), axis=1)
+            results[1 : 1 + len(found)] = found
+        results[0] = self._candidates is not None
+        every = self._ranks.all_gather(results)
+        # Values that fit on some ranks only are dropped: the ranks must take the same branches.
+        if not every[:, 0].all():
+            self._candidates = None
+        wrong, active = every[:, 1:].swapaxes(0, 1).reshape(-1, 2)[: len(gates)].T
+        hits = np.flatnonzero(wrong <= stop)
+        end = hits[0] + 1 if len(hits) else len(gates)
+        return wrong[:end], active[:end]
+
+    def _measure_costs(self) -> tuple[float, float]:
+        """Return rank 0's seconds per change and per exchange."""
+        exchanges = []
+        for _ in range(EXCHANGES):
+            self._ranks.barrier()
+            begun = time.perf_counter()
+            self._ranks.all_gather(np.zeros((FEWEST, 2), np.int64))
+            exchanges.append(time.perf_counter() - begun)
+        found = np.array([self._seconds / self._judged, min(exchanges)])
+        if self._ranks.always_share:
+            found[1] = 0.0
+        self._ranks.broadcast(found)
+        return float(found[0]), float(found[1])
+
+    def _judge_alone(
+        self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int
+    ) -> Judged:
         if self._candidates is not None:
             judged = self._candidates.judge(gates, ops, limit, stop)
             if judged is not None:
