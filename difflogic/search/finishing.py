@@ -118,10 +118,7 @@ class Finisher:
         return False, self._counterexamples_among_open(ops, judgement)
 
     def _heals(self, ops: Ops) -> bool:
-        """Whether all damages are proved to grow back, if the task asks for that.
-
-        It may take longer than the steps that a search compares.
-        """
+        """Whether all damages are proved to grow back, even after the compared steps."""
         return self._plan.scene.damage is not None and self._judge.keeps(ops)
 
     def _counterexamples_among_open(self, ops: Ops, judgement: Judgement) -> list[int]:
@@ -184,8 +181,7 @@ class Finisher:
     def _useful_steps(self, ops: npt.NDArray[np.int64]) -> int:
         """Return how many of the first counted steps have few wrong cells on average; at least 1.
 
-        Errors at one step spread to many cells at the next. It is too soon to correct such steps:
-        they follow once the steps before them are right.
+        Errors spread from step to step: later steps follow once those before them are right.
         """
         wrong = self.trial(self._first_samples)(ops.astype(np.uint8)).sum(axis=1)
         few = np.cumsum(wrong) <= self._settings.rectify * np.arange(1, len(wrong) + 1)

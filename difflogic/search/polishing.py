@@ -196,10 +196,7 @@ class _Walk:
         self._ahead = min(2 * self._ahead, MOST_AHEAD)
 
     def _consider(self, ops: Ops, gates: int) -> bool:
-        """Move to a circuit that is right on all starts, if it is proved and as good.
-
-        `gates` is its size. Returns whether the walk moved to another circuit.
-        """
+        """Move to a circuit of `gates` gates if it is proved and as good; return whether moved."""
         extent = self._extent(ops, gates)
         if extent is None or not extent <= self._at:
             return False
@@ -208,10 +205,7 @@ class _Walk:
         return True
 
     def _draw_batches(self, budget: int) -> tuple[list[Batch], list[Any]]:
-        """Return batches of changes, and the state of the random generator after each.
-
-        Each batch is the one that would be drawn if no change before it was kept.
-        """
+        """Return batches as drawn if no change is kept, and the generator's state after each."""
         left = budget - self.candidates
         batches, states = [], []
         for _ in range(max(1, min(self._ahead, left // AT_ONCE))):

@@ -66,7 +66,9 @@ class Rectifier:
         live, _ = mark_live(netlist, ops, self._channels)
         gates = np.flatnonzero(live[inputs:] & self._single)
         rows = np.unique(np.concatenate([inputs + gates, netlist.a[gates], netlist.b[gates]]))
-        values = self._values(ops, rows)
+        read = rows.astype(np.int32)
+        self._hard.begin(ops, self._channels, read)
+        values = self._hard.values(self._starts, read).reshape(len(rows), -1)
         counted = np.tile(self._hard.counted, values.shape[1] // len(self._hard.counted))
         values &= counted
         place = np.zeros(netlist.rows, np.int64)
@@ -101,9 +103,17 @@ class Rectifier:
         gates = gates[: max(1, MOST_SLOPES // (4 * self._hard.points))]
         steady = self._steady(live, channels, reads)
         rows = np.concatenate([np.flatnonzero(single), self._outer[steady[self._outer]]])
-        values, slopes = self._trace(ops, rows, inputs + gates)
+        read, kept = rows.astype(np.int32), (inputs + gates).astype(np.int32)
+        self._hard.begin(ops, self._channels, read)
+        values, slopes = self._hard.trace(self._starts, self._wrong, self._channels, read, kept)
         return Detectors(
-            netlist, ops, spare, rows.astype(np.int32), values, gates.astype(np.int32), slopes
+            netlist,
+            ops,
+            spare,
+            read,
+            values.reshape(len(rows), -1),
+            gates.astype(np.int32),
+            slopes.reshape(len(kept), self._hard.points),
         )
 
     def _steady(
@@ -112,10 +122,7 @@ class Rectifier:
         channels: npt.NDArray[np.bool_],
         reads: npt.NDArray[np.bool_],
     ) -> npt.NDArray[np.bool_]:
-        """Return the rows that depend only on live channels, apart from single gates.
-
-        Other rows may change with the spare gates.
-        """
+        """Return the rows, apart from single gates, that no change of spare gates reaches."""
         netlist, inputs = self._netlist, self._netlist.inputs
         steady = live.copy()
         steady[:inputs] = channels[np.arange(inputs) % netlist.channels]
@@ -129,20 +136,3 @@ class Rectifier:
             if np.array_equal(found, steady[inputs + shared]):
                 return steady
             steady[inputs + shared] = found
-
-    def _values(self, ops: Ops, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-        """Return the values of rows, (rows, words)."""
-        read = rows.astype(np.int32)
-        self._hard.begin(ops, self._channels, read)
-        return self._hard.values(self._starts, read).reshape(len(rows), -1)
-
-    def _trace(
-        self, ops: Ops, rows: npt.NDArray[np.int64], kept: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
-        """Return values of `rows`, (rows, words), and slopes of `kept` rows, (kept, points)."""
-        read = rows.astype(np.int32)
-        self._hard.begin(ops, self._channels, read)
-        values, slopes = self._hard.trace(
-            self._starts, self._wrong, self._channels, read, kept.astype(np.int32)
-        )
-        return values.reshape(len(rows), -1), slopes.reshape(len(kept), self._hard.points)

@@ -136,10 +136,9 @@ class Search:
         self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, DRIFT)
 
     def _try(self, changes: list[tuple[int, int]], sideways: float, improvements: int) -> None:
-        """Try the changes in turn, and keep each that leaves fewer cells wrong.
+        """Keep each change that leaves fewer cells wrong, or as many with probability `sideways`.
 
-        One that leaves equally many is kept with the probability `sideways`. Ends after
-        `improvements` improvements, and when nothing is wrong or the budget is spent.
+        Ends after `improvements` improvements, if nothing is wrong, or if the budget is spent.
         """
         if not changes:
             return

@@ -68,7 +68,7 @@ class MetricsRow:
 
     @property
     def searched(self) -> bool:
-        """Whether there was a search after this epoch, be it recorded what it came to or not."""
+        """Whether there was a search after this epoch, even if its result is not recorded."""
         return self.search is not None or self.phase_seconds.get("finish", 0.0) > 0
 
 

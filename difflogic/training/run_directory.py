@@ -109,13 +109,12 @@ def _known_runs(root: str | Path) -> str:
 
 def _runs(root: str | Path) -> list[Path]:
     """Return the runs under `root`, the one begun or extended last at the end."""
-    now = datetime.now(UTC)
     found = []
     try:
         for run in Path(root).iterdir():
             # A pipe or an unreadable directory does not hide the other runs.
             if os.path.isfile(path := run / CONFIG):
-                found.append((begun(run, now), _changed(path, now), run))
+                found.append((begun(run), _changed(path), run))
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -123,20 +122,21 @@ def _runs(root: str | Path) -> list[Path]:
     return [path for *_, path in sorted(found)]
 
 
-def begun(run: Path, now: datetime | None = None) -> datetime:
+def begun(run: Path) -> datetime:
     """Return when a run was last begun or extended, in UTC.
 
-    Read from its config.toml, else from the time of that file, but not after `now`. Raises OSError.
+    Read from its config.toml, else from the time of that file, but not in future. Raises OSError.
     """
     with open_plain(run / CONFIG, follow=False) as file:
         said = _WRITTEN.match(file.read(100).decode(errors="replace"))
     with suppress(ValueError, OverflowError):
         if said is not None:
             return datetime.fromisoformat(said[1]).replace(tzinfo=UTC)
-    return _changed(run / CONFIG, now or datetime.now(UTC))
+    return _changed(run / CONFIG)
 
 
-def _changed(path: Path, now: datetime) -> datetime:
+def _changed(path: Path) -> datetime:
+    now = datetime.now(UTC)
     try:
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except (ValueError, OverflowError):  # a year out of range
@@ -154,16 +154,12 @@ class RunDirectory:
 
     @classmethod
     def create(
-        cls,
-        root: str | Path = ROOT,
-        name: str = "run",
-        requested: Path | None = None,
-        now: datetime | None = None,
+        cls, root: str | Path = ROOT, name: str = "run", requested: Path | None = None
     ) -> RunDirectory:
         """Make `requested`, or else a new directory ``<root>/<date>-<time>-<name>[-2…]``.
 
-        `now` is the local time by default. Raises RunDirectoryError if `requested` is a file
-        or a directory that is not empty, and if the directory cannot be made.
+        The time is local. Raises RunDirectoryError if `requested` is a file or a directory that is
+        not empty, and if the directory cannot be made.
         """
         if requested is not None:
             run = cls.at(requested)
@@ -173,8 +169,7 @@ class RunDirectory:
                     f"empty directory{run._hint}"
                 )
             return run
-        stamp = (now or datetime.now()).strftime(STAMP)
-        return cls(_make_new(Path(root), f"{stamp}-{name}"), made=True)
+        return cls(_make_new(Path(root), f"{datetime.now():{STAMP}}-{name}"), made=True)
 
     @classmethod
     def at(cls, path: Path) -> RunDirectory:

@@ -26,7 +26,6 @@ from difflogic.tasks import draw_batch, make_task
 from difflogic.training.best import prefer
 from difflogic.training.trainer import Trainer
 from tests.difflogic.engine.built import Builder, game_of_life
-from tests.difflogic.evaluation.naive import blinker, rollout
 from tests.difflogic.training.tiny import growing, tiny
 
 STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
@@ -203,18 +202,6 @@ def test_no_circuit_is_exact_with_a_wrong_cell(seed):
     assert found.exact == (wrong_boards(netlist, found.ops) == 0)
 
 
-@pytest.mark.parametrize(("op", "steps"), [(Op.NAND, 2), (Op.NOR, 3), (Op.NAND, 4)])
-def test_a_two_cycle_is_not_exact(op, steps):
-    """All cells are right at the training step, and none one step later."""
-    model = blinker(op, f"automaton.steps={steps}")
-    _, found = finish(model.netlist, model.config, sure(model.ops), candidates=0)
-    states = rollout(model, make_task(model.config).sample(np.random.default_rng(0))[0], steps + 1)
-    assert not states[-2][0].any()
-    assert states[-1][0].all()
-    assert not found.exact
-    assert found.wrong_before > 0
-
-
 def seldom_wrong(channels=2):
     """A circuit that gives 0, but 1 where 11 cells of the start's neighbourhood are all 1."""
     gate = Builder(channels)
@@ -255,24 +242,11 @@ def test_counterexamples_are_found_and_fail(monkeypatch):
 @pytest.mark.thorough
 def test_counterexamples_join_the_search(monkeypatch):
     netlist, ops, config = seldom_wrong()
-    searched = []
-    right = Trial.__init__
-
-    def seen(self, netlist, scene, samples):
-        if isinstance(samples, tuple):
-            searched.append(samples)
-        right(self, netlist, scene, samples)
-
-    monkeypatch.setattr(Trial, "__init__", seen)
     monkeypatch.setattr(finishing, "FIRST_STARTS", 1)
     finisher, found = finish(netlist, config, sure(ops))
     assert found.exact
     assert found.wrong_before == 0 < found.candidates
     assert finisher.verify(found.ops) == (True, [])
-    assert searched[0] == (0,)
-    assert searched[1][0] == 0
-    assert all(wrong_by_the_oracle(netlist, ops, config, n) for n in searched[1][1:])
-    assert len(searched[1]) > 1
     assert not any(wrong_by_the_oracle(netlist, found.ops, config, n) for n in range(200))
 
 
@@ -340,14 +314,3 @@ def test_a_gradient_that_leaves_the_range_does_not_end_a_search():
         assert not np.isfinite(sensitivity(ops, (0, 1))).all()
     _, found = finish(netlist, config, sure(ops), candidates=2000)
     assert found.wrong < found.wrong_before
-
-
-def test_a_circuit_without_gates_to_change():
-    """The loss channel is an input: no gate makes a difference."""
-    gate = Builder(2)
-    gate(Op.AND, 0, 1)
-    netlist, ops = gate.finish(2 * CENTER, 2 * CENTER + 1)
-    _, found = finish(netlist, tiny(), sure(ops))
-    assert not found.exact
-    assert found.candidates <= search.PATIENCE * search.GRADIENT_COST
-    np.testing.assert_array_equal(found.ops, ops)

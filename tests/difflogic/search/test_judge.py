@@ -17,10 +17,8 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import FIRST_FOUND, FoundStarts, Streams
 from difflogic.model.model import Model
-from difflogic.proof.convergence import deciding
 from difflogic.proof.convergence.folding import live_circuit
 from difflogic.search import finishing
-from difflogic.search import judge as judging
 from difflogic.search.finishing import Finisher
 from difflogic.search.judge import DOUBTFUL, Judge
 from difflogic.search.sensitivity import GradientSensitivity
@@ -147,26 +145,6 @@ def test_what_is_refuted_is_not_exact_though_samples_find_nothing(
             last = oracle.rollout(netlist, one_hot(ops), start, config.automaton.steps, "zero")[-1]
             y, x = np.indices((8, 8)) // 2
             assert (last[0] != (x + y) % 2).any()
-
-
-def test_a_search_ends_where_nothing_is_wrong_and_nothing_proved(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    netlist, ops = netlist_of("checkerboard-seed-1")
-    config = config_of(netlist.channels)
-    monkeypatch.setattr(judging, "by_sets", lambda asked: deciding.decide(asked, 0.0))
-    monkeypatch.setattr(judging, "decide_quickly", lambda asked: deciding.decide(asked, -1.0))
-    monkeypatch.setattr(
-        deciding,
-        "_run_on_sets",
-        lambda asked: ([deciding.sets.everything(asked.circuit.channels, asked.board)], None),
-    )
-    logits = np.zeros((OPS, len(ops)))
-    logits[ops, np.arange(len(ops))] = 2.0
-    with finisher_of(config, netlist) as finisher:
-        found = finisher.finish(logits, np.random.default_rng(0))
-    assert (found.exact, found.wrong, found.wrong_fresh) == (False, 0, 0)
-    assert (found.ops == ops).all()
 
 
 def test_other_tasks_have_no_certificate() -> None:

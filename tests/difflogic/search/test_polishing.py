@@ -208,20 +208,3 @@ def test_what_is_not_verified_is_not_kept_and_counterexamples_join() -> None:
     assert prover.asked[0] == (0, 1, 2, 3)
     assert prover.asked[1] == (0, 1, 2, 3, 77)
     assert len(prover.asked) == 1 + prover.refused
-
-
-def test_what_cannot_be_proved_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    netlist, ops = netlist_of("checkerboard-seed-1")
-    monkeypatch.setattr(Judge, "can_prove", False)
-    found = Finished(ops, True, 0, 0, 0, 0)
-    with finisher_of(config_of(netlist.channels), netlist, 500) as finisher:
-        assert finisher.polish(found, np.random.default_rng(0)) is found
-
-
-def test_what_has_no_gates_ends_at_once() -> None:
-    """A picture of nothing needs no gate that could be changed."""
-    netlist, ops = netlist_of("checkerboard-seed-1")
-    config = config_of(netlist.channels, "task.square=8", "automaton.steps=1")
-    none = np.full_like(ops, Op.FALSE)
-    found = polished(config, netlist, none, 200)
-    assert found.after.gates <= found.before.gates

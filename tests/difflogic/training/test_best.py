@@ -163,32 +163,6 @@ def test_a_circuit_that_is_proved_late_is_kept_and_the_run_goes_on():
     assert searches.hastened == [True, False, False]
 
 
-def test_what_is_kept_comes_back():
-    best, logits = best_circuit()
-    empty = best.state()
-    searches = Found(result(9, fresh=7), result(5, exact=True, fresh=0))
-    best.update(searches, logits, 4)
-    state = best.state()
-    best.update(searches, logits, 8)
-    assert best.exact_epoch == 8
-    other, _ = best_circuit()
-    assert {name: value.shape for name, value in other.state().items()} == {
-        name: value.shape for name, value in state.items()
-    }
-    for taken, kept, exact_epoch in ((best.state(), 5, 8), (state, 9, None)):
-        other.restore(taken)
-        assert (other.logits.argmax(axis=0) == kept).all()
-        assert other.exact_epoch == exact_epoch
-        for name, value in other.state().items():
-            np.testing.assert_array_equal(value, taken[name])
-    assert state["best"].tolist() == [7, 4, MISSING]
-    other.restore(empty)
-    assert other.logits is None
-    # What was taken does not change any more.
-    other.update(Found(result(2, fresh=1)), logits, 9)
-    assert not empty["best_logits"].any()
-
-
 def wrong_in_the_picture(model):
     start, target = make_task(model.config).sample(np.random.default_rng(0))
     automaton = model.config.automaton

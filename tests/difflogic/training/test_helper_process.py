@@ -13,7 +13,6 @@ from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT
 from difflogic.training import compiling, helper_process
 from difflogic.training.run_directory import RunDirectory
-from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
 compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled")
@@ -82,17 +81,6 @@ SEARCHING = ("finishing.every=2", "finishing.from_epoch=2", "finishing.candidate
 RECTIFYING = (*SEARCHING[:2], "finishing.candidates=6000", "finishing.rectify=25")
 
 
-def test_the_first_search_waits_for_its_kernels(recorded):
-    with Trainer(tiny(*SEARCHING, "training.epochs=4")) as trained:
-        trained.warm_up(meanwhile=True)
-        assert trained.compiles
-        trained.step()
-        assert recorded.asked == ["steps"]
-        assert trained.step().finished is not None
-        assert recorded.asked == ["steps", "search", "close"]
-        assert not trained.compiles
-
-
 def test_a_run_is_stopped_while_its_search_waits(recorded, tmp_path):
     asked = []
 
@@ -131,16 +119,6 @@ def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
     assert helper.wait("search", lambda: next(looks)) is None
     helper.close()
     assert helper.wait("search") is False
-
-
-def test_the_process_ends_where_compiling_is_stopped(recorded, monkeypatch):
-    def stop(*asked):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(compiling, "compile_steps", stop)
-    with Trainer(tiny(*SEARCHING)) as trained, pytest.raises(KeyboardInterrupt):
-        trained.warm_up(meanwhile=True)
-    assert recorded.asked == ["steps", "close"]
 
 
 COMPARED = """

@@ -102,15 +102,6 @@ def test_who_gets_the_lock_of_a_removed_file_takes_the_new_one(tmp_path, monkeyp
             RunLock(tmp_path).__enter__()
 
 
-def test_a_file_system_without_locks(tmp_path, monkeypatch):
-    def refuse(file):
-        raise OSError(37, "No locks available")
-
-    monkeypatch.setattr(lock, "_lock", refuse)
-    with pytest.raises(RunDirectoryError, match="cannot be locked: no locks available"):
-        RunLock(tmp_path).__enter__()
-
-
 def test_no_directory(tmp_path):
     with pytest.raises(RunDirectoryError, match="cannot be locked: no such file"):
         RunLock(tmp_path / "nowhere").__enter__()

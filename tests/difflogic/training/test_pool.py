@@ -10,11 +10,10 @@ from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.plan import pool_steps
 from difflogic.evaluation.scene import grid_of
-from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.pool import draw_pool
 from tests.difflogic.evaluation.naive import random_model
-from tests.difflogic.training.tiny import growing, resumed, tiny
+from tests.difflogic.training.tiny import growing, resumed
 
 POOL = ("task.hold=true", "pool.batch=3", "pool.later=7", "pool.steps=4")
 
@@ -110,16 +109,3 @@ def test_damages_that_do_not_grow_back_are_looked_for(tries):
 def test_a_resumed_run_goes_on_with_the_same_states():
     config = growing(*POOL, "task.heal=[2]", "finishing.every=0")
     resumed(config, 3, 7)
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (["pool.batch=1", "automaton.fire_rate=0.5"], "[pool] batch: the pool's cells all fire"),
-        (["pool.batch=-1"], "[pool] batch must be"),
-    ],
-)
-def test_what_cannot_be(overrides, message):
-    with pytest.raises(ConfigError) as error:
-        tiny(*overrides)
-    assert message in str(error.value)

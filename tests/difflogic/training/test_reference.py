@@ -23,9 +23,6 @@ from tests.difflogic.training.tiny import tiny
             "hardening.from_epoch=0",
             "hardening.to_epoch=2",
         ],
-        ["hardening.share=0.5", "hardening.from_epoch=0", "hardening.to_epoch=2"],
-        ["hardening.share=0.6", "hardening.to_epoch=0", "training.initial_logit=2"],
-        ["training.form=truth-table", "training.initial_logit=3", "training.initial_spread=0.5"],
         [
             "training.form=truth-table",
             "training.initial_logit=4",

@@ -91,16 +91,6 @@ def test_seconds_add_up_over_all_stretches(half):
     assert later["phases"]["backward"] > earlier["phases"]["backward"] > 0
 
 
-def test_what_was_decided_is_kept(whole):
-    plan = json.loads((whole / "summary.json").read_text())["plan"]
-    assert (plan["workers"], plan["chunk"], plan["waves"]) == (1, 1, 1)
-    assert plan["lanes"] in (16, 32, 64)
-    said = (whole / "config.toml").read_text().splitlines()[1]
-    assert said.startswith(f"# auto is here: 1 worker, sequential; {plan['lanes']} lanes, ")
-    # The file itself leaves open what was: it may go on elsewhere.
-    assert load_config(whole / "config.toml").parallel.lanes == "auto"
-
-
 def test_a_run_goes_on_with_its_cut_on_another_machine(tmp_path, half, whole, monkeypatch):
     path = tmp_path / "moved"
     shutil.copytree(half, path)
@@ -150,25 +140,6 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
     with pytest.raises(RunDirectoryError, match=r"not empty and contains no run"):
         execute(config(), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
-
-
-def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path, whole):
-    RunDirectory(tmp_path).write_config(config())
-    (tmp_path / ".dct-0123.tmp").write_text("half")
-    said = Said()
-    execute(config(), tmp_path, say=said)
-    assert "starts at epoch 0" in str(said)
-    assert results(tmp_path) == results(whole)
-    assert not list(tmp_path.glob(".*"))
-
-
-def test_results_without_a_checkpoint_are_never_overwritten(half):
-    for path in checkpoints(half):
-        path.unlink()
-    model = (half / "model.npz").read_bytes()
-    with pytest.raises(RunDirectoryError, match="there is no checkpoint"):
-        execute(config(), half)
-    assert (half / "model.npz").read_bytes() == model
 
 
 def test_what_ends_before_the_first_epoch_leaves_nothing(tmp_path, monkeypatch):

@@ -113,13 +113,6 @@ def test_starting_over_goes_back_to_the_model(source):
     np.testing.assert_allclose(reference.model.logits, after, atol=1e-3)
 
 
-def test_logits_take_the_precision_that_is_asked_for(source):
-    settings = config("training.precision=float64")
-    model = fitted(Model.load(source / "model.npz"), settings, "source")
-    assert model.logits.dtype == np.float64
-    assert model.config == settings
-
-
 def test_what_does_not_fit_is_named(source):
     other = tiny("perception.kernels=3", "update.gates=[7,4,2]")
     with pytest.raises(ConfigError) as error:
@@ -150,20 +143,6 @@ def test_how_wires_are_drawn_is_the_models(source, started, tmp_path, overrides)
     train(config(*overrides), directory=path, source=source)
     train(load_config(path / "config.toml"), directory=tmp_path / "again", source=path / START)
     np.testing.assert_array_equal(logits(tmp_path / "again"), logits(path))
-
-
-def test_a_model_of_wires_for_each_kernel_starts_over_with_these(tmp_path):
-    around = Model.create(config(*AROUND))
-    start = StartModel.of(around)
-    settings = start.named_in(config(*AGAIN, "perception.gates=[8,4,2]"))
-    model = fitted(start.model, settings, "around")
-    with Trainer(settings, model) as trainer:
-        for _ in range(4):
-            trainer.step()
-        assert trainer.attempt == 2
-        for name in ("a", "b"):
-            wires = getattr(trainer.engine.netlist, name)
-            np.testing.assert_array_equal(wires, getattr(around.netlist, name))
 
 
 def test_a_configuration_that_names_a_model_has_to_be_given_it(source, started, tmp_path):
