@@ -103,17 +103,9 @@ class Rectifier:
         gates = gates[: max(1, MOST_SLOPES // (4 * self._hard.points))]
         steady = self._steady(live, channels, reads)
         rows = np.concatenate([np.flatnonzero(single), self._outer[steady[self._outer]]])
-        read, kept = rows.astype(np.int32), (inputs + gates).astype(np.int32)
-        self._hard.begin(ops, self._channels, read)
-        values, slopes = self._hard.trace(self._starts, self._wrong, self._channels, read, kept)
+        values, slopes = self._trace(ops, rows, inputs + gates)
         return Detectors(
-            netlist,
-            ops,
-            spare,
-            read,
-            values.reshape(len(rows), -1),
-            gates.astype(np.int32),
-            slopes.reshape(len(kept), self._hard.points),
+            netlist, ops, spare, rows.astype(np.int32), values, gates.astype(np.int32), slopes
         )
 
     def _steady(
@@ -136,3 +128,14 @@ class Rectifier:
             if np.array_equal(found, steady[inputs + shared]):
                 return steady
             steady[inputs + shared] = found
+
+    def _trace(
+        self, ops: Ops, rows: npt.NDArray[np.int64], kept: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
+        """Return values of `rows`, (rows, words), and slopes of `kept` rows, (kept, points)."""
+        read = rows.astype(np.int32)
+        self._hard.begin(ops, self._channels, read)
+        values, slopes = self._hard.trace(
+            self._starts, self._wrong, self._channels, read, kept.astype(np.int32)
+        )
+        return values.reshape(len(rows), -1), slopes.reshape(len(kept), self._hard.points)

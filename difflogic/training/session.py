@@ -279,12 +279,11 @@ class Session:
         self.config = stored
         summary = self._before = self._usable_summary(stored)
         asked, epochs = self._asked.training.epochs, stored.training.epochs
-        if summary is not None and summary["finished"]:
-            # More epochs have nothing to do for an exact circuit.
-            exact, requested = summary["exact_epoch"] is not None, summary["epochs_requested"]
-            if exact or (asked <= epochs and requested == epochs):
-                self.summary = summary
-                return
+        # More epochs have nothing to do for an exact circuit.
+        nothing_to_do = asked <= epochs or (summary or {}).get("exact_epoch") is not None
+        if summary is not None and summary["finished"] and nothing_to_do:
+            self.summary = summary
+            return
         if asked > epochs:
             self._extend(stored, summary)
         if stored.run.start_sha256 is not None:

@@ -279,6 +279,8 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
     )
     assert (summary["resumed"], summary["finished"]) == (1, True)
     assert summary["exact_epoch"] == whole["exact_epoch"] == 20
+    longer = growing("training.seed=11", "training.epochs=50", SEARCH, *LEVERS[1:4])
+    assert execute(longer, tmp_path / "parts") == summary
     models = []
     for part in ("whole", "parts"):
         with np.load(tmp_path / part / "model.npz") as model:
