@@ -115,10 +115,7 @@ class Judge:
         return self._last[1]
 
     def _recalled(self, question: Question) -> Finding:
-        """Answer a question by sets, or from the cache.
-
-        Most changes that are kept have no effect, and leave the folded circuit as it was.
-        """
+        """Answer a question by sets, or from the cache: most changes leave the folded circuit."""
         circuit = question.circuit
         parts = circuit.op, circuit.a, circuit.b, circuit.outputs
         asked = *(part.tobytes() for part in parts), circuit.labels

@@ -12,7 +12,7 @@ from cli.commands import evaluate
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.engine import compilation
-from difflogic.evaluation import robustness
+from difflogic.evaluation import conditions
 from difflogic.model.model import Model
 
 Dct = Callable[..., Any]
@@ -29,8 +29,8 @@ def save(model: Model, op: Op, path: Path) -> Path:
 @pytest.fixture
 def tiny_model(tiny: list[str], monkeypatch: pytest.MonkeyPatch) -> Model:
     """A checkerboard whose target is 0 everywhere."""
-    for name, value in (("SIDE", 16), ("STEPS", 220)):
-        monkeypatch.setattr(robustness, name, value)
+    for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
+        monkeypatch.setattr(conditions, name, value)
     return Model.create(load_config("checkerboard-small", [*tiny, "task.square=4"]))
 
 

@@ -18,8 +18,9 @@ from difflogic.engine.layout import Grid
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.search_buffers import LATER, SearchBuffers, Trials
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.trial import Changes, Trial
+from difflogic.evaluation.trial import Trial
 from difflogic.model.model import Model
+from difflogic.search.changes import Changes
 from difflogic.search.rectifying import Rectifier
 from difflogic.training.attempt import Attempt
 from tests.difflogic.training.tiny import growing, tiny
