@@ -142,6 +142,7 @@ class Root(LazyGroup):
         "import": Entry("importing:import_", "Convert a circuit file to dct's JSON"),
         "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),
         "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
+        "synth": Entry("synth:synth", "Place a grid on an FPGA: its size and clock"),
         "render": Entry("render:render", "Draw a rollout as an animation or a strip"),
         "plot": Entry("plot:plot", "Plot the learning curves of a run or a sweep"),
         "watch": Entry("watch:watch", "Watch a run live in a browser"),

@@ -1,4 +1,4 @@
-"""Verilog-2001: a module of one cell, and a module of a whole grid of them.
+"""Verilog-2001: a module of one cell, and modules of a whole grid of them.
 
 The grid's size is a parameter of its module, so one file serves any; generate loops wire each
 cell to its neighbours, whose indices always lie inside, and a zero boundary masks them. Each
@@ -24,28 +24,18 @@ from difflogic.formats.common import (
 from difflogic.model.automaton import Automaton
 
 _ARRAY = """\
-module ${name}_array #(
+module ${name}_next #(
     parameter HEIGHT = $height,
     parameter WIDTH = $width
 ) (
-    input wire clock,
-    input wire reset,
-    input wire enable,
-    input wire [$channels * HEIGHT * WIDTH - 1:0] start,
-$fire\
-    output reg [$channels * HEIGHT * WIDTH - 1:0] state
+    input wire [$channels * HEIGHT * WIDTH - 1:0] state,
+    output wire [$channels * HEIGHT * WIDTH - 1:0] next
 );
     // Each channel, row by row: what is read of it, and its next state.
 $now
 $nexts
-    wire [$channels * HEIGHT * WIDTH - 1:0] next = {
+    assign next = {
         $joined};
-
-    always @(posedge clock)
-        if (reset)
-            state <= start;
-        else if (enable)
-            state <= $taken;
 
     genvar y, x;
     generate
@@ -62,6 +52,27 @@ $connections
         end
     endgenerate
 endmodule
+
+module ${name}_array #(
+    parameter HEIGHT = $height,
+    parameter WIDTH = $width
+) (
+    input wire clock,
+    input wire reset,
+    input wire enable,
+    input wire [$channels * HEIGHT * WIDTH - 1:0] start,
+$fire\
+    output reg [$channels * HEIGHT * WIDTH - 1:0] state
+);
+    wire [$channels * HEIGHT * WIDTH - 1:0] next;
+    ${name}_next #(.HEIGHT(HEIGHT), .WIDTH(WIDTH)) grid (.state(state), .next(next));
+
+    always @(posedge clock)
+        if (reset)
+            state <= start;
+        else if (enable)
+            state <= $taken;
+endmodule
 """
 
 _ROWS = {-1: "UP", 0: "y", 1: "DOWN"}
@@ -70,14 +81,14 @@ _INSIDE = {"UP": "y > 0", "DOWN": "y < HEIGHT - 1", "LEFT": "x > 0", "RIGHT": "x
 
 
 def write_verilog(automaton: Automaton, array: tuple[int, int] | None = None) -> str:
-    """Return both modules; `array` is the default of the grid's height and width."""
+    """Return all modules; `array` is the default of the grid's height and width."""
     name = identifier(automaton)
     asynchronous = automaton.fire_rate < 1
     comment = head(
         automaton,
-        f"{name}_cell is combinational. {name}_array is a grid of HEIGHT x WIDTH cells: at a "
-        "rising edge of clock it takes the state from start if reset is 1, else makes one step if "
-        "enable is 1.",
+        f"{name}_cell and {name}_next, the next state of HEIGHT x WIDTH cells, are combinational. "
+        f"{name}_array is such a grid with its state: at a rising edge of clock it takes the state "
+        "from start if reset is 1, else makes one step if enable is 1.",
         "Bit (c * HEIGHT + y) * WIDTH + x of start and state is the cell in row y and column x of "
         f"the channel listed at place c: {', '.join(map(str, automaton.circuit.labels))}.",
         *(

@@ -1,0 +1,113 @@
+"""`dct synth`: places a grid of a circuit on an FPGA."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cli.errors import FAILURE, note
+from cli.options.common import AsJson, ConditionOptions, Source, flag, option, with_options
+from cli.progress import show_progress
+from cli.terminal import output
+
+if TYPE_CHECKING:
+    from difflogic.library.synthesizing import Synthesized
+
+
+@with_options
+def synth(
+    source: Source,
+    options: ConditionOptions,
+    device: Annotated[
+        Literal["ice40-hx8k", "ecp5-85k"], option(None, "FPGA to place the grid on")
+    ] = "ecp5-85k",
+    check: Annotated[
+        bool, flag("--check", "Prove the mapped cell, and simulate the netlist for --steps")
+    ] = False,
+    timeout: Annotated[
+        float, option("SECONDS", "Time limit for all tools together", min=1, max=1e6)
+    ] = 600,
+    report: Annotated[
+        Path | None, option("DIR", "New directory for the Verilog and the tools' logs")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Synthesise, place and route a grid of cells on an FPGA: its size and its clock.
+
+    The grid makes one step per clock and has seven pins, which the Verilog explains. A reset sets
+    the start; --damage names the rectangle that the damage input clears. Exits 1 if the grid does
+    not fit.
+
+    Needs Yosys and nextpnr: pip install 'dct-difflogic-ca[fpga]'
+    """
+    from difflogic.library.synthesizing import synthesize
+
+    with show_progress() as progress:
+        found = synthesize(
+            source,
+            device,
+            options.conditions,
+            check=check,
+            timeout=timeout,
+            report=report,
+            progress=progress,
+        )
+    result = _result(found)
+    if as_json:
+        output.show_json(result)
+    else:
+        _show(found)
+    if check and found.synthesis.fits and not found.compared:
+        note("the netlist was not compared with dct simulate: it draws other firing cells")
+    if not found.synthesis.fits:
+        raise typer.Exit(FAILURE)
+
+
+def _result(found: Synthesized) -> dict[str, Any]:
+    made = found.synthesis
+    hertz = None if made.mhz is None else made.mhz * 1e6
+    return {
+        "name": made.automaton.name,
+        "device": made.device.name,
+        "height": made.automaton.height,
+        "width": made.automaton.width,
+        "fits": made.fits,
+        "luts": made.luts,
+        "flip_flops": made.flip_flops,
+        "share": made.share,
+        "mhz": made.mhz,
+        "grid_updates_per_second": hertz,
+        "cell_updates_per_second": None if hertz is None else hertz * made.cells,
+        "largest_square": made.largest,
+        "compared_steps": list(found.compared),
+    }
+
+
+def _show(found: Synthesized) -> None:
+    made = found.synthesis
+    height, width = made.automaton.height, made.automaton.width
+    rows: list[tuple[str, Any, Any]] = [
+        ("LUTs", f"{made.luts / made.cells:.2f}", made.luts),
+        ("flip-flops", f"{made.flip_flops / made.cells:.2f}", made.flip_flops),
+        (f"share of {made.device.name}", f"{made.share / made.cells:.3%}", f"{made.share:.1%}"),
+    ]
+    if made.mhz is not None:
+        rows += [
+            ("longest path, ns", None, f"{1000 / made.mhz:.2f}"),
+            ("clock, MHz", None, f"{made.mhz:.1f}"),
+            ("updates per second", f"{made.mhz * 1e6:.3g}", f"{made.mhz * 1e6 * made.cells:.3g}"),
+        ]
+    typer.echo(f"{made.automaton.name} · {height}×{width} cells on {made.device.name}")
+    output.show_table(" | per cell | in all", rows)
+    if found.compared:
+        steps = ", ".join(map(str, found.compared))
+        typer.echo(f"cell proved equal; netlist shows what dct simulate shows after steps {steps}")
+    if not made.fits:
+        side = made.largest
+        others = " or ".join(made.others)
+        note(
+            f"does not fit: about {side}×{side} cells would"
+            + (f"; {others} may hold {height}×{width}" if others else "")
+        )

@@ -1,0 +1,163 @@
+"""Grids on FPGAs: `synthesize`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from difflogic.library.conditions import AS_TRAINED, Conditions, place_damage
+from difflogic.library.loading import Source, load
+from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.simulating import simulate
+from difflogic.model.automaton import Automaton
+from difflogic.silicon import synthesis
+from difflogic.silicon.devices import DEVICES
+from difflogic.silicon.synthesis import Synthesis
+from difflogic.simulation.bit_grid import Geometry
+from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.deadline import Deadline
+from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
+from difflogic.system.files import refused
+
+MOST_BITS = 2**20
+"""Of a grid's state: more than any of the devices holds."""
+
+PICTURES = 8
+"""Steps at which a simulation is compared, beside those with damage."""
+
+LOGS = ("*.log", "grid.v", "grid.json", "placed.json", "stat.json")
+
+
+@dataclass(frozen=True)
+class Synthesized:
+    """A grid on a device, and what was checked of it."""
+
+    synthesis: Synthesis
+    compared: tuple[int, ...] = ()
+    """Steps after which the netlist, simulated, showed what `simulate` shows."""
+
+
+def synthesize(
+    source: Source,
+    device: str,
+    conditions: Conditions = AS_TRAINED,
+    *,
+    check: bool = False,
+    timeout: float = 600.0,
+    report: str | Path | None = None,
+    progress: ProgressCallback = ignore,
+    should_stop: ShouldStop = never_stop,
+) -> Synthesized:
+    """Synthesise, place and route a grid of a circuit for a device.
+
+    A reset sets the conditions' start; the damage input clears the cells of their damage, or the
+    middle of the grid if they have none. `check` also proves the mapped cell equal to the circuit,
+    and compares the simulated netlist with `simulate` for the conditions' steps. `report` is a new
+    directory for the tools' logs. `timeout` is in seconds, for all tools.
+
+    Raises what `simulate` raises, ConfigError for an unknown device or a missing tool, ToolError
+    if a tool fails or takes too long, and CircuitError if a check fails.
+    """
+    if device not in DEVICES:
+        raise ConfigError(f'no device "{device}": {did_you_mean(device, DEVICES)}')
+    chosen, reporter = DEVICES[device], ProgressReporter(progress, should_stop)
+    synthesis.require(chosen)
+    logs = None if report is None else _new_directory(Path(report))
+    loaded = load(source)
+    automaton = conditions.automaton(loaded, progress=progress, should_stop=should_stop)
+    circuit, height, width = automaton.circuit, automaton.height, automaton.width
+    if circuit.channels * height * width > MOST_BITS:
+        raise ConfigError(
+            f"{height}×{width} cells of {circuit.channels} channels need more than {MOST_BITS} "
+            "flip-flops, and no device here has so many: choose a smaller --size"
+        )
+    if len(conditions.damage) > 1:
+        raise ConfigError("the damage input clears one rectangle: give --damage once")
+    geometry = Geometry(circuit.channels, height, width, automaton.boundary)
+    for each in conditions.damage:
+        place_damage(each, geometry, automaton.steps)
+
+    def state(steps: int) -> np.ndarray:
+        """Return what `simulate` shows after so many steps, all channels."""
+        damage = [
+            replace(each, steps=earlier)
+            for each in conditions.damage
+            if (earlier := tuple(step for step in each.steps if step <= steps))
+        ]
+        at = replace(conditions, steps=steps, damage=damage)
+        return simulate(loaded, at, engine="interpreter", should_stop=should_stop).grid.bits()
+
+    def pause(step: str) -> None:
+        reporter.update(f"{step}:", 0)
+
+    deadline, compared = Deadline.after(timeout), ()
+    with TemporaryDirectory(prefix="dct-synth-") as directory:
+        folder = Path(directory)
+        try:
+            found = synthesis.synthesize(
+                automaton,
+                chosen,
+                state(0),
+                _damaged(conditions, automaton),
+                folder,
+                deadline,
+                conditions.seed,
+                pause,
+            )
+            if check and found.fits:
+                if not synthesis.prove_cell(automaton, chosen, folder, deadline, pause):
+                    raise CircuitError("the mapped cell is not proved equal to the circuit")
+                if automaton.fire_rate == 1:
+                    compared = _compare(found, conditions, state, folder, deadline, pause)
+        finally:
+            if logs is not None:
+                for pattern in LOGS:
+                    for file in folder.glob(pattern):
+                        shutil.copy(file, logs)
+    return Synthesized(found, compared)
+
+
+def _new_directory(path: Path) -> Path:
+    try:
+        path.mkdir()
+    except OSError as error:
+        raise refused(path, "created", error) from None
+    return path
+
+
+def _damaged(conditions: Conditions, automaton: Automaton) -> np.ndarray:
+    """Return the cells (H, W) that the damage input clears."""
+    cells = np.zeros((automaton.height, automaton.width), np.uint8)
+    height, width = cells.shape
+    cells[
+        height // 4 : height // 4 + (height + 1) // 2, width // 4 : width // 4 + (width + 1) // 2
+    ] = 1
+    for each in conditions.damage:
+        cells[:] = 0
+        cells[each.y : each.y + each.height, each.x : each.x + each.width] = 1
+    return cells
+
+
+def _compare(
+    found: Synthesis,
+    conditions: Conditions,
+    state: Callable[[int], np.ndarray],
+    folder: Path,
+    deadline: Deadline,
+    pause: synthesis.Pause,
+) -> tuple[int, ...]:
+    """Return the steps after which the simulated netlist shows what `simulate` does, checked."""
+    automaton = found.automaton
+    hurt = [step for each in conditions.damage for step in each.steps]
+    spread = np.unique(np.geomspace(1, max(automaton.steps, 1), PICTURES).astype(int)).tolist()
+    moments = sorted({step for step in (*spread, *hurt) if step <= automaton.steps})
+    pictures = synthesis.read_out(automaton, found.device, moments, hurt, folder, deadline, pause)
+    for step, picture in zip(moments, pictures, strict=True):
+        if not np.array_equal(picture, state(step)[list(automaton.visible_rows)]):
+            raise CircuitError(f"the simulated netlist differs from dct simulate at step {step}")
+    return tuple(moments)

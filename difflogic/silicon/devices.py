@@ -1,0 +1,45 @@
+"""The devices that a grid can be placed on, and how their tools are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Device:
+    """An FPGA, by the words of Yosys and nextpnr."""
+
+    name: str
+    family: str
+    """Yosys synthesises for it by `synth_` and this; nextpnr's program has it in its name."""
+    options: tuple[str, ...]
+    """That tell nextpnr the device and its package; any pin may be anything."""
+    logic: str
+    """What nextpnr calls the cells that LUTs take, …"""
+    registers: str
+    """… and those that flip-flops take: the same where a cell holds one of each."""
+    luts: int
+    """How many of them there are."""
+
+
+DEVICES = {
+    device.name: device
+    for device in (
+        Device(
+            "ice40-hx8k",
+            "ice40",
+            ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"),
+            "ICESTORM_LC",
+            "ICESTORM_LC",
+            7680,
+        ),
+        Device(
+            "ecp5-85k",
+            "ecp5",
+            ("--85k", "--package", "CABGA381", "--lpf-allow-unconstrained"),
+            "TRELLIS_COMB",
+            "TRELLIS_FF",
+            83640,
+        ),
+    )
+}

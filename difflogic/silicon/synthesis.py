@@ -1,0 +1,254 @@
+"""From a grid's Verilog to a placed design: how large it is, how fast, and whether it is right."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.formats.common import identifier, used_interface
+from difflogic.formats.write_blif import write_blif
+from difflogic.formats.write_verilog import write_verilog
+from difflogic.model.automaton import Automaton
+from difflogic.silicon.devices import DEVICES, Device
+from difflogic.silicon.tools import ToolError, require_tools, run_tool
+from difflogic.silicon.write_top import write_top
+from difflogic.system.deadline import Deadline
+
+DESIGN, NETLIST, PLACED = "grid.v", "grid.json", "placed.json"
+"""Files in the private directory: what is synthesised, what comes of it, nextpnr's report."""
+
+Pause = Callable[[str], None]
+"""Is told, again and again, which step is going on; may raise to stop it."""
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """A grid on a device, after synthesis and, if it fits, after placement and routing."""
+
+    automaton: Automaton
+    device: Device
+    luts: int
+    flip_flops: int
+    share: float
+    """Of the device's cells, those of the kind that there are least of."""
+    mhz: float | None
+    """The fastest clock, one step each; None if the grid does not fit."""
+
+    @property
+    def cells(self) -> int:
+        return self.automaton.height * self.automaton.width
+
+    @property
+    def fits(self) -> bool:
+        return self.mhz is not None
+
+    @property
+    def largest(self) -> int:
+        """The side of the largest square that fits, by what a cell needs here."""
+        return math.isqrt(int(self.cells / self.share))
+
+    @property
+    def others(self) -> list[str]:
+        """Names of the devices that have room for this grid, as far as can be told."""
+        needed = max(self.luts, self.flip_flops)
+        return [other.name for other in DEVICES.values() if other.luts > needed]
+
+
+def require(device: Device) -> None:
+    """Raise ConfigError if a tool that the device needs is not installed."""
+    require_tools("yosys", f"nextpnr-{device.family}")
+
+
+def synthesize(
+    automaton: Automaton,
+    device: Device,
+    start: npt.NDArray,
+    damaged: npt.NDArray,
+    folder: Path,
+    deadline: Deadline,
+    seed: int = 0,
+    pause: Pause = lambda step: None,
+) -> Synthesis:
+    """Synthesise a grid, then place and route it; all files stay in `folder`.
+
+    `start` are the bits (C, H, W) after a reset, `damaged` the cells (H, W) that the damage input
+    clears. Raises ToolError if a tool fails or takes too long.
+    """
+    (folder / DESIGN).write_text(write_top(automaton, start, damaged, seed))
+    script = [
+        f"read_verilog /work/{DESIGN}",
+        # Once for the one cell before there are as many as the grid has.
+        f"hierarchy -top {identifier(automaton)}_top; proc; opt",
+        f"synth_{device.family} -top {identifier(automaton)}_top -json /work/{NETLIST}",
+        "tee -q -o /work/stat.json stat -json",
+    ]
+    _yosys(script, "synthesis", folder, deadline, pause)
+    luts, flip_flops = _sizes(json.loads((folder / "stat.json").read_text()))
+    share = max(luts, flip_flops) / device.luts
+    if share > 1:
+        return Synthesis(automaton, device, luts, flip_flops, share, None)
+    arguments = [*device.options, "--json", f"/work/{NETLIST}", "--report", f"/work/{PLACED}"]
+    try:
+        run_tool(
+            f"nextpnr-{device.family}",
+            [*arguments, "--seed", "1"],
+            folder,
+            deadline,
+            lambda: pause("place and route"),
+        )
+    except ToolError as error:
+        used = _said_used(error.log, device)
+        if used is None or used <= device.luts:
+            raise
+        return Synthesis(automaton, device, luts, flip_flops, used / device.luts, None)
+    placed = json.loads((folder / PLACED).read_text())
+    kinds = [placed["utilization"][kind] for kind in (device.logic, device.registers)]
+    share = max(kind["used"] / kind["available"] for kind in kinds)
+    (clock,) = placed["fmax"].values()
+    return Synthesis(automaton, device, luts, flip_flops, share, clock["achieved"])
+
+
+def _yosys(script: Sequence[str], step: str, folder: Path, deadline: Deadline, pause: Pause) -> str:
+    """Run Yosys on a script, in the private directory; return what it said."""
+    (folder / "script.ys").write_text("\n".join([*script, ""]))
+    return run_tool("yosys", ["-s", "/work/script.ys"], folder, deadline, lambda: pause(step))
+
+
+def _sizes(stat: dict[str, Any]) -> tuple[int, int]:
+    """Return the LUTs and the flip-flops of a netlist, by Yosys's table of kinds of cells."""
+    kinds = stat["design"]["num_cells_by_type"]
+    luts = sum(count for kind, count in kinds.items() if "LUT4" in kind)
+    return luts, sum(count for kind, count in kinds.items() if "FF" in kind)
+
+
+def _said_used(log: str, device: Device) -> int | None:
+    """Return how many cells of logic nextpnr counted before it gave up, if it came so far."""
+    for line in log.splitlines():
+        _, _, numbers = line.partition(f"{device.logic}:")
+        if numbers:
+            return int(numbers.partition("/")[0])
+    return None
+
+
+def prove_cell(
+    automaton: Automaton,
+    device: Device,
+    folder: Path,
+    deadline: Deadline,
+    pause: Pause = lambda step: None,
+    mutate: Callable[[str], str] = str,
+) -> bool:
+    """Return whether Yosys proves the cell, mapped to the device's LUTs, equal to the circuit.
+
+    The circuit is given as BLIF, by another writer than the Verilog that is mapped. `mutate` may
+    change the netlist (Verilog), to see that a wrong one is not proved.
+    """
+    name = identifier(automaton)
+    (folder / "cell.v").write_text(write_verilog(automaton))
+    (folder / "cell.blif").write_text(write_blif(automaton, used_interface(automaton.circuit)))
+    mapped = [
+        "read_verilog /work/cell.v",
+        f"synth_{device.family} -top {name}_cell",
+        # From LUTs back to gates, by Yosys's models of the device.
+        f"techmap -map +/{device.family}/cells_sim.v */t:*LUT4",
+        "flatten; proc; opt_clean -purge",
+        "write_verilog -noattr /work/mapped.v",
+    ]
+    _yosys(mapped, "mapping a cell", folder, deadline, pause)
+    netlist = folder / "mapped.v"
+    netlist.write_text(mutate(netlist.read_text()))
+    script = [
+        f"read_verilog /work/mapped.v; rename {name}_cell mapped",
+        f"read_blif /work/cell.blif; rename {name} circuit",
+        "proc; opt_clean",
+        "miter -equiv -flatten circuit mapped both; hierarchy -top both",
+        "sat -verify -prove trigger 0 both",
+    ]
+    try:
+        _yosys(script, "proof of a cell", folder, deadline, pause)
+    except ToolError as error:
+        if "model found: FAIL!" in error.log:
+            return False
+        raise
+    return True
+
+
+def read_out(
+    automaton: Automaton,
+    device: Device,
+    moments: Sequence[int],
+    damage: Sequence[int],
+    folder: Path,
+    deadline: Deadline,
+    pause: Pause = lambda step: None,
+) -> Iterator[npt.NDArray]:
+    """Yield the visible channels (V, H, W) after each of the steps `moments`, ascending.
+
+    Yosys simulates the netlist after synthesis from a reset on, with damage after the steps
+    `damage`; pictures are what leaves serial_out, which is fed back so that the run goes on.
+    """
+    shown = (len(automaton.visible), automaton.height, automaton.width)
+    bits = int(np.prod(shown))
+    acts, starts = ["reset"], []
+    for step in range(max(moments) + 1):
+        acts += ["run"] * (step > 0) + ["damage"] * (step in damage)
+        if step in moments:
+            starts.append(len(acts))
+            acts += ["shift"] * bits
+    (folder / "bench.v").write_text(_bench(identifier(automaton), acts))
+    script = [
+        f"read_json /work/{NETLIST}",
+        f"read_verilog -overwrite -nomem2reg +/{device.family}/cells_sim.v",
+        "read_verilog /work/bench.v; hierarchy -top bench; proc; flatten; opt_clean; memory_map",
+        f"sim -q -clock clock -n {len(acts)} -zinit -vcd /work/run.vcd bench",
+    ]
+    _yosys(script, "simulation", folder, deadline, pause)
+    values = _sampled((folder / "run.vcd").read_text(), "serial_out", len(acts))
+    for first in starts:
+        yield values[first : first + bits].reshape(shown)
+
+
+ACTS = ("run", "damage", "shift", "reset")
+"""What a clock of the simulation does, by its number."""
+
+
+def _bench(name: str, acts: Sequence[str]) -> str:
+    """Return a module that does one thing after the other, and has no input but its clock."""
+    numbers = "".join(f"{ACTS.index(act):02b}" for act in reversed(acts))
+    pins = ", ".join(f".{act}(act == {number})" for number, act in enumerate(ACTS))
+    return f"""\
+module bench (input wire clock, output reg [31:0] t, output wire serial_out);
+    initial t = 0;
+    always @(posedge clock) t <= t + 1;
+    localparam [{2 * len(acts) - 1}:0] ACTS = {2 * len(acts)}'b{numbers};
+    wire [1:0] act = ACTS[2 * t +: 2];
+    {name}_top top (.clock(clock), {pins}, .serial_in(serial_out), .serial_out(serial_out));
+endmodule
+"""
+
+
+def _sampled(dump: str, name: str, count: int) -> npt.NDArray:
+    """Return a bit's last value (count,) at each value of t, from a value change dump."""
+    head, _, changes = dump.partition("$enddefinitions")
+    # The first of a name is that of the outermost module.
+    signs = {
+        words[4]: words[3]
+        for words in map(str.split, reversed(head.splitlines()))
+        if words[:1] == ["$var"]
+    }
+    values, now, time = np.zeros(count + 1, np.uint8), 0, 0
+    for line in changes.splitlines():
+        if line.startswith("b") and line.endswith(f" {signs['t']}"):
+            time = min(int(line[1:].split()[0].replace("x", "0"), 2), count)
+            values[time] = now
+        elif line[1:] == signs[name] and line[0] in "01xz":
+            now = int(line[0] == "1")
+            values[time] = now
+    return values[:count]
