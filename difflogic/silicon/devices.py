@@ -18,6 +18,8 @@ class Device:
     """What nextpnr calls the cells that LUTs take, …"""
     registers: str
     """… and those that flip-flops take: the same where a cell holds one of each."""
+    models: str
+    """The file of Yosys that says what its LUTs and flip-flops do."""
     luts: int
     """How many of them there are."""
 
@@ -31,6 +33,7 @@ DEVICES = {
             ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"),
             "ICESTORM_LC",
             "ICESTORM_LC",
+            "cells_sim.v",
             7680,
         ),
         Device(
@@ -39,6 +42,7 @@ DEVICES = {
             ("--85k", "--package", "CABGA381", "--lpf-allow-unconstrained"),
             "TRELLIS_COMB",
             "TRELLIS_FF",
+            "common_sim.vh",
             83640,
         ),
     )

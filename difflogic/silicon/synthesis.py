@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,15 @@ from difflogic.formats.write_blif import write_blif
 from difflogic.formats.write_verilog import write_verilog
 from difflogic.model.automaton import Automaton
 from difflogic.silicon.devices import DEVICES, Device
-from difflogic.silicon.tools import ToolError, require_tools, run_tool
+from difflogic.silicon.tools import ToolError, require_tools, run_program, run_tool, tool_file
 from difflogic.silicon.write_top import write_top
 from difflogic.system.deadline import Deadline
 
 DESIGN, NETLIST, PLACED = "grid.v", "grid.json", "placed.json"
 """Files in the private directory: what is synthesised, what comes of it, nextpnr's report."""
+
+UNUSED = re.compile(r"^module SB_(SPRAM|RAM|MAC)\w+.*?^endmodule|^`include.*?$", re.M | re.S)
+"""What no grid uses; reading a memory takes a minute."""
 
 Pause = Callable[[str], None]
 """Is told, again and again, which step is going on; may raise to stop it."""
@@ -137,6 +141,13 @@ def _said_used(log: str, device: Device) -> int | None:
     return None
 
 
+def _models(device: Device, folder: Path) -> str:
+    """Return the command that reads Yosys's own models of a device's LUTs and flip-flops."""
+    text = tool_file("yosys", f"{device.family}/{device.models}")
+    (folder / "models.v").write_text(re.sub(UNUSED, "", text))
+    return "read_verilog -overwrite /work/models.v"
+
+
 def prove_cell(
     automaton: Automaton,
     device: Device,
@@ -156,18 +167,15 @@ def prove_cell(
     mapped = [
         "read_verilog /work/cell.v",
         f"synth_{device.family} -top {name}_cell",
-        # From LUTs back to gates, by Yosys's models of the device.
-        f"techmap -map +/{device.family}/cells_sim.v */t:*LUT4",
-        "flatten; proc; opt_clean -purge",
         "write_verilog -noattr /work/mapped.v",
     ]
     _yosys(mapped, "mapping a cell", folder, deadline, pause)
     netlist = folder / "mapped.v"
     netlist.write_text(mutate(netlist.read_text()))
     script = [
-        f"read_verilog /work/mapped.v; rename {name}_cell mapped",
+        f"read_verilog /work/mapped.v; {_models(device, folder)}",
+        f"hierarchy -top {name}_cell; proc; flatten; opt_clean; rename {name}_cell mapped",
         f"read_blif /work/cell.blif; rename {name} circuit",
-        "proc; opt_clean",
         "miter -equiv -flatten circuit mapped both; hierarchy -top both",
         "sat -verify -prove trigger 0 both",
     ]
@@ -191,9 +199,13 @@ def read_out(
 ) -> Iterator[npt.NDArray]:
     """Yield the visible channels (V, H, W) after each of the steps `moments`, ascending.
 
-    Yosys simulates the netlist after synthesis from a reset on, with damage after the steps
-    `damage`; pictures are what leaves serial_out, which is fed back so that the run goes on.
+    Icarus Verilog simulates the netlist after synthesis, from a reset on, with damage after the
+    steps `damage`; pictures are what leaves serial_out, which is fed back so that the run goes on.
     """
+
+    def step() -> None:
+        pause("simulation")
+
     shown = (len(automaton.visible), automaton.height, automaton.width)
     bits = int(np.prod(shown))
     acts, starts = ["reset"], []
@@ -203,14 +215,16 @@ def read_out(
             starts.append(len(acts))
             acts += ["shift"] * bits
     (folder / "bench.v").write_text(_bench(identifier(automaton), acts))
-    script = [
-        f"read_json /work/{NETLIST}",
-        f"read_verilog -overwrite -nomem2reg +/{device.family}/cells_sim.v",
-        "read_verilog /work/bench.v; hierarchy -top bench; proc; flatten; opt_clean; memory_map",
-        f"sim -q -clock clock -n {len(acts)} -zinit -vcd /work/run.vcd bench",
-    ]
+    script = [f"read_json /work/{NETLIST}", "write_verilog -noattr /work/netlist.v"]
     _yosys(script, "simulation", folder, deadline, pause)
-    values = _sampled((folder / "run.vcd").read_text(), "serial_out", len(acts))
+    _models(device, folder)
+    files = ["bench.v", "netlist.v", "models.v"]
+    run_program(
+        ["iverilog", "-g2012", "-s", "bench", "-o", "bench", *files], folder, deadline, step
+    )
+    said = run_program(["vvp", "-n", "bench"], folder, deadline, step)
+    # Before the first reset nothing is known.
+    values = np.array([sign == "1" for sign in said.split()[-1]], np.uint8)
     for first in starts:
         yield values[first : first + bits].reshape(shown)
 
@@ -220,35 +234,21 @@ ACTS = ("run", "damage", "shift", "reset")
 
 
 def _bench(name: str, acts: Sequence[str]) -> str:
-    """Return a module that does one thing after the other, and has no input but its clock."""
+    """Return a module that does one thing after the other, and prints serial_out before each."""
     numbers = "".join(f"{ACTS.index(act):02b}" for act in reversed(acts))
     pins = ", ".join(f".{act}(act == {number})" for number, act in enumerate(ACTS))
     return f"""\
-module bench (input wire clock, output reg [31:0] t, output wire serial_out);
-    initial t = 0;
-    always @(posedge clock) t <= t + 1;
+module bench;
+    reg clock = 0;
+    integer t = 0;
     localparam [{2 * len(acts) - 1}:0] ACTS = {2 * len(acts)}'b{numbers};
     wire [1:0] act = ACTS[2 * t +: 2];
-    {name}_top top (.clock(clock), {pins}, .serial_in(serial_out), .serial_out(serial_out));
+    wire serial;
+    {name}_top top (.clock(clock), {pins}, .serial_in(serial), .serial_out(serial));
+    initial for (t = 0; t < {len(acts)}; t = t + 1) begin
+        #1 $write("%b", serial);
+        clock = 1;
+        #1 clock = 0;
+    end
 endmodule
 """
-
-
-def _sampled(dump: str, name: str, count: int) -> npt.NDArray:
-    """Return a bit's last value (count,) at each value of t, from a value change dump."""
-    head, _, changes = dump.partition("$enddefinitions")
-    # The first of a name is that of the outermost module.
-    signs = {
-        words[4]: words[3]
-        for words in map(str.split, reversed(head.splitlines()))
-        if words[:1] == ["$var"]
-    }
-    values, now, time = np.zeros(count + 1, np.uint8), 0, 0
-    for line in changes.splitlines():
-        if line.startswith("b") and line.endswith(f" {signs['t']}"):
-            time = min(int(line[1:].split()[0].replace("x", "0"), 2), count)
-            values[time] = now
-        elif line[1:] == signs[name] and line[0] in "01xz":
-            now = int(line[0] == "1")
-            values[time] = now
-    return values[:count]

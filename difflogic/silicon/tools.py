@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib import resources
 from pathlib import Path
 
 from difflogic.system.deadline import Deadline
@@ -40,6 +41,11 @@ def require_tools(*names: str) -> None:
         )
 
 
+def tool_file(name: str, path: str) -> str:
+    """Return a text that comes with a tool, such as its models of a device's cells."""
+    return (resources.files(_module(name)) / "share" / path).read_text(encoding="utf-8")
+
+
 def run_tool(
     name: str,
     arguments: Sequence[str],
@@ -54,14 +60,28 @@ def run_tool(
     """
     module = _module(name)
     program = f"import {module} as tool; tool._run_{name.replace('-', '_')}_argv()"
-    # The tools run in WebAssembly, which opens what is mounted; -P and the folder keep Python from
-    # importing what lies in the working directory.
+    # -P and the folder keep Python from importing what lies in the working directory.
+    return run_program(
+        [sys.executable, "-P", "-c", program, *arguments], folder, deadline, pause, name
+    )
+
+
+def run_program(
+    command: Sequence[str],
+    folder: Path,
+    deadline: Deadline,
+    pause: Callable[[], object] = lambda: None,
+    name: str | None = None,
+) -> str:
+    """Run any program in `folder`, as `run_tool` does; `name` is what messages call it."""
+    name = name or command[0]
+    # WebAssembly opens only what is mounted.
     environment = os.environ | {"YOWASP_MOUNT": "/work=.", "TMPDIR": str(folder)}
     log = folder / f"{name}.log"
     with (
-        log.open("wb") as out,
+        log.open("ab") as out,
         subprocess.Popen(
-            [sys.executable, "-P", "-c", program, *arguments],
+            command,
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -71,6 +91,7 @@ def run_tool(
             start_new_session=True,
         ) as process,
     ):
+        before = log.stat().st_size
         try:
             while process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
@@ -80,11 +101,11 @@ def run_tool(
                     raise ToolError(
                         f"{name} did not finish in the time: allow more by --timeout, or choose a "
                         "smaller --size",
-                        _read(log),
+                        _read(log)[before:],
                     )
         finally:
             process.kill()
-    said = _read(log)
+    said = _read(log)[before:]
     if process.returncode:
         raise ToolError(f"{name} failed: {said.strip()[-TAIL:]}", said)
     return said
