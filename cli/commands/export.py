@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -18,6 +18,7 @@ from cli.options.common import (
     TimeLimit,
     Unsimplified,
     flag,
+    number,
     option,
 )
 from cli.options.parsing import format_channels, parse_size
@@ -66,6 +67,31 @@ def export(
             rare=True,
         ),
     ] = False,
+    claim: Annotated[
+        Literal["converges", "invariant", "holds"] | None,
+        option(
+            None,
+            "AIGER for model checkers: what is claimed of a whole grid",
+            "--property",
+            shown=False,
+        ),
+    ] = None,
+    grid: Annotated[
+        Any,
+        option(
+            "HxW",
+            "Grid that --property is about",
+            parser=lambda text: parse_size("--grid", text),
+            shown="as trained",
+        ),
+    ] = None,
+    task: Annotated[
+        str | None,
+        option("CONFIG", "Task whose target --property is about", shown="what zeros end in"),
+    ] = None,
+    from_step: Annotated[
+        int | None, number("Step from which --property is claimed", 0, 4096, shown="as proved")
+    ] = None,
     as_json: AsJson = False,
     list_: Annotated[
         bool, flag("--list", "List the formats", callback=_list_formats, is_eager=True)
@@ -80,6 +106,11 @@ def export(
     """
     from difflogic.library.exporting import export as write
 
+    if claim is not None:
+        _export_property(source, file, claim, grid, task, from_step, time_limit, force, as_json)
+        return
+    if (grid, task, from_step) != (None, None, None):
+        raise ConfigError("--grid, --task and --from-step are about a --property: name one")
     _require_choice(name, file, as_json)
     with show_progress(stop_at_once=True) as progress:
         found = write(
@@ -122,6 +153,53 @@ def export(
         f"{automaton.name} as {format.name}: gates {circuit.gates} · depth {circuit.depth} · "
         f"inputs {len(circuit.read_inputs)} · channels {circuit.channels} · "
         f"{len(data)} bytes{where}"
+    )
+
+
+def _export_property(
+    source: Path,
+    file: Path | None,
+    claim: str,
+    grid: tuple[int, int] | None,
+    task: str | None,
+    from_step: int | None,
+    time_limit: float | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    from difflogic.library.stating import state_property
+
+    if file is None:
+        raise ConfigError("--property needs a file: name one, such as -o property.aig")
+    with show_progress() as progress:
+        found = state_property(
+            source,
+            file,
+            claim,
+            grid,
+            task=task,
+            from_step=from_step,
+            time_limit=time_limit,
+            force=force,
+            progress=progress,
+        )
+    verdict = None if found.finding is None else found.finding.verdict.value
+    if as_json:
+        output.show_json(
+            {
+                "property": claim,
+                "file": str(file),
+                "bytes": found.bytes,
+                "height": found.height,
+                "width": found.width,
+                "from_step": found.from_step,
+                "verdict": verdict,
+            }
+        )
+        return
+    note(
+        f"{claim} from step {found.from_step} on, {found.height}×{found.width} cells"
+        f"{f', {verdict} here' if verdict else ''} · {found.bytes} bytes: {file}"
     )
 
 

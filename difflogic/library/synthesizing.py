@@ -95,7 +95,8 @@ def synthesize(
     def pause(step: str) -> None:
         reporter.update(f"{step}:", 0)
 
-    deadline, compared = Deadline.after(timeout), ()
+    deadline = Deadline.after(timeout)
+    compared: tuple[int, ...] = ()
     with TemporaryDirectory(prefix="dct-synth-") as directory:
         folder = Path(directory)
         try:

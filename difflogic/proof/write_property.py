@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -78,7 +79,8 @@ class Graph(Literals):
         if text:
             lines += [str(2 * place) for place in range(1, inputs + 1)]
         for place, (after, first) in enumerate(latches, inputs + 1):
-            lines.append(" ".join(map(str, [2 * place][: int(text)] + [after, first])))
+            own = f"{2 * place} " if text else ""
+            lines.append(f"{own}{after} {first}")
         lines += map(str, [*outputs, *bad])
         ands = b""
         for place, (x, y) in enumerate(self.ands, before + 1):
@@ -185,7 +187,7 @@ def write_invariant(finding: Finding, text: bool = False) -> bytes:
         bits, cells = model.state.size, model.state.shape[1]
         fired = latches[bits : bits + len(model.fired)]
         count = [TRUE, *latches[bits + len(fired) :]]
-        holds = [graph.or_(one ^ 1, before) for before, one in zip(count, count[1:], strict=False)]
+        holds = [graph.or_(one ^ 1, before) for before, one in pairwise(count)]
         for step, known in enumerate(states):
             for place, value in enumerate(known.ravel().tolist()):
                 if value == UNKNOWN:

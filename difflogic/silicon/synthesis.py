@@ -203,7 +203,7 @@ def read_out(
     steps `damage`; pictures are what leaves serial_out, which is fed back so that the run goes on.
     """
 
-    def step() -> None:
+    def tick() -> None:
         pause("simulation")
 
     shown = (len(automaton.visible), automaton.height, automaton.width)
@@ -220,9 +220,21 @@ def read_out(
     _models(device, folder)
     files = ["bench.v", "netlist.v", "models.v"]
     run_program(
-        ["iverilog", "-g2012", "-s", "bench", "-o", "bench", *files], folder, deadline, step
+        [
+            "iverilog",
+            "-g2012",
+            "-DNO_ICE40_DEFAULT_ASSIGNMENTS",
+            "-s",
+            "bench",
+            "-o",
+            "bench",
+            *files,
+        ],
+        folder,
+        deadline,
+        tick,
     )
-    said = run_program(["vvp", "-n", "bench"], folder, deadline, step)
+    said = run_program(["vvp", "-n", "bench"], folder, deadline, tick)
     # Before the first reset nothing is known.
     values = np.array([sign == "1" for sign in said.split()[-1]], np.uint8)
     for first in starts:

@@ -1,0 +1,171 @@
+"""Properties in AIGER: run by a plain interpreter of the format, decided by Berkeley's ABC."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from difflogic.formats.read_circuit import read_circuit
+from difflogic.library.certifying import certify
+from difflogic.proof.convergence import Question, Verdict, by_sets, decide
+from difflogic.proof.write_property import write_invariant, write_property
+from difflogic.system.errors import CircuitError
+from tests.difflogic.circuit.circuits import circuit_of, step
+from tests.difflogic.formats.examples import mutants
+from tests.difflogic.formats.tools import ABC, needs
+
+GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
+
+
+def parse(text):
+    """The inputs, latches (own, next, first), outputs, bad literals and ANDs of a file."""
+    lines = [line.split() for line in text.decode().splitlines()]
+    head, body = lines[0], [list(map(int, line)) for line in lines[1 : lines.index(["c"])]]
+    assert head[0] == "aag"
+    _, inputs, latches, outputs, ands, *bad = map(int, head[1:])
+    parts = []
+    for count in (inputs, latches, outputs, *bad, ands):
+        parts.append(body[:count])
+        body = body[count:]
+    assert body == []
+    return parts
+
+
+def values_of(parts, given):
+    """The values of all literals, from those of inputs and latches."""
+    values = {0: 0, 1: 1}
+    for literal, bit in given.items():
+        values |= {literal: bit, literal ^ 1: 1 - bit}
+    for own, x, y in parts[-1]:
+        values |= {own: values[x] & values[y], own ^ 1: 1 - (values[x] & values[y])}
+    return values
+
+
+def pdr(data, folder, command="&r p.aig; &put; pdr"):
+    """What ABC says: True, False, or None if nothing. `&r` makes free latches inputs."""
+    (folder / "p.aig").write_bytes(data)
+    done = subprocess.run(
+        [ABC, "-q", command], cwd=folder, capture_output=True, text=True, timeout=60
+    )
+    said = done.stdout
+    proved, failed = "Property proved" in said, "was asserted" in said
+    return True if proved and not failed else False if failed and not proved else None
+
+
+def asked(name, side):
+    automaton = read_circuit(GALLERY / f"{name}.json")
+    (finding,) = certify(automaton, [(side, side)]).findings
+    return automaton, finding
+
+
+@pytest.mark.parametrize("name", ["checkerboard", "checkerboard-async"])
+def test_the_latches_do_what_cells_do_and_count(name):
+    _, finding = asked(name, 4)
+    question, steps = finding.question, 3
+    parts = parse(write_property(question, steps, text=True))
+    inputs, latches, _, (bad,), _ = parts
+    rng = np.random.default_rng(0)
+    channels, cells = question.circuit.channels, 16
+    state = rng.integers(0, 2, (channels, 4, 4)).astype(np.uint8)
+    now = {own: first for own, _, first in latches}
+    free = [own for own, _, first in latches if own == first]
+    assert len(free) == channels * cells
+    now |= dict(zip(free, state.ravel().tolist(), strict=True))
+    rounds, fired = 0, np.zeros((4, 4), bool)
+    for _ in range(40):
+        fire = rng.integers(0, 2, (4, 4)).astype(bool)
+        given = now | dict(zip((line[0] for line in inputs), fire.ravel().tolist(), strict=False))
+        values = values_of(parts, {each: int(bit) for each, bit in given.items()})
+        right = (state[list(question.shown)] == question.target).all()
+        assert values[bad[0]] == (rounds >= steps and not right)
+        now = {own: values[after] for own, after, _ in latches}
+        state = step(
+            question.circuit, state, question.boundary, None if question.synchronous else fire
+        )
+        assert [now[own] for own in free] == state.ravel().tolist()
+        fired |= fire | question.synchronous
+        if fired.all():
+            rounds, fired = rounds + 1, np.zeros((4, 4), bool)
+    assert rounds > steps
+
+
+@needs(ABC)
+def test_free_latches_are_free_and_a_start_is_not(tmp_path):
+    """A cell that keeps its state shows zeros from a start of zeros, and not from every start."""
+    zeros = np.zeros((1, 2, 2), np.uint8)
+    question = Question(circuit_of([], [4]), (0,), 2, 2, "zero", zeros)
+    assert pdr(write_property(question, 1), tmp_path) is False
+    assert pdr(write_property(question, 1, zeros), tmp_path) is True
+    assert pdr(write_property(question, 1, zeros + 1), tmp_path) is False
+
+
+@pytest.mark.thorough
+@needs(ABC)
+@pytest.mark.parametrize(("name", "side"), [("checkerboard", 5), ("checkerboard-async", 3)])
+def test_abc_says_what_we_say_of_circuits_and_mutants(name, side, tmp_path):
+    automaton, finding = asked(name, side)
+    assert pdr(write_property(finding.question, finding.from_step), tmp_path) is True
+    verdicts = set()
+    for mutant in mutants(automaton):
+        question = Question(
+            mutant.circuit,
+            mutant.visible,
+            side,
+            side,
+            mutant.boundary,
+            finding.question.target,
+            mutant.fire_rate == 1,
+        )
+        ours = decide(question, 5)
+        theirs = pdr(write_property(question, ours.from_step or 12), tmp_path)
+        if ours.verdict is not Verdict.open:
+            assert theirs is (ours.verdict is Verdict.proved)
+            verdicts.add(ours.verdict)
+    assert Verdict.refuted in verdicts
+
+
+def holds(z3, data):
+    """Whether z3 finds no input for which an output is 1, for each output."""
+    parts = parse(data)
+    values = {0: z3.BoolVal(False), 1: z3.BoolVal(True)}
+    for (own,) in parts[0]:
+        values[own] = z3.Bool(f"v{own}")
+        values[own ^ 1] = z3.Not(values[own])
+    for own, x, y in parts[-1]:
+        values[own] = z3.And(values[x], values[y])
+        values[own ^ 1] = z3.Not(values[own])
+    found = []
+    for (output,) in parts[2]:
+        solver = z3.Solver()
+        solver.add(values[output])
+        found.append(solver.check() == z3.unsat)
+    return found
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["checkerboard", "checkerboard-async"])
+def test_another_solver_confirms_the_certificate_and_no_other(name):
+    z3 = pytest.importorskip("z3")
+    automaton, finding = asked(name, 3)
+    assert holds(z3, write_invariant(finding, text=True)) == [True, True, True]
+    # The certificate of one circuit is none of another: some step leaves it.
+    wrong = [
+        holds(z3, write_invariant(_about(finding, mutant.circuit), text=True))
+        for mutant in mutants(automaton)
+    ]
+    assert [True, False, True] in wrong
+
+
+def _about(finding, circuit):
+    """The same sets, as if they were of another circuit."""
+    return replace(finding, question=replace(finding.question, circuit=circuit))
+
+
+def test_only_sets_make_an_invariant():
+    question = Question(circuit_of([], [4]), (0,), 2, 2, "zero", np.zeros((1, 2, 2), np.uint8))
+    with pytest.raises(CircuitError, match="only a proof by sets"):
+        write_invariant(by_sets(question))

