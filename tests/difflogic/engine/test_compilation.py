@@ -20,7 +20,7 @@ def test_the_largest_kernels_are_asked_for(monkeypatch, kept):
     assert compilation.is_hard_cached() == kept
     assert asked == [
         ("train", "float64"),
-        ("train_in_steps", "float32"),
+        ("train", "float32"),
         ("train_by_gates", "float32"),
         ("train", "float32"),
         ("hard_rollout", None),

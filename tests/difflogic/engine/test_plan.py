@@ -1,6 +1,7 @@
 """What is decided for a configuration and a machine, and what no decision may touch."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from difflogic.config import load_config
 from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import make_layout, samples_per_group
-from difflogic.engine.plan import STRATEGIES, ParallelPlan
+from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
+from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import parse_bytes
@@ -40,7 +42,7 @@ def configurations(draw):
         "automaton.fire_rate": draw(st.sampled_from([1.0, 0.5])),
         "finishing.every": draw(st.sampled_from([0, 10])),
         "parallel.workers": draw(st.sampled_from(["auto", 1, 2, 3, 7])),
-        "parallel.strategy": draw(st.sampled_from(sorted(STRATEGIES))),
+        "parallel.strategy": draw(st.sampled_from(["auto", *get_args(Strategy)])),
         "parallel.lanes": lanes,
         "parallel.chunk": draw(st.sampled_from(["auto", 1, 3])),
     }

@@ -1,6 +1,8 @@
 """The engine against the oracle, and against itself however the work is shared."""
 
 import time
+from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from difflogic.engine.kernels.structures import LANES, MAX_LANES, SCRATCH
 from difflogic.engine.kernels.teams import ABORTED
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.engine.sharing import SEQUENTIAL, Sharing
+from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.engine.work import sum_of
 from difflogic.engine.workers import Workers
 from difflogic.system import machine
@@ -93,9 +95,11 @@ def test_sharing_does_not_change_a_bit(name, dtype):
     problem = case(name, "periodic")
     expected = run_engine(problem, dtype)
     for workers in (1, 2, 3, 7):  # seven are more than the tiles of any of these
-        for batch, cells in ((True, True), (True, False), (False, True)):
-            for strategy in ("cells", "steps", "gates") if dtype == "float32" else ("cells",):
-                sharing = Sharing(workers, batch, cells, strategy)
+        for first in (True, False):
+            for strategy in (
+                get_args(Strategy) if dtype == "float32" else ("samples", "cells", "steps")
+            ):
+                sharing = Sharing(workers, strategy, first)
                 assert equal(run_engine(problem, dtype, sharing), expected)
 
 
@@ -103,7 +107,7 @@ def test_sharing_does_not_change_a_bit(name, dtype):
 @settings(max_examples=EXAMPLES)
 @given(problems(), sharings)
 def test_only_the_tiling_changes_the_last_bits(problem, sharing):
-    alone = Sharing(1, False, False, lanes=sharing.lanes, chunk=sharing.chunk)
+    alone = replace(SEQUENTIAL, lanes=sharing.lanes, chunk=sharing.chunk)
     assert equal(run_engine(problem, "float32", sharing), run_engine(problem, "float32", alone))
 
 
@@ -138,7 +142,7 @@ def sleepy(monkeypatch):
 def test_stolen_work_is_counted_and_changes_nothing(batch_first):
     problem = make_problem(netlist_of(ONE_LAYER), Grid(8, 16, "zero"), 2, 4)
     expected = run_engine(problem, "float64")
-    sharing = Sharing(2, parallel_batch=batch_first, parallel_cells=not batch_first, lanes=16)
+    sharing = Sharing(2, "samples" if batch_first else "cells", batch_first, lanes=16)
     coefficients, starts, masks, upstream = problem.arrays()
     with Engine(problem.netlist, problem.grid, 2, 4, "float64", sharing) as engine:
         assert sum_of(engine.work).steals == 0
@@ -337,7 +341,7 @@ def test_a_worker_whose_others_never_start_waits_for_nobody(strategy, starts_alo
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Workers, "run", interrupted)
-    sharing = Sharing(2, parallel_batch=False, strategy=strategy)
+    sharing = Sharing(2, strategy, samples_first=False)
     engine = Engine(problem.netlist, problem.grid, problem.steps, 2, sharing=sharing)
     with engine, pytest.raises(KeyboardInterrupt):
         engine.forward(coefficients, starts, masks)
@@ -345,14 +349,8 @@ def test_a_worker_whose_others_never_start_waits_for_nobody(strategy, starts_alo
 
 
 def test_sequential_means_one_worker():
-    assert (SEQUENTIAL.workers, SEQUENTIAL.parallel_batch, SEQUENTIAL.parallel_cells) == (
-        1,
-        False,
-        False,
-    )
-    engine = Engine(
-        netlist_of(ONE_LAYER), Grid(3, 3, "zero"), 1, 1, sharing=Sharing(5, False, False)
-    )
+    sharing = replace(SEQUENTIAL, workers=5)
+    engine = Engine(netlist_of(ONE_LAYER), Grid(3, 3, "zero"), 1, 1, sharing=sharing)
     assert engine.team.workers == 1
 
 

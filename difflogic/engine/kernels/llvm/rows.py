@@ -13,6 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from difflogic.engine.kernels.structures import LANES
 from difflogic.system.jit.processor import registers
 
 I32, I64 = ir.IntType(32), ir.IntType(64)
@@ -141,32 +142,41 @@ def data_of(context: Any, builder: Any, array_type: Any, value: Any) -> Any:
     return context.make_array(array_type)(context, builder, value).data
 
 
+def for_each_lanes(builder: Any, lanes: Any, emit: Callable[[int], None]) -> None:
+    """Emit code for each number of lanes that a tile can have; `lanes` decides when it runs."""
+    numbers = [(count, builder.append_basic_block(f"lanes{count}")) for count in LANES]
+    done = builder.append_basic_block("lanes_done")
+    chosen = builder.switch(lanes, numbers[-1][1])
+    for count, block in numbers:
+        chosen.add_case(I64(count), block)
+        builder.position_at_end(block)
+        emit(count)
+        builder.branch(done)
+    builder.position_at_end(done)
+
+
 def primitive(emit: Callable) -> Any:
     """Make an intrinsic of (arrays…, lanes): `emit` gets an emitter and data pointers.
 
-    The first array gives the element type, the second is the instruction matrix; `lanes`
-    is a literal.
+    The first array gives the element type, the second is the instruction matrix.
     """
 
     def typer(typing_context: Any, arrays: Any, lanes: Any) -> Any:
-        if not isinstance(lanes, types.IntegerLiteral):
-            return None
-        signature = types.void(arrays, lanes)
-
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            pointers = [
-                data_of(context, builder, array, builder.extract_value(args[0], k))
+            made = [
+                context.make_array(array)(context, builder, builder.extract_value(args[0], k))
                 for k, array in enumerate(arrays)
             ]
-            code = context.make_array(arrays[1])(
-                context, builder, builder.extract_value(args[0], 1)
-            )
-            count = builder.extract_value(code.shape, 0)
-            emitter = Emitter(context, builder, arrays[0].dtype, lanes.literal_value)
-            emit(emitter, count, *pointers)
+            count = builder.extract_value(made[1].shape, 0)
+
+            def emit_for(number: int) -> None:
+                emitter = Emitter(context, builder, arrays[0].dtype, number)
+                emit(emitter, count, *(array.data for array in made))
+
+            for_each_lanes(builder, args[1], emit_for)
             return context.get_dummy_value()
 
-        return signature, codegen
+        return types.void(arrays, types.int64), codegen
 
     typer.__name__ = emit.__name__
     return intrinsic(typer)

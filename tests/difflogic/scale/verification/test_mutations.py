@@ -99,8 +99,8 @@ PLAIN_MUTATIONS = {
     ),
     "mask ignored backward": ("            if updated[i]:\n", "            if True:\n", 1),
     "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0", 1),
-    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]", 2),
-    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]", 2),
+    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]", 1),
+    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]", 1),
     "a ring one too short": ("\nRING = 2\n", "\nRING = 1\n", 1),
     "a missing wait": (
         "+ DONE) < steps:\n            return False",
@@ -124,17 +124,17 @@ PLAIN_MUTATIONS = {
     ),
     "an order that depends on the worker": (
         "batch.sums[group, chunk]",
-        "batch.sums[group, workspace.cursor[8] % batch.sums.shape[1]]",
-        2,
+        "batch.sums[group, workspace.cursor[6] % batch.sums.shape[1]]",
+        1,
     ),
     "the way back takes the tickets of the way forward": (
-        "first_stage = 1 + rounds * steps if backward else 0",
-        "first_stage = 0",
+        "place = TICKETS + backward * workers + owner",
+        "place = TICKETS + owner",
         1,
     ),
     "every shared piece is the first chunk": (
-        "cursor[GROUP], cursor[CHUNK] = first + task // chunks, task % chunks",
-        "cursor[GROUP], cursor[CHUNK] = first + task // chunks, 0",
+        "cursor[GROUP], cursor[CHUNK] = team.whole + piece // chunks, piece % chunks",
+        "cursor[GROUP], cursor[CHUNK] = team.whole + piece // chunks, 0",
         1,
     ),
     "barrier removed": (
