@@ -190,11 +190,11 @@ class Trace:
         if self._tracer is None:
             note(f"{self._path}: not written: nothing was trained")
             return True
-        from difflogic.engine.tracing import write_trace
+        from difflogic.engine.tracing import write_events
         from difflogic.system.errors import RunDirectoryError
 
         try:
-            write_trace(self._path, self._tracer, self._name)
+            write_events(self._path, self._tracer.events, self._name)
         except RunDirectoryError as error:
             note(f"error: no trace: {error}")
             return False
