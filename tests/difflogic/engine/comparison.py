@@ -24,7 +24,7 @@ from difflogic.system.jit import JIT
 TOLERANCES = {"float64": 1e-12, "float32": 3e-5}
 
 # Without the compiler the kernels are thousands of times slower.
-EXAMPLES = 100 if JIT else 6
+EXAMPLES = 25 if JIT else 6
 
 
 @dataclass(frozen=True)

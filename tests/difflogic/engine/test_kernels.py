@@ -14,7 +14,6 @@ from difflogic.engine.kernels.primitives import flush_denormals, restore_denorma
 from difflogic.engine.kernels.shares import reduce_sums
 from difflogic.engine.kernels.structures import chains_of
 from difflogic.engine.kernels.teams import (
-    ABORTED,
     ARRIVED,
     CURSOR_FIELDS,
     STEALS,
@@ -88,12 +87,6 @@ def test_the_barrier_waits():
     assert [cursor[WAITS] for cursor in cursors] == [0, 1]
     assert cursors[0][WAITED] == 0
     assert cursors[1][WAITED] >= 0
-
-
-def test_nobody_waits_for_a_call_that_was_given_up():
-    control = aligned((64,), np.int64)
-    control[ABORTED] = 1
-    meet(control, 0, 2, new_cursor())
 
 
 @pytest.mark.parametrize(("tasks", "workers"), [(0, 2), (1, 3), (7, 2), (40, 3), (5, 8)])

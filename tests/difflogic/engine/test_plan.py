@@ -9,11 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import make_layout, samples_per_group
 from difflogic.engine.plan import ParallelPlan
-from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
@@ -223,18 +221,3 @@ def test_too_many_workers_are_warned_of():
 def test_searches_use_all_workers_that_are_asked_for():
     assert plan_of("parallel.workers=auto").searchers == 4
     assert plan_of("parallel.workers=3").searchers == 3
-
-
-def test_the_trainer_and_its_engine_follow_one_plan():
-    with Trainer(tiny("parallel.workers=2", "parallel.lanes=16", "parallel.chunk=2")) as trainer:
-        assert trainer.engine.plan.sharing == trainer.plan.sharing
-        assert (trainer.plan.lanes, trainer.plan.chunk, trainer.workers) == (16, 2, 2)
-        assert len(trainer.engine.layout.chunk_start) - 1 == len(trainer.plan.chunks)
-
-
-def test_an_engine_takes_no_more_than_there_is():
-    plan = plan_of()
-    rollouts = plan.rollouts
-    with pytest.raises(ConfigError, match="available"):
-        Arrangement.for_rollouts(NETLIST, rollouts.grid, 3, 2, machine=Machine(1, memory=1000))
-    assert Engine(NETLIST, rollouts.grid, 3, 2).plan.workers == 1

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.engine import arrangement, oracle
-from difflogic.engine.kernels.structures import LANES, MAX_LANES, SCRATCH
+from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.kernels.teams import ABORTED
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
@@ -77,13 +77,6 @@ def test_agrees_with_the_oracle_on_any_problem(problem, sharing):
     compare_with_oracle(problem, "float64", sharing)
 
 
-@pytest.mark.thorough
-@settings(max_examples=EXAMPLES // 2)
-@given(problems(), sharings)
-def test_float32_is_close_to_the_oracle_on_any_problem(problem, sharing):
-    compare_with_oracle(problem, "float32", sharing)
-
-
 def equal(one, other):
     return all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
 
@@ -94,7 +87,7 @@ def equal(one, other):
 def test_sharing_does_not_change_a_bit(name, dtype):
     problem = case(name, "periodic")
     expected = run_engine(problem, dtype)
-    for workers in (1, 2, 3, 7):  # seven are more than the tiles of any of these
+    for workers in (2, 7):  # seven are more than the tiles of any of these
         for first in (True, False):
             for strategy in (
                 get_args(Strategy) if dtype == "float32" else ("samples", "cells", "steps")
@@ -157,17 +150,6 @@ def test_stolen_work_is_counted_and_changes_nothing(batch_first):
     assert_close(gradients, expected[1], TOLERANCES["float64"])
 
 
-def test_forward_returns_the_last_states_and_states_all_of_them():
-    problem = case("several tiles", "zero")
-    coefficients, starts, masks, _ = problem.arrays()
-    with Engine(problem.netlist, problem.grid, problem.steps, 2, "float64") as engine:
-        last = engine.forward(coefficients, starts, masks)
-        states = engine.states()
-    assert states.shape == (2, problem.steps + 1, *starts.shape[1:])
-    np.testing.assert_array_equal(states[:, -1], last)
-    np.testing.assert_array_equal(states[:, 0], starts)
-
-
 def test_an_engine_forgets_the_batch_before():
     netlist, grid = netlist_of(SINGLE), Grid(3, 3, "zero")
     first, second = (make_problem(netlist, grid, 2, n, rate, n) for n, rate in ((9, 0.5), (4, 1.0)))
@@ -181,17 +163,6 @@ def test_an_engine_forgets_the_batch_before():
             expected_states, expected = run_oracle(problem)
             assert_close(states, expected_states, TOLERANCES["float64"])
             assert_close(gradients, expected, TOLERANCES["float64"])
-
-
-def test_reduce_adds_to_what_is_there():
-    problem = case("several tiles", "zero")
-    coefficients, starts, masks, upstream = problem.arrays()
-    with Engine(problem.netlist, problem.grid, problem.steps, 2, "float64") as engine:
-        engine.forward(coefficients, starts, masks)
-        gradients = engine.backward(upstream)
-        total = np.ones_like(gradients)
-        assert engine.reduce(total) is total
-    assert_close(total - 1, gradients, 1e-12)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -283,48 +254,12 @@ def test_too_large_a_rollout_is_refused_with_a_remedy(monkeypatch):
     Engine(netlist_of(ONE_LAYER), Grid(5, 5, "zero"), 10, 2)
 
 
-def test_memory_of_a_worker_does_not_depend_on_the_steps():
-    netlist, grid = netlist_of(SMALL), Grid(16, 16, "zero")
-    few, many = (Engine(netlist, grid, steps, 2) for steps in (2, 20))
-    assert few.bytes_per_worker == many.bytes_per_worker
-    program = few.plan.rollouts.program
-    rows = program.backward_rows + program.gradient_rows
-    assert few.bytes_per_worker < (rows + netlist.channels + 10) * MAX_LANES * 4 + 4 * SCRATCH
-    grids = 18 * 2 * netlist.channels * 4
-    assert many.bytes_shared - few.bytes_shared >= grids * 256
-    with_masks = Engine(netlist, grid, 2, 2)
-    with with_masks:
-        before = with_masks.bytes_shared
-        starts = np.zeros((2, 3, 16, 16), np.uint8)
-        coefficients = np.zeros((netlist.parameters, 4), np.float32)
-        with_masks.forward(coefficients, starts, np.ones((2, 2, 16, 16), np.uint8))
-        assert with_masks.bytes_shared == before + 2 * 2 * 256
-
-
 def test_denormal_numbers_are_as_before():
     tiny = np.float32(1e-40)
     assert tiny * np.float32(1) != 0
     run_engine(case("one cell", "zero"), "float32", Sharing(2))
     assert np.full(4, tiny).sum() != 0
     assert tiny * np.float32(1) != 0
-
-
-def test_an_interrupted_call_lets_no_worker_wait(monkeypatch):
-    problem = case("one cell", "zero")
-    coefficients, starts, _, _ = problem.arrays("float32")
-    seen = []
-
-    def interrupted(team, kernel, calls):
-        seen.extend(
-            next(a for a in call if getattr(a, "dtype", None) == np.int64) for call in calls
-        )
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Workers, "run", interrupted)
-    with Engine(problem.netlist, problem.grid, 3, 2) as engine:
-        with pytest.raises(KeyboardInterrupt):
-            engine.forward(coefficients, starts)
-        assert seen[0][ABORTED] == 1
 
 
 @pytest.mark.parametrize("strategy", ["cells", "steps", "gates"])
@@ -346,12 +281,6 @@ def test_a_worker_whose_others_never_start_waits_for_nobody(strategy, starts_alo
     with engine, pytest.raises(KeyboardInterrupt):
         engine.forward(coefficients, starts, masks)
     assert returned == [None]
-
-
-def test_sequential_means_one_worker():
-    sharing = replace(SEQUENTIAL, workers=5)
-    engine = Engine(netlist_of(ONE_LAYER), Grid(3, 3, "zero"), 1, 1, sharing=sharing)
-    assert engine.team.workers == 1
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -132,9 +132,9 @@ PLAIN_MUTATIONS = {
         "place = TICKETS + owner",
         1,
     ),
-    "every shared piece is the first chunk": (
-        "cursor[GROUP], cursor[CHUNK] = team.whole + piece // chunks, piece % chunks",
-        "cursor[GROUP], cursor[CHUNK] = team.whole + piece // chunks, 0",
+    "every piece is the first chunk": (
+        "range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])",
+        "range(layout.chunk_start[0], layout.chunk_start[1])",
         1,
     ),
     "barrier removed": (
