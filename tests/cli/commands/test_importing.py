@@ -1,12 +1,8 @@
 """`dct import`: what it writes, what it says, and every way in which its input can be wrong."""
 
-from __future__ import annotations
-
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,26 +13,24 @@ from difflogic.formats.write_logicars import write_logicars
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 from tests.difflogic.logic.circuits import automaton
 
-Dct = Callable[..., Any]
-
 MADE = automaton(random_circuit(2, 12, np.random.default_rng(1), (5, 2)))
 OWN = write_circuit(MADE)
 FOREIGN = write_logicars(automaton(life(channels=2)))
 
 
 @pytest.fixture(autouse=True)
-def files(dct: Dct) -> None:
+def files(dct):
     """A circuit of our own and one of logicars, in the directory of the test."""
     Path("own.json").write_text(OWN)
     Path("rust.json").write_text(FOREIGN)
 
 
-def leftovers() -> set[str]:
+def leftovers():
     return set(os.listdir()) - {"own.json", "rust.json"}
 
 
 class TestSuccess:
-    def test_to_stdout(self, dct: Dct) -> None:
+    def test_to_stdout(self, dct):
         result = dct("import", "own.json")
         assert result.exit_code == 0
         assert result.stdout == OWN
@@ -44,7 +38,7 @@ class TestSuccess:
             f"read from dct: 12 gates, depth {MADE.circuit.depth}, 2 channels\n"
         )
 
-    def test_to_a_file(self, dct: Dct) -> None:
+    def test_to_a_file(self, dct):
         result = dct("import", "rust.json", "-o", "out.json", "--height", "9", "--visible", "1")
         assert (result.exit_code, result.stdout) == (0, "")
         assert "read from logicars: " in result.stderr
@@ -56,14 +50,14 @@ class TestSuccess:
         expected = importing.read(Path("rust.json"), given={"height": 9, "visible": (1,)})
         assert_same(found, expected.automaton)
 
-    def test_what_is_assumed_can_be_given(self, dct: Dct) -> None:
+    def test_what_is_assumed_can_be_given(self, dct):
         first = dct("import", "rust.json")
         options = first.stderr.splitlines()[1].partition(": ")[2].split()
         again = dct("import", "rust.json", *options)
         assert again.stdout == first.stdout
         assert "assumed" not in again.stderr
 
-    def test_all_options(self, dct: Dct) -> None:
+    def test_all_options(self, dct):
         result = dct(
             "import",
             "own.json",
@@ -101,7 +95,7 @@ class TestSuccess:
         }
         assert data == json.loads(OWN) | changed
 
-    def test_json(self, dct: Dct) -> None:
+    def test_json(self, dct):
         found = dct("import", "rust.json", "-o", "out.json", "--json").json
         circuit = read_circuit.read_circuit(Path("out.json")).circuit
         assert found["gates"] == circuit.gates
@@ -109,7 +103,7 @@ class TestSuccess:
         assert (found["file"], found["output"]) == ("rust.json", "out.json")
         assert found["assumed"]["visible"] == [0]
 
-    def test_an_earlier_file_stays_unless_forced(self, dct: Dct) -> None:
+    def test_an_earlier_file_stays_unless_forced(self, dct):
         Path("out.json").write_text("precious")
         result = dct("import", "own.json", "-o", "out.json")
         assert result.exit_code == 2
@@ -118,22 +112,22 @@ class TestSuccess:
         assert dct("import", "own.json", "-o", "out.json", "--force").exit_code == 0
         assert Path("out.json").read_text() == OWN
 
-    def test_a_file_can_replace_itself(self, dct: Dct) -> None:
+    def test_a_file_can_replace_itself(self, dct):
         assert dct("import", "own.json", "-o", "own.json", "--force").exit_code == 0
         assert Path("own.json").read_text() == OWN
 
 
-def own(**changes: Any) -> str:
+def own(**changes):
     return json.dumps(json.loads(OWN) | changes)
 
 
-def gate(**changes: Any) -> str:
+def gate(**changes):
     data = json.loads(OWN)
     data["gates"][3] |= changes
     return json.dumps(data)
 
 
-def foreign(**changes: Any) -> str:
+def foreign(**changes):
     return json.dumps(json.loads(FOREIGN) | changes)
 
 
@@ -167,7 +161,7 @@ BAD = {
 class TestBadInput:
     @pytest.mark.parametrize("name", BAD)
     @pytest.mark.parametrize("output", [[], ["-o", "out.json"]])
-    def test_files(self, dct: Dct, name: str, output: list[str]) -> None:
+    def test_files(self, dct, name, output):
         text, says = BAD[name]
         Path("bad.json").write_text(text)
         result = dct("import", "bad.json", *output)
@@ -203,7 +197,7 @@ class TestBadInput:
             (["own.json", "-o", "."], "is a directory: name a file"),
         ],
     )
-    def test_arguments(self, dct: Dct, arguments: list[str], says: str) -> None:
+    def test_arguments(self, dct, arguments, says):
         result = dct("import", *arguments)
         assert result.exit_code == 2
         assert says in result.stderr
@@ -211,7 +205,7 @@ class TestBadInput:
         assert leftovers() == set()
 
     @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
-    def test_a_pipe(self, dct: Dct) -> None:
+    def test_a_pipe(self, dct):
         os.mkfifo("pipe")
         result = dct("import", "pipe")
         assert result.exit_code == 2

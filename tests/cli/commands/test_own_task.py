@@ -1,25 +1,18 @@
 """A task of the user's own on the command line: trained, resumed, swept, and asked for leave."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from difflogic.tasks import own
 from tests.difflogic.tasks.own_task import SOURCE, has_run, write
 
-Dct = Callable[..., Any]
 QUESTION = 'the task "shift.py:Shift" is custom code'
 
 
 @pytest.fixture
-def forget(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+def forget(monkeypatch):
     """Make this process one that nobody has allowed anything."""
 
-    def now() -> None:
+    def now():
         monkeypatch.setattr(own, "_LOADED", {})
 
     now()
@@ -27,7 +20,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 @pytest.fixture
-def run(dct: Dct, tmp_path: Path, forget: Callable[[], None]) -> Path:
+def run(dct, tmp_path, forget):
     """A finished run that lies where nobody named a configuration."""
     (tmp_path / "here").mkdir()
     path = write(tmp_path / "here")
@@ -39,7 +32,7 @@ def run(dct: Dct, tmp_path: Path, forget: Callable[[], None]) -> Path:
     return tmp_path / "run"
 
 
-def test_what_needs_the_circuit_alone_runs_no_code(dct: Dct, run: Path) -> None:
+def test_what_needs_the_circuit_alone_runs_no_code(dct, run):
     for command in (
         ("inspect", "run"),
         ("simplify", "run", "-o", "small.json"),
@@ -54,7 +47,7 @@ def test_what_needs_the_circuit_alone_runs_no_code(dct: Dct, run: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_run_is_plotted_without_its_code(dct: Dct, run: Path) -> None:
+def test_a_run_is_plotted_without_its_code(dct, run):
     pytest.importorskip("matplotlib")
     for source in ("run", "run/model.npz"):
         result = dct("plot", source, "-o", "curves.svg", "--force")
@@ -63,7 +56,7 @@ def test_a_run_is_plotted_without_its_code(dct: Dct, run: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [("report", "-o", "page.html"), ("verify", "convergence")])
-def test_what_needs_the_task_asks_for_leave(dct: Dct, run: Path, command: tuple[str, ...]) -> None:
+def test_what_needs_the_task_asks_for_leave(dct, run, command):
     result = dct(*command, "run")
     assert result.exit_code == 2
     assert QUESTION in result.stderr
@@ -71,18 +64,14 @@ def test_what_needs_the_task_asks_for_leave(dct: Dct, run: Path, command: tuple[
 
 
 @pytest.mark.parametrize("source", ["run", "run/model.npz"])
-def test_a_task_that_is_named_beside_a_run_gives_no_leave_to_the_run(
-    dct: Dct, run: Path, source: str
-) -> None:
+def test_a_task_that_is_named_beside_a_run_gives_no_leave_to_the_run(dct, run, source):
     result = dct("verify", "convergence", source, "--task", "checkerboard")
     assert result.exit_code == 2
     assert "has a task of its own: leave it out" in result.stderr
     assert not has_run(run)
 
 
-def test_looking_at_a_configuration_runs_no_code(
-    dct: Dct, tmp_path: Path, forget: Callable[[], None]
-) -> None:
+def test_looking_at_a_configuration_runs_no_code(dct, tmp_path, forget):
     path = str(write(tmp_path))
     result = dct("config", "show", path)
     assert result.exit_code == 0, result.stderr
@@ -100,7 +89,7 @@ def test_looking_at_a_configuration_runs_no_code(
     assert result.exit_code == 0, result.stderr
 
 
-def test_evaluation_asks_for_leave(dct: Dct, run: Path) -> None:
+def test_evaluation_asks_for_leave(dct, run):
     result = dct("eval", "run")
     assert result.exit_code == 2
     assert QUESTION in result.stderr
@@ -110,7 +99,7 @@ def test_evaluation_asks_for_leave(dct: Dct, run: Path) -> None:
     assert has_run(run)
 
 
-def test_resuming_asks_for_leave(dct: Dct, run: Path) -> None:
+def test_resuming_asks_for_leave(dct, run):
     result = dct("train", "--resume", "run", "--epochs", "6", "--quiet")
     assert result.exit_code == 2
     assert QUESTION in result.stderr
@@ -120,7 +109,7 @@ def test_resuming_asks_for_leave(dct: Dct, run: Path) -> None:
     assert has_run(run)
 
 
-def test_resuming_with_a_changed_file_is_refused(dct: Dct, run: Path, tmp_path: Path) -> None:
+def test_resuming_with_a_changed_file_is_refused(dct, run, tmp_path):
     path = write(tmp_path / "here", SOURCE + "# changed\n")
     result = dct("train", str(path), "--resume", "run", "--epochs", "6", "--quiet")
     assert result.exit_code == 2
@@ -133,9 +122,7 @@ def test_resuming_with_a_changed_file_is_refused(dct: Dct, run: Path, tmp_path: 
 
 
 @pytest.mark.thorough
-def test_a_sweep_in_worker_processes_goes_on_with_leave(
-    dct: Dct, tmp_path: Path, forget: Callable[[], None]
-) -> None:
+def test_a_sweep_in_worker_processes_goes_on_with_leave(dct, tmp_path, forget):
     path = write(tmp_path)
     result = dct("sweep", str(path), "--seeds", "0", "--dir", "sweep", "--quiet")
     assert result.exit_code == 0, result.stderr + result.stdout
@@ -150,9 +137,7 @@ def test_a_sweep_in_worker_processes_goes_on_with_leave(
     assert (tmp_path / "sweep" / "shift" / "seed1" / "summary.json").exists()
 
 
-def test_the_traceback_of_a_broken_task_is_for_those_who_ask(
-    dct: Dct, tmp_path: Path, forget: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_traceback_of_a_broken_task_is_for_those_who_ask(dct, tmp_path, forget, monkeypatch):
     path = write(tmp_path, SOURCE.replace("np.roll(", "np.rol("))
     result = dct("train", str(path), "--quiet")
     assert result.exit_code == 2

@@ -1,19 +1,13 @@
 """`dct runs`."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-Dct = Callable[..., Any]
-
 
 @pytest.mark.thorough
-def test_runs(dct: Dct, tiny: list[str]) -> None:
+def test_runs(dct, tiny):
     changes = [f"--set={change}" for change in tiny]
     for seed in ("7", "8"):
         done = dct("train-checkerboard", *changes, "--epochs=2", f"--seed={seed}", "--quiet")
@@ -44,7 +38,7 @@ def test_runs(dct: Dct, tiny: list[str]) -> None:
     assert last["seed"] == 8 or str(listed[-1]["path"]) in str(last)
 
 
-def test_none(dct: Dct) -> None:
+def test_none(dct):
     done = dct("runs")
     assert done.exit_code == 2
     assert "runs: no such directory" in done.stderr

@@ -1,16 +1,12 @@
 """`dct train…` inside this process: what it shows, writes, survives and refuses."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
 import shutil
 import signal
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,35 +16,33 @@ from difflogic.system.errors import RunDirectoryError
 from difflogic.training.metrics import COLUMNS
 from difflogic.training.run_directory import RunDirectory
 
-Dct = Callable[..., Any]
-
 FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
 
 
-def files(directory: Path) -> set[str]:
+def files(directory):
     """Return the names of what lies there, less the checkpoints."""
     return {path.name for path in directory.iterdir() if path.suffix != ".npz" or is_model(path)}
 
 
-def is_model(path: Path) -> bool:
+def is_model(path):
     return path.name == "model.npz"
 
 
-def checkpoint_epochs(run: Path) -> list[int]:
+def checkpoint_epochs(run):
     names = [path.stem.removeprefix("checkpoint-") for path in run.glob("checkpoint-*.npz")]
     return sorted(map(int, names))
 
 
-def only_run() -> Path:
+def only_run():
     (path,) = Path("runs").iterdir()
     return path
 
 
 @pytest.fixture
-def train_tiny(dct: Dct, tiny: list[str]) -> Dct:
+def train_tiny(dct, tiny):
     """Run `dct train-checkerboard --small` with next to nothing to train."""
 
-    def run(*arguments: str) -> Any:
+    def run(*arguments):
         return dct("train-checkerboard", "--small", *(f"--set={x}" for x in tiny), *arguments)
 
     return run
@@ -59,7 +53,7 @@ class TestRun:
     """A run that goes well."""
 
     @pytest.mark.thorough
-    def test_leaves_a_run_directory_of_its_own(self, train_tiny: Dct) -> None:
+    def test_leaves_a_run_directory_of_its_own(self, train_tiny):
         for _ in range(2):
             assert train_tiny("--epochs", "3").exit_code == 0
         runs = list(Path("runs").iterdir())
@@ -68,7 +62,7 @@ class TestRun:
             assert "checkerboard-small" in run.name
             assert files(run) == FILES
 
-    def test_writes_exactly_where_it_is_told(self, train_tiny: Dct) -> None:
+    def test_writes_exactly_where_it_is_told(self, train_tiny):
         result = train_tiny("--epochs", "3", "--dir", "a/b")
         assert result.exit_code == 0
         assert files(Path("a/b")) == FILES
@@ -76,9 +70,7 @@ class TestRun:
         assert "a/b" in result.stdout
 
     @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
-    def test_warns_of_workers_that_have_nothing_to_do(
-        self, train_tiny: Dct, quiet: tuple[str, ...]
-    ) -> None:
+    def test_warns_of_workers_that_have_nothing_to_do(self, train_tiny, quiet):
         few = train_tiny("--epochs", "1", "--workers", "1", *quiet)
         assert "warning" not in few.stderr
         many = train_tiny("--epochs", "1", "--workers", "99", *quiet)
@@ -86,9 +78,7 @@ class TestRun:
         assert "warning: 99 workers on " in many.stderr
         assert "nothing to do but wait" in many.stderr
 
-    def test_flags_go_before_set_and_set_before_the_file(
-        self, train_tiny: Dct, tiny: list[str]
-    ) -> None:
+    def test_flags_go_before_set_and_set_before_the_file(self, train_tiny, tiny):
         options = ["--set", "training.epochs=9", "--set", "training.batch=3", "--epochs", "2"]
         result = train_tiny(*options, "--seed", "5", "--workers", "3")
         assert result.exit_code == 0
@@ -106,14 +96,14 @@ class TestRun:
         # Nothing was published about a grid of another size.
         assert written == expected.to_dict() | {"published": {}}
 
-    def test_its_config_runs_it_again(self, dct: Dct, train_tiny: Dct) -> None:
+    def test_its_config_runs_it_again(self, dct, train_tiny):
         train_tiny("--epochs", "2", "--dir", "first")
         result = dct("train-checkerboard", "first/config.toml", "--dir", "second")
         assert result.exit_code == 0
         first, second = (load_config(Path(run, "config.toml")) for run in ("first", "second"))
         assert first == second
 
-    def test_metrics_have_a_row_per_epoch(self, train_tiny: Dct) -> None:
+    def test_metrics_have_a_row_per_epoch(self, train_tiny):
         train_tiny("--epochs", "4")
         with (only_run() / "metrics.csv").open(newline="") as file:
             header, *rows = csv.reader(file)
@@ -123,11 +113,11 @@ class TestRun:
         for phase in ("sample", "forward", "backward", "optimizer", "hard", "other"):
             assert 0 < float(seconds[f"{phase}_seconds"]) < 1
 
-    def test_the_model_can_be_loaded(self, train_tiny: Dct) -> None:
+    def test_the_model_can_be_loaded(self, train_tiny):
         train_tiny("--epochs", "1", "--seed", "4")
         assert Model.load(only_run() / "model.npz").config.training.seed == 4
 
-    def test_results_go_to_stdout_and_progress_to_stderr(self, train_tiny: Dct) -> None:
+    def test_results_go_to_stdout_and_progress_to_stderr(self, train_tiny):
         result = train_tiny("--epochs", "3")
         assert "phase" in result.stdout
         assert "next " in result.stdout
@@ -135,13 +125,13 @@ class TestRun:
         assert "epochs/s" in result.stderr
         assert "epochs/s" not in result.stdout
 
-    def test_quiet_shows_no_progress(self, train_tiny: Dct) -> None:
+    def test_quiet_shows_no_progress(self, train_tiny):
         result = train_tiny("--epochs", "3", "--quiet")
         assert result.stderr == ""
         assert "phase" not in result.stdout
         assert "next " in result.stdout
 
-    def test_json_prints_the_summary_alone(self, train_tiny: Dct) -> None:
+    def test_json_prints_the_summary_alone(self, train_tiny):
         result = train_tiny("--epochs", "3", "--json", "--seed", "8", "--workers", "2")
         summary = result.json
         assert summary["run_directory"] == str(only_run())
@@ -156,11 +146,11 @@ class TestRun:
         assert summary["seconds"]["compilation"] > 0
         assert summary["seconds"]["phases"]["forward"] > 0
 
-    def test_a_warm_start_does_not_speak_of_compiling(self, train_tiny: Dct) -> None:
+    def test_a_warm_start_does_not_speak_of_compiling(self, train_tiny):
         assert "compil" not in train_tiny("--epochs", "1").stderr
 
 
-def test_a_cold_start_announces_that_it_compiles(train_tiny: Dct, staged: Any) -> None:
+def test_a_cold_start_announces_that_it_compiles(train_tiny, staged):
     staged.cold = True
     result = train_tiny("--epochs", "1")
     assert "compiling the kernels for float32, once" in result.stderr
@@ -170,7 +160,7 @@ def test_a_cold_start_announces_that_it_compiles(train_tiny: Dct, staged: Any) -
 class TestInterruption:
     """Ctrl-C."""
 
-    def test_finishes_the_step_saves_and_exits_130(self, train_tiny: Dct, staged: Any) -> None:
+    def test_finishes_the_step_saves_and_exits_130(self, train_tiny, staged):
         staged.before_step = staticmethod(
             lambda epoch: os.kill(os.getpid(), signal.SIGINT) if epoch == 4 else None
         )
@@ -184,20 +174,18 @@ class TestInterruption:
         assert f"dct train --resume {only_run()}\n" in result.stdout
         assert checkpoint_epochs(only_run()) == [0, 5]
 
-    def test_json_tells_of_it(self, train_tiny: Dct, staged: Any) -> None:
+    def test_json_tells_of_it(self, train_tiny, staged):
         staged.before_step = staticmethod(lambda epoch: os.kill(os.getpid(), signal.SIGINT))
         result = train_tiny("--epochs", "100", "--json")
         assert result.exit_code == 130
         assert result.json["interrupted"] is True
         assert result.json["epochs"] == 1
 
-    def test_a_second_one_while_saving_changes_nothing(
-        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_second_one_while_saving_changes_nothing(self, train_tiny, staged, monkeypatch):
         staged.before_step = staticmethod(lambda epoch: os.kill(os.getpid(), signal.SIGINT))
         save = Model.save
 
-        def slow_save(self: Model, path: Path) -> None:
+        def slow_save(self, path):
             os.kill(os.getpid(), signal.SIGINT)
             save(self, path)
             os.kill(os.getpid(), signal.SIGINT)
@@ -207,10 +195,8 @@ class TestInterruption:
         assert files(only_run()) == FILES
         assert Model.load(only_run() / "model.npz")
 
-    def test_while_compiling_it_stops_at_once(
-        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def warm_up(self: Any, meanwhile: bool = False) -> float:
+    def test_while_compiling_it_stops_at_once(self, train_tiny, staged, monkeypatch):
+        def warm_up(self, meanwhile=False):
             raise KeyboardInterrupt
 
         monkeypatch.setattr(staged, "warm_up", warm_up)
@@ -223,9 +209,7 @@ class TestInterruption:
 class TestFailure:
     """A run that cannot go on."""
 
-    def test_a_loss_that_is_not_finite_keeps_the_history(
-        self, train_tiny: Dct, staged: Any
-    ) -> None:
+    def test_a_loss_that_is_not_finite_keeps_the_history(self, train_tiny, staged):
         staged.fails_at = 3
         result = train_tiny("--epochs", "100")
         assert result.exit_code == 1
@@ -237,17 +221,15 @@ class TestFailure:
         assert checkpoint_epochs(only_run()) == [0]
         assert len((only_run() / "metrics.csv").read_text().splitlines()) == 4
 
-    def test_in_the_first_step_it_leaves_nothing(self, train_tiny: Dct, staged: Any) -> None:
+    def test_in_the_first_step_it_leaves_nothing(self, train_tiny, staged):
         staged.fails_at = 0
         assert train_tiny().exit_code == 1
         assert not list(Path("runs").iterdir())
 
-    def test_a_file_that_cannot_be_written_stops_the_run(
-        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_file_that_cannot_be_written_stops_the_run(self, train_tiny, staged, monkeypatch):
         write, models = RunDirectory.write_model, []
 
-        def full_at_second(self: RunDirectory, model: Model) -> Path:
+        def full_at_second(self, model):
             models.append(model)
             if len(models) == 2:
                 raise RunDirectoryError("model.npz: cannot be written: no space left")
@@ -265,12 +247,12 @@ class TestFailure:
         assert checkpoint_epochs(only_run()) == [2, 4]
 
     def test_what_cannot_be_saved_at_all_is_told_before_the_first_epoch(
-        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def full(*arguments: Any) -> Path:
+        self, train_tiny, staged, monkeypatch
+    ):
+        def full(*arguments):
             raise RunDirectoryError("metrics.csv: cannot be written: no space left")
 
-        def refuse(epoch: int) -> None:
+        def refuse(epoch):
             raise AssertionError("it went on")
 
         monkeypatch.setattr(RunDirectory, "write_metrics", full)
@@ -286,8 +268,8 @@ class TestRefusal:
     """What is found out before anything is compiled."""
 
     @pytest.fixture(autouse=True)
-    def _never_train(self, staged: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(self: Any, config: Any) -> None:
+    def _never_train(self, staged, monkeypatch):
+        def refuse(self, config):
             raise AssertionError("the trainer was made")
 
         monkeypatch.setattr(staged, "__init__", refuse)
@@ -304,14 +286,14 @@ class TestRefusal:
             (["--show", ""], '--show "": must be numbers'),
         ],
     )
-    def test_of_a_bad_config(self, train_tiny: Dct, arguments: list[str], message: str) -> None:
+    def test_of_a_bad_config(self, train_tiny, arguments, message):
         result = train_tiny(*arguments)
         assert result.exit_code == 2
         assert result.stderr.startswith("error: ")
         assert message in result.stderr
         assert not Path("runs").exists()
 
-    def test_of_a_directory_that_holds_something(self, train_tiny: Dct) -> None:
+    def test_of_a_directory_that_holds_something(self, train_tiny):
         Path("mine").mkdir()
         Path("mine/thesis.txt").write_text("all my work")
         result = train_tiny("--dir", "mine")
@@ -319,16 +301,14 @@ class TestRefusal:
         assert "mine" in result.stderr
         assert files(Path("mine")) == {"thesis.txt"}
 
-    def test_of_a_file_as_directory(self, train_tiny: Dct) -> None:
+    def test_of_a_file_as_directory(self, train_tiny):
         Path("mine").write_text("all my work")
         assert train_tiny("--dir", "mine").exit_code == 2
         assert train_tiny("--dir", "mine/run").exit_code == 2
         assert Path("mine").read_text() == "all my work"
 
-    def test_of_a_directory_that_cannot_be_written(
-        self, train_tiny: Dct, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def refuse(self: RunDirectory, config: Any, plan: str) -> None:
+    def test_of_a_directory_that_cannot_be_written(self, train_tiny, monkeypatch):
+        def refuse(self, config, plan):
             raise RunDirectoryError("mine: cannot be written")
 
         monkeypatch.setattr(RunDirectory, "write_config", refuse)
@@ -339,10 +319,10 @@ class TestRefusal:
         assert not Path("new").exists()
 
 
-def test_a_long_run_is_saved_on_the_way(train_tiny: Dct, staged: Any) -> None:
+def test_a_long_run_is_saved_on_the_way(train_tiny, staged):
     lengths = []
 
-    def look(epoch: int) -> None:
+    def look(epoch):
         if epoch:
             assert files(only_run()) == {"config.toml", "metrics.csv", "model.npz", ".lock"}
             assert epoch in checkpoint_epochs(only_run())
@@ -358,7 +338,7 @@ class TestResume:
     """`--resume`, on every command."""
 
     @pytest.fixture
-    def stopped(self, train_tiny: Dct, staged: Any) -> Path:
+    def stopped(self, train_tiny, staged):
         """A run of 9 epochs that was stopped after 5."""
         staged.before_step = staticmethod(
             lambda epoch: os.kill(os.getpid(), signal.SIGINT) if epoch == 4 else None
@@ -372,7 +352,7 @@ class TestResume:
         "command", [["train"], ["train-checkerboard"], ["train", "--seed=3", "--epochs=9"]]
     )
     @pytest.mark.parametrize("name", ["last", None])
-    def test_goes_on(self, dct: Dct, stopped: Path, command: list[str], name: str | None) -> None:
+    def test_goes_on(self, dct, stopped, command, name):
         result = dct(*command, "--resume", name or str(stopped), "--json")
         assert result.exit_code == 0, result.stderr
         assert "resumed at epoch 5 of 9" in result.stderr
@@ -381,9 +361,7 @@ class TestResume:
         assert len((stopped / "metrics.csv").read_text().splitlines()) == 10
 
     @pytest.mark.thorough
-    def test_a_configuration_that_is_named_must_be_the_run_s(
-        self, dct: Dct, stopped: Path, tiny: list[str]
-    ) -> None:
+    def test_a_configuration_that_is_named_must_be_the_run_s(self, dct, stopped, tiny):
         result = dct("train", "checkerboard", "--resume", "last")
         assert result.exit_code == 2
         assert "update.gates: [8, 4, 2] → [256, " in result.stderr
@@ -391,7 +369,7 @@ class TestResume:
         same = [*(f"--set={override}" for override in tiny), "--seed=3"]
         assert dct("train", "checkerboard-small", "--resume", "last", *same).exit_code == 0
 
-    def test_a_finished_run_is_shown_again_or_extended(self, dct: Dct, stopped: Path) -> None:
+    def test_a_finished_run_is_shown_again_or_extended(self, dct, stopped):
         dct("train", "--resume", "last")
         again = dct("train", "--resume", "last", "--json")
         assert again.exit_code == 0
@@ -414,13 +392,13 @@ class TestResume:
             (["--resume", "runs"], "runs: holds no run, as it has no config.toml"),
         ],
     )
-    def test_refuses(self, dct: Dct, stopped: Path, arguments: list[str], message: str) -> None:
+    def test_refuses(self, dct, stopped, arguments, message):
         result = dct("train", *arguments)
         assert result.exit_code == 2
         assert message in result.stderr
 
     @pytest.mark.thorough
-    def test_the_options_that_a_run_was_begun_with_may_be_given_again(self, dct: Dct) -> None:
+    def test_the_options_that_a_run_was_begun_with_may_be_given_again(self, dct):
         tiny = [
             "--set=perception.kernels=2",
             "--set=update.gates=[4,2,1]",
@@ -436,17 +414,17 @@ class TestResume:
         assert "task.rule: 'B36/S23' → 'B3/S23'" in other.stderr
         assert other.stderr.count("→") == 1
 
-    def test_another_task_is_refused(self, dct: Dct, stopped: Path) -> None:
+    def test_another_task_is_refused(self, dct, stopped):
         result = dct("train-gol", "--resume", "last")
         assert result.exit_code == 2
         assert 'checkerboard-small is of kind "checkerboard"' in result.stderr
 
-    def test_without_any_run_there_is_no_last_one(self, dct: Dct) -> None:
+    def test_without_any_run_there_is_no_last_one(self, dct):
         result = dct("train", "--resume", "last")
         assert result.exit_code == 2
         assert "runs: has no run" in result.stderr
 
-    def test_the_newest_run_is_the_last_one(self, dct: Dct, stopped: Path) -> None:
+    def test_the_newest_run_is_the_last_one(self, dct, stopped):
         # By when they were begun: names could be anything.
         older = Path("runs/zzz")
         older.mkdir()
@@ -461,14 +439,14 @@ class TestExperiments:
     """Which configuration a command means."""
 
     @pytest.fixture
-    def config_of(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    def config_of(self, dct, monkeypatch):
         """Return the configuration that a command would train."""
         from difflogic.library import training
 
-        def run(*arguments: str) -> Any:
-            found: list[Any] = []
+        def run(*arguments):
+            found = []
 
-            def train(settings: Any, **_: Any) -> Any:
+            def train(settings, **_):
                 found.append(settings)
                 raise KeyboardInterrupt
 
@@ -496,17 +474,17 @@ class TestExperiments:
             (["train-pattern", "--colors=1"], "lizard"),
         ],
     )
-    def test_shipped_ones(self, config_of: Dct, arguments: list[str], name: str) -> None:
+    def test_shipped_ones(self, config_of, arguments, name):
         assert config_of(*arguments) == load_config(name)
 
-    def test_a_small_asynchronous_checkerboard(self, config_of: Dct) -> None:
+    def test_a_small_asynchronous_checkerboard(self, config_of):
         config = config_of("train-checkerboard", "--small", "--async").to_dict()
         expected = load_config("checkerboard-async").to_dict()
         expected["update"]["gates"] = list(load_config("checkerboard-small").update.gates)
         # Nothing was published about it.
         assert config == expected | {"name": "checkerboard-async-small", "published": {}}
 
-    def test_a_recipe(self, config_of: Dct) -> None:
+    def test_a_recipe(self, config_of):
         """A lever that a file has turned goes back to where the reference has it."""
         mine = load_config("lizard", ["training.weight_decay=0.0"]).to_toml()
         Path("mine.toml").write_text(mine)
@@ -514,12 +492,12 @@ class TestExperiments:
         assert config.training.weight_decay == 0.01
         assert config.training.epochs == 3500
 
-    def test_any_rule(self, config_of: Dct) -> None:
+    def test_any_rule(self, config_of):
         config = config_of("train-gol", "--rule", "B36/S23")
         assert (config.task.rule, config.name) == ("B36/S23", "life-B36-S23")
         assert config_of("train-gol", "--rule", "B3/S23") == load_config("game-of-life")
 
-    def test_published_results_stay_with_what_they_are_of(self, config_of: Dct) -> None:
+    def test_published_results_stay_with_what_they_are_of(self, config_of):
         assert config_of("train-gol", "--seed=3").published.learned_by == 1441
         assert config_of("train", "lizard", "--set=training.batch=2").published.epochs == 3500
         for command in (
@@ -529,7 +507,7 @@ class TestExperiments:
         ):
             assert not config_of(*command).to_dict()["published"]
 
-    def test_any_picture(self, config_of: Dct) -> None:
+    def test_any_picture(self, config_of):
         rows = [".r" * 8, *["." * 16] * 15]
         Path("mine.txt").write_text("\n".join(rows))
         config = config_of("train-pattern", "letter-g", "--target=mine.txt")
@@ -538,7 +516,7 @@ class TestExperiments:
         assert config.name == "pattern-mine"
 
     @pytest.mark.parametrize("channels", [1, 20, 64, 100, 128, 200, 256])
-    def test_any_number_of_channels(self, config_of: Dct, channels: int) -> None:
+    def test_any_number_of_channels(self, config_of, channels):
         config = config_of("train-pattern", "--channels", str(channels))
         assert config.automaton.channels == config.update.gates[-1] == channels
         if channels == 128:
@@ -559,13 +537,13 @@ class TestExperiments:
             (["train-pattern", "--colors", "3", "lizard"], "--colors and lizard both"),
         ],
     )
-    def test_refusals(self, dct: Dct, arguments: list[str], message: str) -> None:
+    def test_refusals(self, dct, arguments, message):
         result = dct(*arguments)
         assert result.exit_code == 2
         assert message in result.stderr
         assert not Path("runs").exists()
 
-    def test_a_picture_is_shown_before_the_training_starts(self, dct: Dct) -> None:
+    def test_a_picture_is_shown_before_the_training_starts(self, dct):
         small = [
             "--epochs=1",
             "--set=perception.kernels=1",
@@ -587,14 +565,14 @@ class TestFrom:
     """A run that starts from a saved model."""
 
     @pytest.fixture
-    def source(self, train_tiny: Dct, tmp_path: Path) -> Path:
+    def source(self, train_tiny, tmp_path):
         path = tmp_path / "source"
         assert (
             train_tiny("--epochs", "2", "--seed", "4", "--quiet", "--dir", str(path)).exit_code == 0
         )
         return path
 
-    def test_it_is_kept_and_named(self, train_tiny: Dct, source: Path, tmp_path: Path) -> None:
+    def test_it_is_kept_and_named(self, train_tiny, source, tmp_path):
         run = tmp_path / "run"
         result = train_tiny("--from", str(source), "--epochs", "2", "--quiet", "--dir", str(run))
         assert result.exit_code == 0
@@ -613,17 +591,13 @@ class TestFrom:
             (["--dir", "last"], "choose another name"),
         ],
     )
-    def test_what_cannot_be(
-        self, train_tiny: Dct, source: Path, arguments: list[str], message: str
-    ) -> None:
+    def test_what_cannot_be(self, train_tiny, source, arguments, message):
         result = train_tiny("--from", str(source), *arguments)
         assert result.exit_code == 2
         assert message in " ".join(result.stderr.split())
 
-    def test_gates_of_another_form(
-        self, dct: Dct, train_tiny: Dct, source: Path, tmp_path: Path
-    ) -> None:
-        def told(*arguments: str) -> str:
+    def test_gates_of_another_form(self, dct, train_tiny, source, tmp_path):
+        def told(*arguments):
             result = train_tiny("--epochs", "1", "--quiet", "--from", str(source), *arguments)
             assert result.exit_code == 0
             return " ".join(result.stderr.split())
@@ -636,14 +610,12 @@ class TestFrom:
         assert resumed.exit_code == 0
         assert lost not in " ".join(resumed.stderr.split())
 
-    def test_a_run_whose_model_is_not_what_its_summary_says(
-        self, train_tiny: Dct, source: Path, tmp_path: Path
-    ) -> None:
+    def test_a_run_whose_model_is_not_what_its_summary_says(self, train_tiny, source, tmp_path):
         other, run = tmp_path / "other", tmp_path / "run"
         train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))
         (source / "model.npz").write_bytes((other / "model.npz").read_bytes())
 
-        def begun(name: Path, *arguments: str) -> str:
+        def begun(name, *arguments):
             result = train_tiny("--from", str(name), "--epochs", "1", "--quiet", *arguments)
             assert (result.exit_code, run.exists()) == ((2, False) if result.stderr else (0, True))
             return " ".join(result.stderr.split())
@@ -665,8 +637,8 @@ class TestFrom:
         assert begun(source / "model.npz", "--dir", str(run)) == ""
 
     def test_a_run_that_goes_on_has_saved_more_than_its_summary_says(
-        self, train_tiny: Dct, source: Path, tmp_path: Path
-    ) -> None:
+        self, train_tiny, source, tmp_path
+    ):
         summary = json.loads((source / "summary.json").read_text()) | {"finished": False}
         RunDirectory(source).write_summary(summary)
         other = tmp_path / "other"
@@ -674,7 +646,7 @@ class TestFrom:
         (source / "model.npz").write_bytes((other / "model.npz").read_bytes())
         assert train_tiny("--from", str(source), "--epochs", "1", "--quiet").exit_code == 0
 
-    def test_a_linked_copy(self, dct: Dct, train_tiny: Dct, source: Path, tmp_path: Path) -> None:
+    def test_a_linked_copy(self, dct, train_tiny, source, tmp_path):
         run = tmp_path / "run"
         train_tiny("--from", str(source), "--epochs", "1", "--quiet", "--dir", str(run))
         (run / "start.npz").unlink()
@@ -684,7 +656,7 @@ class TestFrom:
         assert "it is a link, and none is followed there" in " ".join(result.stderr.split())
 
     @pytest.mark.parametrize("content", [None, b"", b"PK\3\4 and no more", b"{}"])
-    def test_no_model(self, train_tiny: Dct, tmp_path: Path, content: bytes | None) -> None:
+    def test_no_model(self, train_tiny, tmp_path, content):
         path = tmp_path / "model.npz"
         if content is not None:
             path.write_bytes(content)

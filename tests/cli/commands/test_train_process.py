@@ -1,16 +1,12 @@
 """`dct train-checkerboard` in a process of its own."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,10 +21,10 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY)}
 
 
 @pytest.fixture
-def train(tmp_path: Path, tiny: list[str]) -> Callable[..., Any]:
+def train(tmp_path, tiny):
     """Run `dct train-checkerboard` with next to nothing to train, in `tmp_path`."""
 
-    def run(*arguments: str) -> Any:
+    def run(*arguments):
         return subprocess.run(
             [*COMMAND, *(f"--set={override}" for override in tiny), *arguments],
             cwd=tmp_path,
@@ -41,12 +37,12 @@ def train(tmp_path: Path, tiny: list[str]) -> Callable[..., Any]:
     return run
 
 
-def read_metrics(run: Path) -> list[dict[str, str]]:
+def read_metrics(run):
     with (run / "metrics.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
-def test_a_run_leaves_everything(tmp_path: Path, train: Callable[..., Any]) -> None:
+def test_a_run_leaves_everything(tmp_path, train):
     done = train("--epochs=20", "--json", "--seed=3", "--workers=2")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
@@ -66,9 +62,7 @@ def test_a_run_leaves_everything(tmp_path: Path, train: Callable[..., Any]) -> N
     assert Model.load(run / "model.npz").config.training.seed == 3
 
 
-def test_the_same_seed_gives_the_same_run_at_any_number_of_workers(
-    tmp_path: Path, train: Callable[..., Any]
-) -> None:
+def test_the_same_seed_gives_the_same_run_at_any_number_of_workers(tmp_path, train):
     for workers in (1, 3):
         done = train("--epochs=10", f"--workers={workers}", f"--dir={workers}")
         assert done.returncode == 0, done.stderr
@@ -77,7 +71,7 @@ def test_the_same_seed_gives_the_same_run_at_any_number_of_workers(
     assert one.logits.tobytes() == three.logits.tobytes()
 
 
-def test_text_for_people(train: Callable[..., Any]) -> None:
+def test_text_for_people(train):
     done = train("--epochs=10")
     assert done.returncode == 0, done.stderr
     assert "hard evaluation" in done.stdout
@@ -88,7 +82,7 @@ def test_text_for_people(train: Callable[..., Any]) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-def test_ctrl_c_saves_and_exits_130(tmp_path: Path, tiny: list[str]) -> None:
+def test_ctrl_c_saves_and_exits_130(tmp_path, tiny):
     process = subprocess.Popen(
         [*COMMAND, *(f"--set={x}" for x in tiny), "--epochs=1000000", "--dir=run"],
         cwd=tmp_path,
@@ -116,7 +110,7 @@ def test_ctrl_c_saves_and_exits_130(tmp_path: Path, tiny: list[str]) -> None:
     assert not [path for path in run.iterdir() if path.suffix == ".tmp"]
 
 
-def test_a_learning_rate_beyond_reason_ends_in_words(train: Callable[..., Any]) -> None:
+def test_a_learning_rate_beyond_reason_ends_in_words(train):
     done = train("--epochs=50", "--set=training.learning_rate=nan")
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")

@@ -1,12 +1,8 @@
 """`dct verify convergence`: verdicts, pictures, exit codes, and what it writes."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,13 +20,11 @@ from tests.difflogic.logic.circuits import automaton_of, circuit_of
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import entangled, path, trained
 
-Dct = Callable[..., Any]
-
 SEED_1, SEED_2 = str(path("checkerboard-seed-1")), str(path("checkerboard-seed-2"))
 ASYNCHRONOUS = str(path("checkerboard-async-seed-1"))
 
 
-def test_proved(dct: Dct) -> None:
+def test_proved(dct):
     result = dct("verify", "convergence", SEED_1, "--task", "checkerboard")
     assert result.exit_code == 0
     head, line = result.stdout.splitlines()[:2]
@@ -39,13 +33,13 @@ def test_proved(dct: Dct) -> None:
     assert "again after any damage" in result.stdout
 
 
-def test_asynchronous_counts_rounds(dct: Dct) -> None:
+def test_asynchronous_counts_rounds(dct):
     result = dct("verify", "convergence", ASYNCHRONOUS, "--task", "checkerboard-async")
     assert result.exit_code == 0
     assert "round 19" in result.stdout
 
 
-def test_json_of_several_sizes(dct: Dct) -> None:
+def test_json_of_several_sizes(dct):
     result = dct(
         "verify",
         "convergence",
@@ -69,14 +63,14 @@ def test_json_of_several_sizes(dct: Dct) -> None:
     assert all(attempt["seconds"] >= 0 for attempt in third["attempts"])
 
 
-def test_a_refutation_is_shown(dct: Dct) -> None:
+def test_a_refutation_is_shown(dct):
     result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "--size", "9x9")
     assert result.exit_code == 1
     assert "repeats at every step, with x and X where it is wrong" in result.stdout
     assert "  X.x#X.x#X\n" in result.stdout
 
 
-def test_what_stays_unknown_is_shown(dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stays_unknown_is_shown(dct, monkeypatch):
     monkeypatch.setattr(deciding._Search, "_methods", lambda self, thorough: iter(()))
     result = dct("verify", "convergence", SEED_2, "--task", "checkerboard", "--size", "9x9")
     assert result.exit_code == 1
@@ -84,7 +78,7 @@ def test_what_stays_unknown_is_shown(dct: Dct, monkeypatch: pytest.MonkeyPatch) 
     assert "what every start ends in" in result.stdout
 
 
-def test_without_a_task_the_target_is_what_zeros_end_in(dct: Dct) -> None:
+def test_without_a_task_the_target_is_what_zeros_end_in(dct):
     result = dct("verify", "convergence", SEED_1, "--size", "9x9", "--json")
     assert result.exit_code == 0
     (found,) = result.json["findings"]
@@ -93,7 +87,7 @@ def test_without_a_task_the_target_is_what_zeros_end_in(dct: Dct) -> None:
     assert "what a start of zeros ends in" in result.stderr
 
 
-def test_where_zeros_never_rest(dct: Dct, tmp_path: Path) -> None:
+def test_where_zeros_never_rest(dct, tmp_path):
     file = tmp_path / "blinker.json"
     file.write_text(write_circuit(automaton_of(circuit_of([(Op.NOT_A, 4, 4)], [9]))))
     result = dct("verify", "convergence", str(file))
@@ -102,14 +96,14 @@ def test_where_zeros_never_rest(dct: Dct, tmp_path: Path) -> None:
 
 
 class TestCertificate:
-    def test_is_written(self, dct: Dct, tmp_path: Path) -> None:
+    def test_is_written(self, dct, tmp_path):
         result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "-o", "c.json")
         assert result.exit_code == 0
         assert result.stderr.endswith("saved c.json\n")
         proof = json.loads((tmp_path / "c.json").read_text())
         assert (proof["format"], proof["from_step"]) == ("dct-certificate", 18)
 
-    def test_replaces_nothing_unasked(self, dct: Dct, tmp_path: Path) -> None:
+    def test_replaces_nothing_unasked(self, dct, tmp_path):
         (tmp_path / "c.json").write_text("mine")
         result = dct("verify", "convergence", SEED_1, "-o", "c.json")
         assert result.exit_code == 2
@@ -117,7 +111,7 @@ class TestCertificate:
         assert (tmp_path / "c.json").read_text() == "mine"
         assert dct("verify", "convergence", SEED_1, "-o", "c.json", "--force").exit_code == 0
 
-    def test_of_nothing_proved(self, dct: Dct, tmp_path: Path) -> None:
+    def test_of_nothing_proved(self, dct, tmp_path):
         result = dct(
             "verify",
             "convergence",
@@ -133,7 +127,7 @@ class TestCertificate:
         assert "c.json was not written: there is no proof" in result.stderr
         assert not (tmp_path / "c.json").exists()
 
-    def test_of_a_proof_without_sets(self, dct: Dct, tmp_path: Path) -> None:
+    def test_of_a_proof_without_sets(self, dct, tmp_path):
         automaton = trained("checkerboard-seed-2")
         file = tmp_path / "mixed.json"
         mixed = automaton.with_circuit(entangled(automaton.circuit, 0, 7))
@@ -152,7 +146,7 @@ class TestCertificate:
         assert result.exit_code in (0, 2)  # simplifying may disentangle it
         assert (tmp_path / "c.json").exists() == (result.exit_code == 0)
 
-    def test_of_one_grid(self, dct: Dct) -> None:
+    def test_of_one_grid(self, dct):
         result = dct(
             "verify", "convergence", SEED_1, "-o", "c.json", "--size", "8x8", "--size", "9x9"
         )
@@ -162,20 +156,20 @@ class TestCertificate:
 
 class TestOtherTasks:
     @pytest.fixture
-    def life(self, tmp_path: Path) -> str:
+    def life(self, tmp_path):
         config = load_config("game-of-life-small", ["training.epochs=1"])
         model = tmp_path / "life.npz"
         Model.create(config).save(model)
         return str(model)
 
-    def test_an_untrained_life(self, dct: Dct, life: str) -> None:
+    def test_an_untrained_life(self, dct, life):
         result = dct("verify", "convergence", life)
         assert result.exit_code == 1
         assert "fails on" in result.stdout
         found = dct("verify", "convergence", life, "--json").json["assurance"]
         assert (found["verdict"], found["scope"]) == ("refuted", "every case")
 
-    def test_have_no_sizes_and_no_certificate_of_what_is_wrong(self, dct: Dct, life: str) -> None:
+    def test_have_no_sizes_and_no_certificate_of_what_is_wrong(self, dct, life):
         result = dct("verify", "convergence", life, "--size", "9x9")
         assert result.exit_code == 2
         assert "no target that every start should end in" in result.stderr
@@ -183,7 +177,7 @@ class TestOtherTasks:
         assert result.exit_code == 1
         assert "c.json was not written: there is no proof" in result.stderr
 
-    def test_a_proof_by_all_cases_is_saved(self, dct: Dct, tmp_path: Path) -> None:
+    def test_a_proof_by_all_cases_is_saved(self, dct, tmp_path):
         circuit = str(Path(__file__).parents[3] / "docs" / "gallery" / "game-of-life.json")
         result = dct("verify", "convergence", circuit, "--task", "game-of-life", "-o", "c.json")
         assert result.exit_code == 0
@@ -191,7 +185,7 @@ class TestOtherTasks:
         proof = json.loads((tmp_path / "c.json").read_text())
         assert (proof["format"], len(proof["cases"])) == ("dct-cases", 512)
 
-    def test_a_run_says_itself_what_it_is(self, dct: Dct, life: str) -> None:
+    def test_a_run_says_itself_what_it_is(self, dct, life):
         result = dct("verify", "convergence", life, "--task", "checkerboard")
         assert result.exit_code == 2
         assert "has a task of its own" in result.stderr
@@ -206,13 +200,13 @@ class TestOtherTasks:
         (("--task", "letter-g"), "compares 0, 1, 2"),
     ],
 )
-def test_bad_input(dct: Dct, arguments: tuple[str, ...], said: str) -> None:
+def test_bad_input(dct, arguments, said):
     result = dct("verify", "convergence", SEED_1, *arguments)
     assert result.exit_code == 2
     assert said in result.stderr
 
 
-def test_a_picture_has_an_end() -> None:
+def test_a_picture_has_an_end():
     bits = np.zeros((MOST_ROWS + 5, MOST_COLUMNS + 9), np.uint8)
     lines = picture(bits, bits)
     assert len(lines) == MOST_ROWS + 1
@@ -220,14 +214,14 @@ def test_a_picture_has_an_end() -> None:
     assert lines[-1] == f"(part of {bits.shape[0]}×{bits.shape[1]} cells)"
 
 
-def test_signs() -> None:
+def test_signs():
     assert picture(np.array([[0, 1, 2, 0, 1]]), np.array([[0, 1, 1, 1, 0]])) == [".#?xX"]
     assert read_circuit(path("checkerboard-seed-1")).circuit.gates == 3
 
 
 class TestAllSizes:
     @pytest.mark.thorough
-    def test_a_table_and_the_theorem(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_table_and_the_theorem(self, dct, monkeypatch):
         monkeypatch.setattr(certifying, "SIDES", range(4, 33))
         arguments = ("verify", "convergence", SEED_1, "--task", "checkerboard", "--all-sizes")
         result = dct(*arguments)
@@ -239,7 +233,7 @@ class TestAllSizes:
         assert {(base["height"], base["width"]) for base in found["larger"]["bases"]} > {(12, 12)}
 
     @pytest.mark.thorough
-    def test_where_it_does_not_go_through(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_where_it_does_not_go_through(self, dct, monkeypatch):
         monkeypatch.setattr(certifying, "SIDES", range(4, 10))
         result = dct(
             "verify",
@@ -253,7 +247,7 @@ class TestAllSizes:
         )
         assert "no proof found" in result.stdout
 
-    def test_on_a_torus(self, dct: Dct, tmp_path: Path) -> None:
+    def test_on_a_torus(self, dct, tmp_path):
         file = tmp_path / "ones.json"
         file.write_text(write_circuit(automaton_of(circuit_of([(Op.TRUE, 0, 0)], [9]))))
         result = dct("verify", "convergence", str(file), "--all-sizes")
@@ -261,7 +255,7 @@ class TestAllSizes:
         assert "zero boundary" in result.stderr
 
 
-def dot_of(tmp_path: Path, op: int) -> tuple[str, str]:
+def dot_of(tmp_path, op):
     """A circuit that gives 3×3 cells `op` of themselves, and its experiment: all ones, to heal."""
     config = load_config(
         "lizard",
@@ -289,7 +283,7 @@ def dot_of(tmp_path: Path, op: int) -> tuple[str, str]:
     return str(circuit), str(experiment)
 
 
-def test_damage_that_grows_back(dct: Dct, tmp_path: Path) -> None:
+def test_damage_that_grows_back(dct, tmp_path):
     circuit, experiment = dot_of(tmp_path, Op.TRUE)
     result = dct("verify", "convergence", circuit, "--task", experiment)
     assert result.exit_code == 0
@@ -302,7 +296,7 @@ def test_damage_that_grows_back(dct: Dct, tmp_path: Path) -> None:
     assert result.stdout.splitlines()[-2:] == ["  11", "  11"]
 
 
-def test_damage_that_stays(dct: Dct, tmp_path: Path) -> None:
+def test_damage_that_stays(dct, tmp_path):
     """A cell is a one if it is, or a diagonal neighbour is: the other five never meet these."""
     circuit, experiment = dot_of(tmp_path, Op.A)
     result = dct("verify", "convergence", circuit, "--task", experiment)
@@ -317,9 +311,7 @@ def test_damage_that_stays(dct: Dct, tmp_path: Path) -> None:
     ("file", "task", "from_step", "for_every_start"),
     [("letter-g-hold", "letter-g-hold", 15, 30), ("lizard-small", "lizard-small-hold", 12, 16)],
 )
-def test_the_pictures_that_stay(
-    dct: Dct, file: str, task: str, from_step: int, for_every_start: int
-) -> None:
+def test_the_pictures_that_stay(dct, file, task, from_step, for_every_start):
     """The circuits that docs/experiments.md shows, by proof and cell by cell."""
     source = Path(__file__).parents[3] / "docs" / f"{file}.json"
     result = dct("verify", "convergence", str(source), "--task", task)
@@ -347,9 +339,7 @@ def test_the_pictures_that_stay(
         ("lizard-heal", "lizard-heal", (24, 28, 377), 39),
     ],
 )
-def test_lizards_that_heal(
-    dct: Dct, name: str, experiment: str, steps: tuple[int, int, int], rounds: int
-) -> None:
+def test_lizards_that_heal(dct, name, experiment, steps, rounds):
     """By proof, and by damages of which the proof knows nothing: any cells, at any time."""
     source = Path(__file__).parents[3] / "docs" / f"{name}.json"
     result = dct("verify", "convergence", str(source), "--task", experiment)
@@ -370,7 +360,7 @@ def test_lizards_that_heal(
                 assert (state[:, list(automaton.visible_rows)] == target).all()
 
 
-def test_pictures_of_healing() -> None:
+def test_pictures_of_healing():
     assert healing_picture([0, 9, 10, 35, 36, -1], 3) == ["09a", "z+X"]
     assert len(healing_picture([1] * 100 * 200, 200)) == MOST_ROWS
     assert len(healing_picture([1] * 200, 200)[0]) == MOST_COLUMNS
