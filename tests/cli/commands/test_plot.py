@@ -8,25 +8,10 @@ pytest.importorskip("matplotlib")
 
 
 @pytest.mark.thorough
-def test_a_run_a_model_and_a_sweep(dct, tiny):
-    changes = [part for change in tiny for part in ("--set", change)]
-    trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--dir", "run", "--quiet")
-    assert trained.exit_code == 0, trained.stderr
-    swept = dct(
-        "sweep",
-        "checkerboard",
-        *changes,
-        "--epochs",
-        "2",
-        "--seeds",
-        "0-1",
-        "--dir",
-        "sweep",
-        "--backend",
-        "sequential",
-        "--quiet",
-    )
-    assert swept.exit_code == 0, swept.stderr
+def test_a_run_a_model_and_a_sweep(dct, tiny, run):
+    changes = [f"--set={change}" for change in tiny]
+    options = ["--epochs=2", "--seeds=0-1", "--workers=1", "--dir=sweep", "--quiet"]
+    assert dct("sweep", "checkerboard", *changes, *options).exit_code == 0
     for source, file, head in (
         ("run", "run.svg", b"<?xml"),
         ("run/model.npz", "model.png", b"\x89PNG"),

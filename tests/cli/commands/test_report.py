@@ -7,27 +7,6 @@ import pytest
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 
 
-@pytest.fixture
-def run(dct, tiny, tmp_path):
-    """A run that was trained for three epochs."""
-    changes = [part for change in tiny for part in ("--set", change)]
-    path = tmp_path / "run"
-    result = dct(
-        "train",
-        "checkerboard",
-        *changes,
-        "--seed",
-        "5",
-        "--epochs",
-        "3",
-        "--dir",
-        str(path),
-        "--quiet",
-    )
-    assert result.exit_code == 0, result.stderr
-    return path
-
-
 @pytest.mark.thorough
 def test_a_run_becomes_a_page(dct, run):
     result = dct("report", str(run), "-o", "run.html", "--effort", "low", "--json")

@@ -1,10 +1,12 @@
-"""`dct train…` inside this process: what it shows, writes, survives and refuses."""
+"""`dct train…`: what it shows, writes, survives and refuses."""
 
 import csv
 import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -13,24 +15,26 @@ import pytest
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training.metrics import COLUMNS
+from difflogic.training.metrics import COLUMNS, PHASES
 from difflogic.training.run_directory import RunDirectory
 
 FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def files(directory):
     """Return the names of what lies there, less the checkpoints."""
-    return {path.name for path in directory.iterdir() if path.suffix != ".npz" or is_model(path)}
-
-
-def is_model(path):
-    return path.name == "model.npz"
+    return {path.name for path in directory.iterdir() if not path.match("checkpoint-*.npz")}
 
 
 def checkpoint_epochs(run):
     names = [path.stem.removeprefix("checkpoint-") for path in run.glob("checkpoint-*.npz")]
     return sorted(map(int, names))
+
+
+def read_metrics(run):
+    with (run / "metrics.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def only_run():
@@ -48,32 +52,64 @@ def train_tiny(dct, tiny):
     return run
 
 
+def interrupt_at(epoch):
+    """Return what sends Ctrl-C before the step of that epoch."""
+    return staticmethod(lambda now: os.kill(os.getpid(), signal.SIGINT) if now == epoch else None)
+
+
 @pytest.mark.usefixtures("staged")
 class TestRun:
     """A run that goes well."""
 
-    @pytest.mark.thorough
-    def test_leaves_a_run_directory_of_its_own(self, train_tiny):
-        for _ in range(2):
-            assert train_tiny("--epochs", "3").exit_code == 0
-        runs = list(Path("runs").iterdir())
-        assert len(runs) == 2
-        for run in runs:
-            assert "checkerboard-small" in run.name
-            assert files(run) == FILES
+    def test_leaves_everything(self, train_tiny):
+        summary = train_tiny("--epochs=3", "--json", "--seed=8", "--workers=2").json
+        run = only_run()
+        assert "checkerboard-small" in run.name
+        assert files(run) == FILES
+        assert summary.pop("run_directory") == str(run)
+        assert summary == json.loads((run / "summary.json").read_text())
+        assert (summary["seed"], summary["workers"], summary["interrupted"]) == (8, 2, False)
+        assert summary["epochs"] == summary["epochs_requested"] == 3
+        assert set(summary["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
+        assert summary["cpu"]["name"]
+        assert summary["scores"]["held_out"]["starts"] == 64
+        assert summary["scores"]["best_epoch"] in (1, 2, 3)
+        assert summary["seconds"]["compilation"] > 0
+        assert set(summary["seconds"]["phases"]) == set(PHASES)
 
-    def test_writes_exactly_where_it_is_told(self, train_tiny):
-        result = train_tiny("--epochs", "3", "--dir", "a/b")
-        assert result.exit_code == 0
+        rows = read_metrics(run)
+        assert tuple(rows[0]) == COLUMNS
+        assert [row["epoch"] for row in rows] == ["1", "2", "3"]
+        for phase in ("sample", "forward", "backward", "optimizer", "hard", "other"):
+            assert 0 < float(rows[2][f"{phase}_seconds"]) < 1
+        for loss in ("soft_loss", "hard_loss"):
+            assert float(rows[2][loss]) == summary["scores"][loss]
+        assert Model.load(run / "model.npz").config.training.seed == 8
+
+    def test_results_go_to_stdout_and_progress_to_stderr(self, train_tiny, staged):
+        staged.cold = True
+        shown = train_tiny("--epochs=3", "--dir=a/b")
         assert files(Path("a/b")) == FILES
         assert not Path("runs").exists()
-        assert "a/b" in result.stdout
+        assert "hard evaluation" in shown.stdout
+        assert "held out" in shown.stdout
+        assert "\nnext " in shown.stdout
+        assert "a/b" in shown.stdout
+        assert "epochs/s" not in shown.stdout
+        assert "epoch 3/3" in shown.stderr
+        assert "epochs/s" in shown.stderr
+        assert "compiling the kernels for float32, once" in shown.stderr
+        assert "\x1b" not in shown.stdout + shown.stderr
+        quiet = train_tiny("--epochs=3", "--quiet")
+        assert quiet.stderr == ""
+        assert "phase" not in quiet.stdout
+        assert "next " in quiet.stdout
 
-    @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
-    def test_warns_of_workers_that_have_nothing_to_do(self, train_tiny, quiet):
-        few = train_tiny("--epochs", "1", "--workers", "1", *quiet)
+    def test_warns_of_workers_that_have_nothing_to_do(self, train_tiny):
+        few = train_tiny("--epochs=1", "--workers=1")
         assert "warning" not in few.stderr
-        many = train_tiny("--epochs", "1", "--workers", "99", *quiet)
+        assert "compil" not in few.stderr
+        many = train_tiny("--epochs=1", "--workers=99", "--quiet")
         assert many.exit_code == 0
         assert "warning: 99 workers on " in many.stderr
         assert "nothing to do but wait" in many.stderr
@@ -83,18 +119,11 @@ class TestRun:
         result = train_tiny(*options, "--seed", "5", "--workers", "3")
         assert result.exit_code == 0
         written = tomllib.loads((only_run() / "config.toml").read_text())
-        expected = load_config(
-            "checkerboard-small",
-            [
-                *tiny,
-                "training.epochs=2",
-                "training.batch=3",
-                "training.seed=5",
-                "parallel.workers=3",
-            ],
-        )
+        given = ["epochs=2", "batch=3", "seed=5"]
+        settings = [*tiny, *(f"training.{each}" for each in given), "parallel.workers=3"]
         # Nothing was published about a grid of another size.
-        assert written == expected.to_dict() | {"published": {}}
+        expected = load_config("checkerboard-small", settings).to_dict()
+        assert written == expected | {"published": {}}
 
     def test_its_config_runs_it_again(self, dct, train_tiny):
         train_tiny("--epochs", "2", "--dir", "first")
@@ -103,86 +132,36 @@ class TestRun:
         first, second = (load_config(Path(run, "config.toml")) for run in ("first", "second"))
         assert first == second
 
-    def test_metrics_have_a_row_per_epoch(self, train_tiny):
-        train_tiny("--epochs", "4")
-        with (only_run() / "metrics.csv").open(newline="") as file:
-            header, *rows = csv.reader(file)
-        assert tuple(header) == COLUMNS
-        assert [row[0] for row in rows] == ["1", "2", "3", "4"]
-        seconds = dict(zip(header, rows[2], strict=True))
-        for phase in ("sample", "forward", "backward", "optimizer", "hard", "other"):
-            assert 0 < float(seconds[f"{phase}_seconds"]) < 1
+    def test_a_long_run_is_saved_on_the_way(self, train_tiny, staged):
+        lengths = []
 
-    def test_the_model_can_be_loaded(self, train_tiny):
-        train_tiny("--epochs", "1", "--seed", "4")
-        assert Model.load(only_run() / "model.npz").config.training.seed == 4
+        def look(epoch):
+            if epoch:
+                assert files(only_run()) == {"config.toml", "metrics.csv", "model.npz", ".lock"}
+                assert epoch in checkpoint_epochs(only_run())
+                lengths.append(len(read_metrics(only_run())))
 
-    def test_results_go_to_stdout_and_progress_to_stderr(self, train_tiny):
-        result = train_tiny("--epochs", "3")
-        assert "phase" in result.stdout
-        assert "next " in result.stdout
-        assert "epoch" in result.stderr
-        assert "epochs/s" in result.stderr
-        assert "epochs/s" not in result.stdout
-
-    def test_quiet_shows_no_progress(self, train_tiny):
-        result = train_tiny("--epochs", "3", "--quiet")
-        assert result.stderr == ""
-        assert "phase" not in result.stdout
-        assert "next " in result.stdout
-
-    def test_json_prints_the_summary_alone(self, train_tiny):
-        result = train_tiny("--epochs", "3", "--json", "--seed", "8", "--workers", "2")
-        summary = result.json
-        assert summary["run_directory"] == str(only_run())
-        assert summary["seed"] == 8
-        assert summary["epochs"] == summary["epochs_requested"] == 3
-        assert summary["interrupted"] is False
-        assert summary["workers"] == 2
-        assert set(summary["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
-        assert summary["cpu"]["name"]
-        assert summary["scores"]["held_out"]["starts"] == 64
-        assert summary["scores"]["best_epoch"] in (1, 2, 3)
-        assert summary["seconds"]["compilation"] > 0
-        assert summary["seconds"]["phases"]["forward"] > 0
-
-    def test_a_warm_start_does_not_speak_of_compiling(self, train_tiny):
-        assert "compil" not in train_tiny("--epochs", "1").stderr
-
-
-def test_a_cold_start_announces_that_it_compiles(train_tiny, staged):
-    staged.cold = True
-    result = train_tiny("--epochs", "1")
-    assert "compiling the kernels for float32, once" in result.stderr
-    assert "compil" not in train_tiny("--epochs", "1", "--quiet").stderr
+        staged.before_step = staticmethod(look)
+        assert train_tiny("--epochs", "4", "--set", "checkpoint.every_epochs=1").exit_code == 0
+        assert lengths == [1, 2, 3]
 
 
 class TestInterruption:
     """Ctrl-C."""
 
     def test_finishes_the_step_saves_and_exits_130(self, train_tiny, staged):
-        staged.before_step = staticmethod(
-            lambda epoch: os.kill(os.getpid(), signal.SIGINT) if epoch == 4 else None
-        )
+        staged.before_step = interrupt_at(4)
         result = train_tiny("--epochs", "100")
-
         assert result.exit_code == 130
         assert "interrupted after epoch 5 of 100" in result.stderr
         assert str(only_run()) in result.stderr
         assert files(only_run()) == FILES
-        assert len((only_run() / "metrics.csv").read_text().splitlines()) == 6
+        assert len(read_metrics(only_run())) == 5
         assert f"dct train --resume {only_run()}\n" in result.stdout
         assert checkpoint_epochs(only_run()) == [0, 5]
 
-    def test_json_tells_of_it(self, train_tiny, staged):
-        staged.before_step = staticmethod(lambda epoch: os.kill(os.getpid(), signal.SIGINT))
-        result = train_tiny("--epochs", "100", "--json")
-        assert result.exit_code == 130
-        assert result.json["interrupted"] is True
-        assert result.json["epochs"] == 1
-
     def test_a_second_one_while_saving_changes_nothing(self, train_tiny, staged, monkeypatch):
-        staged.before_step = staticmethod(lambda epoch: os.kill(os.getpid(), signal.SIGINT))
+        staged.before_step = interrupt_at(0)
         save = Model.save
 
         def slow_save(self, path):
@@ -191,7 +170,9 @@ class TestInterruption:
             os.kill(os.getpid(), signal.SIGINT)
 
         monkeypatch.setattr(Model, "save", slow_save)
-        assert train_tiny("--epochs", "100").exit_code == 130
+        result = train_tiny("--epochs", "100", "--json")
+        assert result.exit_code == 130
+        assert (result.json["interrupted"], result.json["epochs"]) == (True, 1)
         assert files(only_run()) == FILES
         assert Model.load(only_run() / "model.npz")
 
@@ -204,6 +185,32 @@ class TestInterruption:
         assert result.exit_code == 130
         assert "interrupted" in result.stderr
         assert not list(Path("runs").iterdir())
+
+    @pytest.mark.thorough
+    @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+    def test_of_a_process(self, tmp_path, tiny):
+        options = [*(f"--set={x}" for x in tiny), "--epochs=1000000", "--dir=run"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cli", "train-checkerboard", *options],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not process.stderr.readline().startswith("epoch"):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=180)
+        assert process.returncode == 130, err
+        assert "interrupted after epoch" in err
+        assert "Traceback" not in err
+        assert "dct train --resume run\n" in out
+        run = tmp_path / "run"
+        assert len(read_metrics(run)) == json.loads((run / "summary.json").read_text())["epochs"]
+        assert Model.load(run / "model.npz")
+        assert files(run) == FILES
 
 
 class TestFailure:
@@ -219,7 +226,7 @@ class TestFailure:
         assert "Traceback" not in result.stderr
         assert files(only_run()) == {"config.toml", "metrics.csv"}
         assert checkpoint_epochs(only_run()) == [0]
-        assert len((only_run() / "metrics.csv").read_text().splitlines()) == 4
+        assert len(read_metrics(only_run())) == 3
 
     def test_in_the_first_step_it_leaves_nothing(self, train_tiny, staged):
         staged.fails_at = 0
@@ -252,38 +259,31 @@ class TestFailure:
         def full(*arguments):
             raise RunDirectoryError("metrics.csv: cannot be written: no space left")
 
-        def refuse(epoch):
-            raise AssertionError("it went on")
-
         monkeypatch.setattr(RunDirectory, "write_metrics", full)
-        staged.before_step = staticmethod(refuse)
+        staged.before_step = staticmethod(lambda epoch: pytest.fail("it went on"))
         result = train_tiny()
         assert result.exit_code == 1
         assert "nothing is saved" in result.stderr
         assert not list(Path("runs").iterdir())
 
 
-@pytest.mark.usefixtures("staged")
 class TestRefusal:
     """What is found out before anything is compiled."""
 
     @pytest.fixture(autouse=True)
     def _never_train(self, staged, monkeypatch):
-        def refuse(self, config):
-            raise AssertionError("the trainer was made")
-
-        monkeypatch.setattr(staged, "__init__", refuse)
+        monkeypatch.setattr(staged, "__init__", lambda *_: pytest.fail("the trainer was made"))
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
             (["--set", "training.epoch=3"], 'did you mean "epochs"?'),
+            (["--set", "training.learning_rate=nan"], "learning_rate"),
             (["--set", "update.gates=[4,8]"], "2"),
             (["checkerboard"], "--small and checkerboard both choose"),
             (["--seed", str(2**63)], "[training] seed"),
             (["--show", "0,2"], "--show 0,2: no channel 2"),
             (["--show", "red"], '--show "red": must be numbers'),
-            (["--show", ""], '--show "": must be numbers'),
         ],
     )
     def test_of_a_bad_config(self, train_tiny, arguments, message):
@@ -293,19 +293,15 @@ class TestRefusal:
         assert message in result.stderr
         assert not Path("runs").exists()
 
-    def test_of_a_directory_that_holds_something(self, train_tiny):
+    def test_of_a_place_that_holds_something(self, train_tiny):
         Path("mine").mkdir()
         Path("mine/thesis.txt").write_text("all my work")
-        result = train_tiny("--dir", "mine")
-        assert result.exit_code == 2
-        assert "mine" in result.stderr
+        for place in ("mine", "mine/thesis.txt", "mine/thesis.txt/run"):
+            result = train_tiny("--dir", place)
+            assert result.exit_code == 2
+            assert "mine" in result.stderr
         assert files(Path("mine")) == {"thesis.txt"}
-
-    def test_of_a_file_as_directory(self, train_tiny):
-        Path("mine").write_text("all my work")
-        assert train_tiny("--dir", "mine").exit_code == 2
-        assert train_tiny("--dir", "mine/run").exit_code == 2
-        assert Path("mine").read_text() == "all my work"
+        assert Path("mine/thesis.txt").read_text() == "all my work"
 
     def test_of_a_directory_that_cannot_be_written(self, train_tiny, monkeypatch):
         def refuse(self, config, plan):
@@ -319,20 +315,6 @@ class TestRefusal:
         assert not Path("new").exists()
 
 
-def test_a_long_run_is_saved_on_the_way(train_tiny, staged):
-    lengths = []
-
-    def look(epoch):
-        if epoch:
-            assert files(only_run()) == {"config.toml", "metrics.csv", "model.npz", ".lock"}
-            assert epoch in checkpoint_epochs(only_run())
-            lengths.append(len((only_run() / "metrics.csv").read_text().splitlines()) - 1)
-
-    staged.before_step = staticmethod(look)
-    assert train_tiny("--epochs", "4", "--set", "checkpoint.every_epochs=1").exit_code == 0
-    assert lengths == [1, 2, 3]
-
-
 @pytest.mark.usefixtures("staged")
 class TestResume:
     """`--resume`, on every command."""
@@ -340,25 +322,26 @@ class TestResume:
     @pytest.fixture
     def stopped(self, train_tiny, staged):
         """A run of 9 epochs that was stopped after 5."""
-        staged.before_step = staticmethod(
-            lambda epoch: os.kill(os.getpid(), signal.SIGINT) if epoch == 4 else None
-        )
+        staged.before_step = interrupt_at(4)
         assert train_tiny("--epochs", "9", "--seed", "3").exit_code == 130
         staged.before_step = staticmethod(lambda epoch: None)
         return only_run()
 
-    @pytest.mark.thorough
     @pytest.mark.parametrize(
-        "command", [["train"], ["train-checkerboard"], ["train", "--seed=3", "--epochs=9"]]
+        ("command", "name"),
+        [
+            (["train"], "last"),
+            (["train-checkerboard"], None),
+            (["train", "--seed=3", "--epochs=9"], "last"),
+        ],
     )
-    @pytest.mark.parametrize("name", ["last", None])
     def test_goes_on(self, dct, stopped, command, name):
         result = dct(*command, "--resume", name or str(stopped), "--json")
         assert result.exit_code == 0, result.stderr
         assert "resumed at epoch 5 of 9" in result.stderr
         assert result.json["run_directory"] == str(stopped)
         assert (result.json["epochs"], result.json["resumed"]) == (9, 1)
-        assert len((stopped / "metrics.csv").read_text().splitlines()) == 10
+        assert len(read_metrics(stopped)) == 9
 
     @pytest.mark.thorough
     def test_a_configuration_that_is_named_must_be_the_run_s(self, dct, stopped, tiny):
@@ -515,7 +498,7 @@ class TestExperiments:
         assert config.task.loss_channels == (0, 1, 2)
         assert config.name == "pattern-mine"
 
-    @pytest.mark.parametrize("channels", [1, 20, 64, 100, 128, 200, 256])
+    @pytest.mark.parametrize("channels", [1, 100, 128, 200])
     def test_any_number_of_channels(self, config_of, channels):
         config = config_of("train-pattern", "--channels", str(channels))
         assert config.automaton.channels == config.update.gates[-1] == channels
