@@ -1,6 +1,5 @@
 """`dct simulate` and `dct bench simulate`, as users call them."""
 
-import json
 import os
 import signal
 import subprocess
@@ -139,19 +138,13 @@ def test_what_was_found_is_shown_before_a_file_fails(dct, life, monkeypatch):
     assert "no space left" in result.stderr
 
 
-def test_files_are_named_with_the_pictures_scale(dct, life, monkeypatch):
+def test_files_are_named_with_the_pictures_scale_and_replaced_by_force(dct, life, monkeypatch):
     monkeypatch.setattr(picture, "SIDE", 32)
-    result = dct("simulate", life, "--picture=end.png", "--save=end.npz")
+    Path("end.png").write_text("mine")
+    result = dct("simulate", life, "--picture=end.png", "--save=end.npz", "--force")
     assert result.stderr.endswith("saved end.png, one pixel for 2×2 cells\nsaved end.npz\n")
     with Image.open("end.png") as image:
         assert image.size == (512, 512)
-
-
-def test_force_replaces(dct, life, tmp_path):
-    (tmp_path / "taken.png").write_text("mine")
-    assert dct("simulate", life, "--picture=taken.png", "--force").exit_code == 0
-    with Image.open(tmp_path / "taken.png") as image:
-        assert image.format == "PNG"
 
 
 @pytest.mark.thorough
@@ -193,21 +186,14 @@ def test_bench_simulate_needs_no_source(bench_quick):
 
 
 @pytest.mark.thorough
-def test_bench_simulate_as_json(bench_quick, three):
-    report = bench_quick(three, "--json").json
-    assert report["circuit"] == "example"
-    assert all(check["equal"] for check in report["checks"])
-    assert json.dumps(report)
-
-
-@pytest.mark.thorough
-def test_bench_simulate_fails_where_bits_differ(bench_quick, monkeypatch):
-    monkeypatch.setattr(
-        benchmark, "_check_small", lambda *_: benchmark.Check("made up", equal=False)
-    )
-    result = bench_quick()
+def test_bench_simulate_fails_where_bits_differ(bench_quick, three, monkeypatch):
+    wrong = benchmark.Check("made up", equal=False)
+    monkeypatch.setattr(benchmark, "_check_small", lambda *_: wrong)
+    result = bench_quick(three, "--json")
     assert result.exit_code == 1
     assert "disagree: made up" in result.stderr
+    assert result.json["circuit"] == "example"
+    assert sorted(check["equal"] for check in result.json["checks"]) == [False, True, True]
 
 
 def test_options_of_bench_are_not_lost_before_simulate(dct):
