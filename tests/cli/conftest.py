@@ -57,6 +57,13 @@ class Result(SimpleNamespace):
     def json(self) -> Any:
         return json.loads(self.stdout)
 
+    @property
+    def refusal(self) -> str:
+        """What a command said that refused its input: with exit code 2 and without a result."""
+        assert (self.exit_code, self.stdout) == (2, "")
+        assert "Traceback" not in self.stderr
+        return self.stderr
+
 
 @pytest.fixture
 def dct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:

@@ -47,21 +47,13 @@ def test_text_goes_to_stdout_and_the_rest_to_stderr(dct, source):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_every_format_can_be_written(dct, source, name):
-    file = Path(f"circuit{FORMATS[name].suffix}")
-    result = dct("export", source, "-f", name, "-o", str(file))
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert file.stat().st_size > 100
-    again = dct("export", source, "-f", name, "-o", str(file), "--force")
-    assert again.exit_code == 0
-
-
-def test_the_same_circuit_gives_the_same_bytes(dct, source):
-    for name in OURS:
-        files = [Path(f"{number}-{name}") for number in range(2)]
-        for file in files:
-            assert dct("export", source, "-f", name, "-o", str(file)).exit_code == 0
-        assert files[0].read_bytes() == files[1].read_bytes()
+def test_the_same_circuit_gives_the_same_bytes(dct, source, name):
+    files = [Path(f"{place}{FORMATS[name].suffix}") for place in ("first", "second")]
+    for file in files:
+        result = dct("export", source, "-f", name, "-o", str(file))
+        assert (result.exit_code, result.stdout) == (0, "")
+    assert files[0].stat().st_size > 100
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_a_files_suffix_chooses_the_format(dct, source):
@@ -131,18 +123,16 @@ def test_comparable_files_have_the_same_inputs(dct, source):
 )
 def test_what_cannot_be_meant_is_refused(dct, source, arguments, message):
     before = sorted(Path().iterdir())
-    result = dct("export", source, *arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: ")
-    assert message in result.stderr
+    told = dct("export", source, *arguments).refusal
+    assert told.startswith("error: ")
+    assert message in told
     assert sorted(Path().iterdir()) == before
 
 
 def test_an_earlier_file_stays_unless_it_may_go(dct, source):
     Path("x.v").write_text("mine")
-    result = dct("export", source, "-o", "x.v")
-    assert result.exit_code == 2
-    assert result.stderr == "error: x.v: exists already: give --force to overwrite it\n"
+    told = dct("export", source, "-o", "x.v").refusal
+    assert told == "error: x.v: exists already: give --force to overwrite it\n"
     assert Path("x.v").read_text() == "mine"
     assert dct("export", source, "-o", "x.v", "--force").exit_code == 0
     assert Path("x.v").read_text().startswith("// little")
@@ -151,9 +141,7 @@ def test_an_earlier_file_stays_unless_it_may_go(dct, source):
 def test_what_is_no_circuit_is_refused(dct):
     Path("x.json").write_text(json.dumps({"format": "other"}))
     for name in ("x.json", "missing"):
-        result = dct("export", name, "-o", "x.v")
-        assert result.exit_code == 2
-        assert name in result.stderr
+        assert name in dct("export", name, "-o", "x.v").refusal
         assert not Path("x.v").exists()
 
 

@@ -58,41 +58,11 @@ class TestSuccess:
         assert "assumed" not in again.stderr
 
     def test_all_options(self, dct):
-        result = dct(
-            "import",
-            "own.json",
-            "--format",
-            "dct",
-            "--name",
-            "n",
-            "--boundary",
-            "zero",
-            "--height",
-            "2",
-            "--width",
-            "3",
-            "--steps",
-            "4",
-            "--fire-rate",
-            "0.25",
-            "--start",
-            "zeros",
-            "--visible",
-            "2",
-            "--visible",
-            "5",
-        )
-        data = json.loads(result.stdout)
-        changed = {
-            "name": "n",
-            "boundary": "zero",
-            "height": 2,
-            "width": 3,
-            "steps": 4,
-            "fire_rate": 0.25,
-            "start": "zeros",
-            "visible": [2, 5],
-        }
+        changed = {"name": "n", "boundary": "zero", "height": 2, "width": 3, "steps": 4}
+        options = [f"--{key}={value}" for key, value in changed.items()]
+        options += ["--format=dct", "--fire-rate=0.25", "--start=zeros", "--visible=2"]
+        data = dct("import", "own.json", *options, "--visible=5").json
+        changed |= {"fire_rate": 0.25, "start": "zeros", "visible": [2, 5]}
         assert data == json.loads(OWN) | changed
 
     def test_json(self, dct):
@@ -105,16 +75,12 @@ class TestSuccess:
 
     def test_an_earlier_file_stays_unless_forced(self, dct):
         Path("out.json").write_text("precious")
-        result = dct("import", "own.json", "-o", "out.json")
-        assert result.exit_code == 2
-        assert "out.json: exists already: give --force to overwrite it" in result.stderr
+        told = dct("import", "own.json", "-o", "out.json").refusal
+        assert "out.json: exists already: give --force to overwrite it" in told
         assert Path("out.json").read_text() == "precious"
-        assert dct("import", "own.json", "-o", "out.json", "--force").exit_code == 0
-        assert Path("out.json").read_text() == OWN
-
-    def test_a_file_can_replace_itself(self, dct):
-        assert dct("import", "own.json", "-o", "own.json", "--force").exit_code == 0
-        assert Path("own.json").read_text() == OWN
+        for name in ("out.json", "own.json"):  # a file can replace itself
+            assert dct("import", "own.json", "-o", name, "--force").exit_code == 0
+            assert Path(name).read_text() == OWN
 
 
 def own(**changes):
@@ -160,16 +126,13 @@ BAD = {
 
 class TestBadInput:
     @pytest.mark.parametrize("name", BAD)
-    @pytest.mark.parametrize("output", [[], ["-o", "out.json"]])
-    def test_files(self, dct, name, output):
+    def test_files(self, dct, name):
         text, says = BAD[name]
         Path("bad.json").write_text(text)
-        result = dct("import", "bad.json", *output)
-        assert result.exit_code == 2
-        assert result.stderr.startswith("error: bad.json: ")
-        assert says in result.stderr
-        assert len(result.stderr.splitlines()) == 1
-        assert result.stdout == ""
+        told = dct("import", "bad.json", "-o", "out.json").refusal
+        assert told.startswith("error: bad.json: ")
+        assert says in told
+        assert len(told.splitlines()) == 1
         assert leftovers() == {"bad.json"}
 
     @pytest.mark.parametrize(
@@ -198,15 +161,10 @@ class TestBadInput:
         ],
     )
     def test_arguments(self, dct, arguments, says):
-        result = dct("import", *arguments)
-        assert result.exit_code == 2
-        assert says in result.stderr
-        assert result.stdout == ""
+        assert says in dct("import", *arguments).refusal
         assert leftovers() == set()
 
     @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
     def test_a_pipe(self, dct):
         os.mkfifo("pipe")
-        result = dct("import", "pipe")
-        assert result.exit_code == 2
-        assert "not a regular file: copy its output to one first" in result.stderr
+        assert "not a regular file: copy its output to one first" in dct("import", "pipe").refusal

@@ -29,9 +29,7 @@ def test_runs(dct, tiny):
 
 
 def test_none(dct):
-    done = dct("runs")
-    assert done.exit_code == 2
-    assert "runs: no such directory" in done.stderr
+    assert "runs: no such directory" in dct("runs").refusal
     Path("runs").mkdir()
     assert "no runs yet" in dct("runs").stderr
     assert dct("runs", "--json").json == []

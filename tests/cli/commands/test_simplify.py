@@ -57,33 +57,21 @@ def wrong_rule(monkeypatch):
 
 
 class TestSimplify:
-    def test_shows_stages_and_proof(self, dct, clumsy):
-        result = dct("simplify", clumsy)
+    def test_shows_stages_and_proof_and_saves(self, dct, clumsy):
+        result = dct("simplify", clumsy, "-o", "small.json")
         assert result.exit_code == 0
         lines = result.stdout.splitlines()
-        assert lines[0].split() == [
-            "stage",
-            "gates",
-            "active",
-            "depth",
-            "channels",
-            "and",
-            "xor",
-            "other",
-        ]
+        head = "stage gates active depth channels and xor other"
+        assert lines[0].split() == head.split()
         assert lines[1].split()[2:] == ["8", "7", "6", "2", "4", "2", "2"]
         last = next(line for line in lines if line.startswith("channels dropped"))
         assert last.split()[-7:-3] == ["3", "3", "2", "1"]
         assert any(line.startswith("proved equal: 1 next state") for line in lines)
-
-    def test_saves_what_it_proved(self, dct, clumsy):
-        result = dct("simplify", clumsy, "-o", "small.json")
-        assert result.exit_code == 0
         assert "saved small.json" in result.stderr
         small, before = load(Path("small.json")).automaton, load(Path(clumsy)).automaton
         assert small.circuit.gates == 3
         assert same_next_states(before.circuit, small.circuit)
-        assert small.with_circuit(before.circuit).visible == before.visible
+        assert small.visible == before.visible
 
     def test_json(self, dct, clumsy):
         found = dct("simplify", clumsy, "--json", "-o", "small.json", "--effort", "low").json
@@ -106,21 +94,22 @@ class TestSimplify:
 
     def test_never_overwrites_unasked(self, dct, clumsy):
         Path("kept.json").write_text("mine")
-        result = dct("simplify", clumsy, "-o", "kept.json")
-        assert result.exit_code == 2
-        assert "kept.json: exists already" in result.stderr
+        assert "kept.json: exists already" in dct("simplify", clumsy, "-o", "kept.json").refusal
         assert Path("kept.json").read_text() == "mine"
         assert dct("simplify", clumsy, "-o", "kept.json", "--force").exit_code == 0
         assert load(Path("kept.json")).automaton.circuit.gates == 3
 
     @pytest.mark.parametrize(
-        ("place", "message"),
-        [(".", "is a directory: name a file"), ("no/such/small.json", "create the directory")],
+        ("options", "message"),
+        [
+            (["-o", "."], "is a directory: name a file"),
+            (["-o", "no/such/small.json"], "create the directory"),
+            (["--effort", "most"], "most"),
+            (["--time-limit", "0"], "--time-limit"),
+        ],
     )
-    def test_places_that_cannot_be_written(self, dct, clumsy, place, message):
-        result = dct("simplify", clumsy, "-o", place)
-        assert result.exit_code == 2
-        assert message in result.stderr
+    def test_what_cannot_be(self, dct, clumsy, options, message):
+        assert message in dct("simplify", clumsy, *options).refusal
 
     def test_a_wrong_rule_is_caught_and_nothing_written(self, dct, clumsy, wrong_rule):
         result = dct("simplify", clumsy, "-o", "small.json")
@@ -144,9 +133,8 @@ class TestSimplify:
 
     def test_without_the_program_to_compare_with(self, dct, clumsy, monkeypatch):
         monkeypatch.setenv("PATH", "")
-        result = dct("simplify", clumsy, "--compare", "abc", "-o", "small.json")
-        assert result.exit_code == 2
-        assert "ABC is not installed" in result.stderr
+        told = dct("simplify", clumsy, "--compare", "abc", "-o", "small.json").refusal
+        assert "ABC is not installed" in told
         assert not Path("small.json").exists()
 
     def test_compared(self, dct, clumsy, monkeypatch):
@@ -159,14 +147,8 @@ class TestSimplify:
         assert "by abc, 0.0 s" in result.stdout
         assert "abc's circuit: equal, by the same proof" in result.stdout
 
-    @pytest.mark.parametrize("options", [["--effort", "most"], ["--time-limit", "0"]])
-    def test_bad_options(self, dct, clumsy, options):
-        assert dct("simplify", clumsy, *options).exit_code == 2
-
     def test_no_circuit(self, dct):
-        result = dct("simplify", "missing.json")
-        assert result.exit_code == 2
-        assert "missing.json" in result.stderr
+        assert "missing.json" in dct("simplify", "missing.json").refusal
 
 
 class TestVerify:
@@ -215,6 +197,5 @@ class TestVerify:
     def test_a_visible_channel_is_missing(self, dct, tmp_path):
         one = save(circuit_of([], [0]), tmp_path / "one.json")
         other = save(circuit_of([], [0], (1,)), tmp_path / "other.json", (1,))
-        result = dct("verify", "circuit", one, "--against", other)
-        assert result.exit_code == 2
-        assert "visible channel 0 is missing" in result.stderr
+        told = dct("verify", "circuit", one, "--against", other).refusal
+        assert "visible channel 0 is missing" in told

@@ -120,10 +120,7 @@ def test_defaults_are_the_automatons(dct, three):
 )
 def test_what_cannot_be_done(dct, life, tmp_path, arguments, hint):
     (tmp_path / "taken.png").write_text("mine")
-    result = dct("simulate", life, *arguments)
-    assert result.exit_code == 2
-    assert hint in result.stderr
-    assert result.stdout == ""
+    assert hint in dct("simulate", life, *arguments).refusal
     assert (tmp_path / "taken.png").read_text() == "mine"
 
 
@@ -197,8 +194,6 @@ def test_bench_simulate_fails_where_bits_differ(bench_quick, three, monkeypatch)
 
 
 def test_options_of_bench_are_not_lost_before_simulate(dct):
-    result = dct("bench", "--repeat=3", "simulate")
-    assert result.exit_code == 2
-    assert "its own options after it" in result.stderr
+    assert "its own options after it" in dct("bench", "--repeat=3", "simulate").refusal
     assert "simulate" in dct("bench", "--help").stdout
     assert "--compare" in dct("bench", "--help").stdout
