@@ -12,7 +12,7 @@ from difflogic import simplification
 from difflogic.formats import FORMATS
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import load
-from difflogic.simplification import EFFORTS, Simplification
+from difflogic.simplification import Simplification
 from tests.difflogic.formats import examples
 from tests.difflogic.logic.circuits import circuit_of
 
@@ -184,16 +184,3 @@ def test_a_simplified_circuit_that_is_not_equal_is_never_written(dct, source, mo
     assert "the simplified circuit could not be proved equal; use --unsimplified" in result.stderr
     assert not Path("x.v").exists()
     assert dct("export", source, "-o", "x.v", "--unsimplified").exit_code == 0
-
-
-def test_effort_is_handed_on(dct, source, monkeypatch):
-    efforts = []
-
-    def simplify(whole, effort, *_):
-        efforts.append(effort)
-        return Simplification(whole, ())
-
-    monkeypatch.setattr(simplification, "simplify", simplify)
-    for arguments in ([], ["--effort", "low"]):
-        assert dct("export", source, "-f", "c", *arguments).exit_code == 0
-    assert efforts == [EFFORTS["normal"], EFFORTS["low"]]

@@ -54,14 +54,11 @@ def test_a_run_is_plotted_without_its_code(dct, run):
     assert not has_run(run)
 
 
-@pytest.mark.parametrize("command", [("report", "-o", "page.html"), ("verify", "convergence")])
-def test_what_needs_the_task_asks_for_leave(dct, run, command):
-    assert QUESTION in dct(*command, "run").refusal
-    assert not has_run(run)
-
-
 @pytest.mark.parametrize("source", ["run", "run/model.npz"])
-def test_a_task_that_is_named_beside_a_run_gives_no_leave_to_the_run(dct, run, source):
+def test_what_needs_the_task_asks_for_leave(dct, run, source):
+    assert QUESTION in dct("report", source, "-o", "page.html").refusal
+    assert QUESTION in dct("verify", "convergence", source).refusal
+    # A task that is named beside it gives none.
     told = dct("verify", "convergence", source, "--task", "checkerboard").refusal
     assert "has a task of its own: leave it out" in told
     assert not has_run(run)
