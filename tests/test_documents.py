@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from cli.app import app
 from difflogic.config import document
+from difflogic.tasks import own as tasks_own
 
 ROOT = Path(__file__).parent.parent
 USER_PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "runs" / "README.md"])
@@ -141,18 +143,50 @@ def parse(program, words):
         context = program.make_context(name, rest, parent=context)
 
 
+def run(command):
+    """Run a command of a page, in this process and where it is."""
+    done = CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
+    assert done.exit_code == 0, f"{command}: {done.stderr}"
+    return done.stdout
+
+
+def indented(page):
+    return [line.strip() for line in page.splitlines() if line.startswith("    dct ")]
+
+
 @pytest.mark.slow
 def test_the_way_for_newcomers_runs_as_written(tmp_path, monkeypatch):
     """A newcomer types what stands on both pages, from the first line on, in an empty directory."""
     monkeypatch.chdir(tmp_path)
     way = []
     for page in (ROOT / "docs" / "getting-started.md", ROOT / "README.md"):
-        text = page.read_text(encoding="utf-8").split("## Commands")[0]
-        shown = [line.strip() for line in text.splitlines() if line.startswith("    dct ")]
+        shown = indented(page.read_text(encoding="utf-8").split("## Commands")[0])
         assert len(shown) >= 4
         way += [command for command in shown if command not in way]
     for command in way:
-        done = CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
-        assert done.exit_code == 0, f"{command}: {done.stderr}"
+        run(command)
     for name in ("checkerboard.json", "life.json", "life.v", "state.png", "report.html"):
         assert (tmp_path / name).exists()
+
+
+@pytest.mark.slow
+def test_the_page_of_own_tasks_works_as_written(tmp_path, monkeypatch):
+    """From a class of one's own to a verified circuit."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tasks_own, "_LOADED", {})
+    page = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+    for name, language in {"vote.py": "python", "vote.toml": "toml"}.items():
+        (block,) = re.findall(rf"```{language}\n(.*?)```", page, flags=re.S)
+        (tmp_path / name).write_text(block)
+    commands = indented(page)
+    assert len(commands) == 7
+    for command in commands:
+        said = run(command.replace("--seeds 0-3", "--seeds 0 --epochs 20"))
+        if "verify circuit" in command:
+            assert "proved equal" in said
+        if "config show" in command:
+            assert "# ones among the five cells of a cross that make a one" in said
+    summary = json.loads((tmp_path / "runs" / "vote" / "summary.json").read_text())
+    assert summary["exact_epoch"] is not None
+    own, kept = (tmp_path / "vote.py", tmp_path / "runs" / "vote" / "vote.py")
+    assert kept.read_text() == own.read_text()

@@ -43,6 +43,7 @@ def run_dct(*arguments: str, **options: Any) -> Any:
         # Typer itself imports pydantic when it parses what follows a sub-command.
         (["config", "--help"], HEAVY),
         (["verify", "--help"], HEAVY),
+        (["train-checkerboard", "--help"], HEAVY),
         (["config", "show", "--help"], HEAVY),
     ],
 )
@@ -112,7 +113,7 @@ def test_the_other_difflogic_is_refused(tmp_path: Path, source: str) -> None:
     package.mkdir()
     (package / "__init__.py").write_text(source)
 
-    for arguments in (["--version"], ["train-checkerboard"]):
+    for arguments in (["config", "show"], ["--version"], ["train-checkerboard"]):
         path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
         done = run_dct(*arguments, cwd=tmp_path, PYTHONPATH=path)
         assert done.returncode == 1
@@ -130,6 +131,17 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     os.close(writer)
     assert done.returncode == 1
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_no_traceback() -> None:
+    command = [sys.executable, "-m", "cli", "config", "show"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, cwd=REPOSITORY, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: No space left on device\n"
 
 
 def test_signs_that_stdout_cannot_show_are_replaced() -> None:
@@ -165,7 +177,12 @@ def test_help_of_every_command(dct: Callable[..., Any], words: list[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("typed", "found"), [("dct verify c", "convergence"), ("dct sweep --wo", "--workers")]
+    ("typed", "found"),
+    [
+        ("dct tr", "train-checkerboard"),
+        ("dct verify c", "convergence"),
+        ("dct sweep --wo", "--workers"),
+    ],
 )
 def test_the_shell_completes(typed: str, found: str) -> None:
     done = run_dct(
@@ -176,7 +193,9 @@ def test_the_shell_completes(typed: str, found: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
-@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["config", "show"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["train", "--help"], ["config", "show"], ["config", "list"]]
+)
 def test_results_that_cannot_be_printed_are_a_failure(arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(

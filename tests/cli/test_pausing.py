@@ -75,6 +75,7 @@ def test_a_request_to_stop_is_heard(monkeypatch):
 @pytest.mark.parametrize(
     ("command", "signum", "code", "saved"),
     [
+        (["train-checkerboard", "--small", "--dir", "run"], signal.SIGINT, 130, True),
         (["train-checkerboard", "--small", "--dir", "run"], signal.SIGTERM, 143, True),
         (["bench", "--small"], signal.SIGINT, 130, False),
     ],

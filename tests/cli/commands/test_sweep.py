@@ -153,7 +153,8 @@ def test_an_unreachable_scheduler(dct, monkeypatch, question, tmp_path):
 
     monkeypatch.setattr(cluster, "TIMEOUT", 0.5)
     address = "tcp://127.0.0.1:9"
-    told = dct(*question, "--seeds=0", "--backend=dask", f"--scheduler={address}").refusal
+    options = ["--backend=dask", f"--scheduler={address}", "--dir=there"]
+    told = dct(*question, "--seeds=0", *options).refusal
     assert f"no scheduler answers at {address}" in told
     assert "dask scheduler" in told
     assert list(tmp_path.iterdir()) == []
