@@ -130,9 +130,11 @@ def listening(process: int) -> set[str]:
 
 def most_processes(run: Any) -> int:
     """Return how many processes a command has at most until it ends: itself, MPI's, and ranks."""
-    most = 0
+    most, before = 0, set()
     while run.poll() is None:
-        most = max(most, len(of_session(run.pid)))
+        now = set(of_session(run.pid))
+        # A process is the copy of another until it runs its own program.
+        most, before = max(most, len(now & before)), now
         if most > 16:  # it launched itself, which does the same, and so on
             end_session(run.pid)
         time.sleep(0.05)
