@@ -69,7 +69,8 @@ def test_a_refutation_is_shown_and_no_certificate_written(verify):
 
 
 def test_what_stays_unknown_is_shown(verify, monkeypatch):
-    monkeypatch.setattr(deciding._Search, "_methods", lambda self, thorough: iter(()))
+    run = deciding._Search.run
+    monkeypatch.setattr(deciding._Search, "run", lambda self, *methods: run(self))
     result = verify(SEED_2, "--task checkerboard --size 9x9")
     assert result.exit_code == 1
     assert "open" in result.stdout
