@@ -14,6 +14,7 @@ from cli.terminal import output
 
 if TYPE_CHECKING:
     from difflogic.library.synthesizing import Synthesized
+    from difflogic.silicon.synthesis import Synthesis
 
 
 @with_options
@@ -69,6 +70,7 @@ def synth(
             )
         )
     if not found.synthesis.fits:
+        _explain(found.synthesis)
         raise typer.Exit(FAILURE)
 
 
@@ -111,10 +113,12 @@ def _show(found: Synthesized) -> None:
     if found.compared:
         steps = ", ".join(map(str, found.compared))
         typer.echo(f"cell proved equal; netlist shows what dct simulate shows after steps {steps}")
-    if not made.fits:
-        side = made.largest
-        others = " or ".join(made.others)
-        note(
-            f"does not fit: about {side}×{side} cells would"
-            + (f"; {others} may hold {height}×{width}" if others else "")
-        )
+
+
+def _explain(made: Synthesis) -> None:
+    side, height, width = made.largest, made.automaton.height, made.automaton.width
+    others = " or ".join(made.others)
+    note(
+        f"{height}×{width} cells do not fit on {made.device.name}: about {side}×{side} would"
+        + (f"; {others} may hold them" if others else "")
+    )

@@ -60,9 +60,9 @@ class Synthesis:
 
     @property
     def others(self) -> list[str]:
-        """Names of the devices that have room for this grid, as far as can be told."""
-        needed = max(self.luts, self.flip_flops)
-        return [other.name for other in DEVICES.values() if other.luts > needed]
+        """Names of the other devices that have room for this grid, as far as can be told."""
+        needed, others = max(self.luts, self.flip_flops), DEVICES.values()
+        return [each.name for each in others if each != self.device and each.luts > needed]
 
 
 def require(device: Device) -> None:

