@@ -41,7 +41,7 @@ def synth(
     the start; --damage names the rectangle that the damage input clears. Exits 1 if the grid does
     not fit.
 
-    Needs Yosys and nextpnr: pip install 'dct-difflogic-ca[fpga]'
+    Needs Yosys and nextpnr: pip install '.[fpga]'
     """
     from difflogic.library.synthesizing import synthesize
 

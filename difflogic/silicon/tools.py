@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -104,11 +105,20 @@ def run_program(
                         _read(log)[before:],
                     )
         finally:
-            process.kill()
+            if process.poll() is None:
+                _kill(process)
     said = _read(log)[before:]
     if process.returncode:
         raise ToolError(f"{name} failed: {said.strip()[-TAIL:]}", said)
     return said
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a program and what it has started, which shares its session."""
+    if os.name == "posix":
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 def _module(name: str) -> str:
