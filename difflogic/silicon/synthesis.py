@@ -25,8 +25,11 @@ from difflogic.system.deadline import Deadline
 DESIGN, NETLIST, PLACED = "grid.v", "grid.json", "placed.json"
 """Files in the private directory: what is synthesised, what comes of it, nextpnr's report."""
 
-UNUSED = re.compile(r"^module SB_(SPRAM|RAM|MAC)\w+.*?^endmodule|^`include.*?$", re.M | re.S)
-"""What no grid uses; reading a memory takes a minute."""
+UNUSED = re.compile(
+    r"^module (SB_(SPRAM|RAM|MAC)\w+|TRELLIS_(COMB|IO)|DPR16X4C)\b.*?^endmodule|^`include.*?$",
+    re.M | re.S,
+)
+"""What no grid uses; reading a memory takes Yosys a minute, and Icarus stumbles."""
 
 Pause = Callable[[str], None]
 """Is told, again and again, which step is going on; may raise to stop it."""
