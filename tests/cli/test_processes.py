@@ -1,8 +1,12 @@
-"""How many processes a command starts: as many as it was asked for, and none is left."""
+"""How many processes a command starts: as many as it was asked for, and none is left.
+
+None of them listens for anybody beyond this machine.
+"""
 
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -25,6 +29,10 @@ pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts by /proc"),
 ]
+
+LISTEN = "0A"
+LOOPBACK = ("0100007F:", "00000000000000000000000001000000:", "0000000000000000FFFF00000100007F:")
+"""127.0.0.1, ::1 and ::ffff:127.0.0.1 as /proc/net writes them on a little-endian machine."""
 
 SMALL = ["checkerboard-small", "--epochs=2", "--set=training.batch=1"]
 TRAIN = ["train", *SMALL, "--dir=run", "--quiet"]
@@ -52,6 +60,29 @@ def compiles(process: int) -> bool:
         said = Path(f"/proc/{process}/cmdline").read_bytes()
         return any(name in said for name in COMPILERS)
     return False
+
+
+def listens_beyond(process: int) -> set[str]:
+    """Return where a process listens, beyond loopback, in the notation of /proc/net."""
+    own, found = set(), set()
+    with suppress(OSError):
+        for entry in Path(f"/proc/{process}/fd").iterdir():
+            with suppress(OSError):
+                own.add(os.readlink(entry).removeprefix("socket:[").removesuffix("]"))
+        for name in ("tcp", "tcp6"):
+            for line in Path(f"/proc/{process}/net/{name}").read_text().splitlines()[1:]:
+                _, local, _, state, *_, inode = line.split()[:10]
+                if state == LISTEN and inode in own and not local.startswith(LOOPBACK):
+                    found.add(local)
+    return found
+
+
+def test_a_port_that_is_open_to_all_is_seen() -> None:
+    with socket.create_server(("127.0.0.1", 0)):
+        assert not listens_beyond(os.getpid())
+        with socket.create_server(("0.0.0.0", 0)):
+            assert len(listens_beyond(os.getpid())) == 1
+    assert not listens_beyond(os.getpid())
 
 
 @pytest.mark.parametrize(
@@ -88,7 +119,7 @@ def test_as_many_as_asked_for_and_none_is_left(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    found, compilers, before, until = 0, 0, set(), time.monotonic() + SECONDS
+    found, compilers, before, ports, until = 0, 0, set(), set(), time.monotonic() + SECONDS
     try:
         while command.poll() is None and found <= MOST and time.monotonic() < until:
             now = set(processes(command.pid))
@@ -97,7 +128,8 @@ def test_as_many_as_asked_for_and_none_is_left(
             found = max(found, len(old) - sum(old.values()))
             compilers = max(compilers, sum(old.values()))
             before = now
-            time.sleep(0.01)
+            ports |= set().union(*map(listens_beyond, now))
+            time.sleep(0.03)
         ended = command.poll()
         while processes(command.pid) and ended is not None and time.monotonic() < until:
             time.sleep(0.05)
@@ -113,3 +145,4 @@ def test_as_many_as_asked_for_and_none_is_left(
     assert (ended, left) == (0, [])
     assert least <= found <= most
     assert compilers <= 1
+    assert not ports
