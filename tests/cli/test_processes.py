@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.test_ranks import end_session, listening, of_session
 from tests.difflogic.training.tiny import TINY
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -30,7 +31,6 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts by /proc"),
 ]
 
-LISTEN = "0A"
 LOOPBACK = ("0100007F:", "00000000000000000000000001000000:", "0000000000000000FFFF00000100007F:")
 """127.0.0.1, ::1 and ::ffff:127.0.0.1 as /proc/net writes them on a little-endian machine."""
 
@@ -40,18 +40,6 @@ CIRCUIT = str(REPOSITORY / "docs" / "gallery" / "checkerboard.json")
 SIMULATE = ["simulate", CIRCUIT, "--size=64x64", "--steps=2", "--workers=3"]
 VERIFY = ["verify", "equivalence", "--small", *(f"--set={each}" for each in TINY), "--ranks=1,2"]
 SWEEP = ["sweep", *SMALL, "--seeds=0-1", "--dir=sweep", "--quiet"]
-
-
-def processes(session: int) -> list[int]:
-    """Return the living processes of a session."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError):
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                if int(fields[3]) == session and fields[0] != "Z":
-                    found.append(int(entry.name))
-    return found
 
 
 def compiles(process: int) -> bool:
@@ -64,17 +52,9 @@ def compiles(process: int) -> bool:
 
 def listens_beyond(process: int) -> set[str]:
     """Return where a process listens, beyond loopback, in the notation of /proc/net."""
-    own, found = set(), set()
     with suppress(OSError):
-        for entry in Path(f"/proc/{process}/fd").iterdir():
-            with suppress(OSError):
-                own.add(os.readlink(entry).removeprefix("socket:[").removesuffix("]"))
-        for name in ("tcp", "tcp6"):
-            for line in Path(f"/proc/{process}/net/{name}").read_text().splitlines()[1:]:
-                _, local, _, state, *_, inode = line.split()[:10]
-                if state == LISTEN and inode in own and not local.startswith(LOOPBACK):
-                    found.add(local)
-    return found
+        return {place for place in listening(process) if not place.startswith(LOOPBACK)}
+    return set()
 
 
 def test_a_port_that_is_open_to_all_is_seen() -> None:
@@ -122,7 +102,7 @@ def test_as_many_as_asked_for_and_none_is_left(
     found, compilers, before, ports, until = 0, 0, set(), set(), time.monotonic() + SECONDS
     try:
         while command.poll() is None and found <= MOST and time.monotonic() < until:
-            now = set(processes(command.pid))
+            now = set(of_session(command.pid))
             # A process is the copy of another until it runs its own program.
             old = {process: compiles(process) for process in now & before}
             found = max(found, len(old) - sum(old.values()))
@@ -131,16 +111,11 @@ def test_as_many_as_asked_for_and_none_is_left(
             ports |= set().union(*map(listens_beyond, now))
             time.sleep(0.03)
         ended = command.poll()
-        while processes(command.pid) and ended is not None and time.monotonic() < until:
+        while of_session(command.pid) and ended is not None and time.monotonic() < until:
             time.sleep(0.05)
-        left = processes(command.pid)
+        left = of_session(command.pid)
     finally:
-        for _ in range(100):
-            for process in (here := processes(command.pid)):
-                with suppress(ProcessLookupError):
-                    os.kill(process, 9)
-            if not here:
-                break
+        end_session(command.pid)
         command.wait()
     assert (ended, left) == (0, [])
     assert least <= found <= most
