@@ -21,19 +21,24 @@ from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
+from difflogic.training.session import execute
 from tests.cli.test_ranks import end_session, of_session
-from tests.difflogic.training.kill import results
-from tests.difflogic.training.tiny import GROWING, TINY
+from tests.difflogic.training.kill import killing, results
+from tests.difflogic.training.tiny import GROWING, TINY, growing, tiny
 from tests.fuzz.commands import be_the_command, import_everything
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 600
 KINDS = {"run": 9, "search": 6, "sweep": 6, "ranks": 4, "compilation": 1}
 """How often each is chosen."""
-MOST_KILLS = 4
+FORKED = ("run", "search", "sweep")
+MOST_KILLS = 8
 """Of one thing, before it may go on to its end."""
 
-RUN = ("training.epochs=400", "checkpoint.every_epochs=1")
+MOST = 800
+"""Calls that write, of a run; files are flushed, renamed and removed."""
+
+RUN = ("training.epochs=150", "checkpoint.every_epochs=1")
 SEARCH = ("training.seed=8", "checkpoint.every_epochs=2", "training.epochs=60")
 
 
@@ -43,6 +48,9 @@ def run_kills(count: int, kept: Path, seed: int) -> dict:
     import_everything()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
+        # Forks have the kernels that are loaded here. One worker is this thread.
+        execute(tiny("training.epochs=2"), folder / "tiny")
+        execute(growing(*SEARCH), folder / "growing")
         whole = _Whole(folder)
         number = 0
         while found["kills"] < count:
@@ -94,7 +102,7 @@ def _command(kind: str, place: Path, random: Random | None = None) -> list[str]:
     if kind == "sweep":
         if (place / "sweep" / "sweep.toml").exists():
             return ["sweep", "--dir=sweep", "--quiet", f"--workers={several}"]
-        changes = [f"--set={change}" for change in (*TINY, "training.epochs=300")]
+        changes = [f"--set={change}" for change in (*TINY, "training.epochs=100")]
         question = ["checkerboard-small", "--seeds=0-2", *changes]
         return ["sweep", *question, "--dir=sweep", f"--workers={several}", "--quiet"]
     ranks = [f"--ranks={several}", "--oversubscribe"] if kind == "ranks" else []
@@ -131,14 +139,18 @@ class _Process(Protocol):
 class _Fork:
     """A command in a fork of this process, the leader of a session."""
 
-    def __init__(self, words: list[str], place: Path, days: int) -> None:
-        """Its clock is `days` back, and goes back by another second whenever it is asked."""
+    def __init__(self, words: list[str], place: Path, days: int = 0, point: int = 10**9) -> None:
+        """Its clock is `days` back, and goes back by another second whenever it is asked.
+
+        It kills itself before its `point`-th call that writes.
+        """
         self._err, self._code = place / "err", None
         self.pid = os.fork()
         if self.pid == 0:
             if days:
                 _set_clock_back(days)
-            be_the_command(words, place, place / "out", self._err)
+            with killing(point):
+                be_the_command(words, place, place / "out", self._err)
 
     def poll(self) -> int | None:
         if self._code is None and (found := os.waitpid(self.pid, os.WNOHANG))[0]:
@@ -176,10 +188,10 @@ def _set_clock_back(days: int) -> None:
     run_directory.datetime = Back  # type: ignore[misc]
 
 
-def _start(kind: str, words: list[str], place: Path, days: int = 0) -> _Process:
+def _start(kind: str, words: list[str], place: Path, **how: int) -> _Process:
     """Begin a command: in a fork, unless it has to compile, or to be found by MPI."""
-    if kind not in ("ranks", "compilation"):
-        return _Fork(words, place, days)
+    if kind in FORKED:
+        return _Fork(words, place, **how)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     if kind == "compilation":
         environment["NUMBA_CACHE_DIR"] = str(place / "cache")
@@ -198,20 +210,27 @@ def _kill(kind: str, place: Path, random: Random, found: dict, most: int) -> Non
     """Begin, kill and go on, to the end; count the kills."""
     if kind == "compilation":
         (place / "cache").mkdir()
-    for number in range(min(most, random.randint(1, MOST_KILLS))):
-        # Each stretch earlier than the one before.
-        days = number + 1 if random.random() < 0.25 and kind not in ("ranks", "compilation") else 0
-        process = _start(kind, _command(kind, place, random), place, days)
-        time.sleep(random.uniform(0, {"compilation": 25, "ranks": 15}.get(kind, 5)))
+    stretches = random.randint(1, 2 if kind == "compilation" else MOST_KILLS)
+    for number in range(min(most, stretches)):
+        how: dict = {}
+        if kind in FORKED and random.random() < 0.25:
+            how["days"] = number + 1  # each stretch before the last one
+        if kind in FORKED and random.random() < 0.7:
+            how["point"] = random.randrange(random.choice([20, MOST]))
+        process = _start(kind, _command(kind, place, random), place, **how)
+        if "point" in how:
+            process.communicate(timeout=SECONDS)
+        else:
+            time.sleep(random.uniform(0, {"compilation": 25, "ranks": 12}.get(kind, 4)))
         over = process.poll() is not None
         if not over:
             _kill_some(kind, process, random)
         _, err = process.communicate(timeout=SECONDS)
         assert "Traceback" not in err, err
-        if over:
-            assert process.poll() == 0, err
+        if process.poll() == 0:
             break
-        for what in ("kills", kind, *(["clock set back"] if days else [])):
+        assert not over or process.poll() == -signal.SIGKILL, err
+        for what in ("kills", kind, *(["clock set back"] if "days" in how else [])):
             found[what] = found.get(what, 0) + 1
         if random.random() < 0.2:
             _damage_latest(place)
