@@ -22,9 +22,10 @@ def _require_addresses() -> None:
     """Exit with a message where so little address space is allowed that libraries cannot load."""
     try:
         import resource
-    except ImportError:  # Windows
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    except (ImportError, AttributeError):  # Windows, systems without such a limit
         return
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY and limit < ADDRESSES:
         print(
             f"error: the limit on a process's address space, {limit / 1e6:.0f} MB, is too low: "

@@ -1,4 +1,4 @@
-"""Numba, imported where memory suffices, and so that it takes no settings from the directory.
+"""Numba, imported if there is memory for it, and without settings from the working directory.
 
 Numba reads .numba_config.yaml there, at its import and before each compilation. A file that
 anybody left could change the code that is compiled, and so the bits of a model, without a word.
@@ -18,7 +18,7 @@ from difflogic.system.errors import StorageError
 LOG = logging.getLogger(__name__)
 
 ADDRESSES = 2**30
-"""Bytes of address space that compiling and two workers take beside what there is: measured 0.73e9.
+"""Bytes of address space that compiling and two workers may add: 727 MiB were measured.
 
 With less, LLVM ends the process, or a worker waits for ever for one that failed.
 """
