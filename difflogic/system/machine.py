@@ -87,7 +87,7 @@ def address_space() -> tuple[int, int] | None:
 
 
 def memory_limit() -> int | None:
-    """Return the least memory limit of this process's control groups, in bytes; None without one."""
+    """Return the bytes that control groups let processes have; None if there is no limit."""
     names = ("memory.max", "memory.limit_in_bytes")
     limits = []
     for place in (group / name for group in _control_groups() for name in names):
