@@ -37,7 +37,7 @@ class Format:
     """Whether the files say what number each channel had in training."""
 
     def require(self, *options: str) -> None:
-        """Raise ConfigError if one of these options is none of this format."""
+        """Raise ConfigError if this format lacks one of these options."""
         for name in options:
             if name not in self.options:
                 takers = [format.name for format in FORMATS.values() if name in format.options]
@@ -100,7 +100,7 @@ FORMATS = {
 
 
 def by_name(name: str) -> Format:
-    """Return a format. Raises ConfigError, with the nearest name, if there is none."""
+    """Return a format. Raises ConfigError, with the nearest name, for an unknown one."""
     if name not in FORMATS:
         raise ConfigError(f'no format "{name}": {did_you_mean(name, FORMATS)}')
     return FORMATS[name]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from difflogic.circuit.gates import Op
 from difflogic.formats.strict_json import shorten, show
 from difflogic.system.errors import did_you_mean
 
@@ -21,24 +22,7 @@ NAME_LENGTH = 64
 Row = Annotated[int, Field(ge=0, lt=ROWS)]
 Size = Annotated[int, Field(ge=1, le=65536)]
 Label = Annotated[int, Field(ge=0, lt=2**31)]
-OpName = Literal[
-    "FALSE",
-    "AND",
-    "A_AND_NOT_B",
-    "A",
-    "NOT_A_AND_B",
-    "B",
-    "XOR",
-    "OR",
-    "NOR",
-    "XNOR",
-    "NOT_B",
-    "A_OR_NOT_B",
-    "NOT_A",
-    "NOT_A_OR_B",
-    "NAND",
-    "TRUE",
-]
+OpName: Any = Literal[tuple(op.name for op in Op)]
 
 
 class _Section(BaseModel):

@@ -47,8 +47,8 @@ def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None)
     """Read a circuit's file in one of SOURCES, or in the one that it looks like.
 
     `given` are fields of Automaton, and "channels", their numbers in the file's order; they replace
-    what the file says or would be assumed. Raises CircuitError for a file that is none or is
-    damaged, and ConfigError for an unknown format.
+    what the file says or would be assumed. Raises CircuitError for a damaged file or another kind
+    of file, and ConfigError for an unknown format.
     """
     if format not in (AUTO, *SOURCES):
         raise ConfigError(f'no format "{format}": {did_you_mean(format, (AUTO, *SOURCES))}')

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats import circuit_file, read_logicars, strict_json
 from difflogic.formats.circuit_file import MAX_GATES, ROWS, CircuitFile, Gate, Head, explain
@@ -43,7 +43,11 @@ def shrink(decoded: dict[str, Any]) -> Any:
 def parse(data: Any, source: str) -> Automaton:
     """Return the automaton that decoded JSON describes. Raises CircuitError, naming `source`."""
     if not isinstance(data, dict) or data.get("format") != circuit_file.FORMAT:
-        raise CircuitError(f"{source}: is JSON, but not a circuit saved by dct{_remedy(data)}")
+        theirs = ": it looks like one of logicars, which dct import turns into one"
+        raise CircuitError(
+            f"{source}: is JSON, but not a circuit saved by dct"
+            f"{theirs if read_logicars.looks_like(data) else ''}"
+        )
     version = data.get("version")
     if type(version) is int and version > circuit_file.VERSION:
         raise CircuitError(
@@ -53,7 +57,7 @@ def parse(data: Any, source: str) -> Automaton:
     try:
         head = Head.model_validate({key: data[key] for key in data if key != "gates"})
         op, a, b = _gates(data)
-        circuit = LogicCircuit(
+        circuit = Circuit(
             op.astype(np.uint8), a, b, np.array(head.outputs, np.int32), tuple(head.channels)
         )
         return Automaton(
@@ -73,12 +77,6 @@ def parse(data: Any, source: str) -> Automaton:
         raise CircuitError(f"{source}: {error}") from None
 
 
-def _remedy(data: Any) -> str:
-    if read_logicars.looks_like(data):
-        return ": it looks like one of logicars, which dct import turns into one"
-    return ""
-
-
 def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:
     """Return the numbers of ops, rows a and rows b of the gates, shape (3, gates)."""
     if "gates" not in data:
@@ -95,7 +93,7 @@ def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:
 
 
 def _shrunk(gate: Any, place: int) -> tuple[int, int, int]:
-    """Return a gate as `shrink` does. Raises CircuitError if it is none."""
+    """Return a gate as `shrink` does. Raises CircuitError if it is not valid."""
     if not isinstance(gate, dict):
         raise CircuitError(f'gate {place}: must be an object with "op", "a", "b", not {show(gate)}')
     try:

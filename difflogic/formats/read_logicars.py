@@ -22,16 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
-from difflogic.formats import strict_json
 from difflogic.formats.circuit_file import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.formats.strict_json import show
 from difflogic.system.errors import CircuitError
@@ -40,11 +38,6 @@ Layer = npt.NDArray[np.int64]
 """Shape (3, gates): op, wire_a and wire_b of each gate."""
 
 _GATE_KEYS = ("op", "wire_a", "wire_b")
-
-
-def read_logicars(path: Path) -> LogicCircuit:
-    """Return the circuit in a file. Raises CircuitError, which names the file and the place."""
-    return parse(strict_json.read(path, shrink), str(path))
 
 
 def looks_like(data: Any) -> bool:
@@ -62,7 +55,7 @@ def shrink(decoded: dict[str, Any]) -> Any:
     return decoded
 
 
-def parse(data: Any, source: str) -> LogicCircuit:
+def parse(data: Any, source: str) -> Circuit:
     """Return the circuit that decoded JSON describes. Raises CircuitError, naming `source`."""
     if not looks_like(data):
         raise CircuitError(
@@ -74,7 +67,7 @@ def parse(data: Any, source: str) -> LogicCircuit:
         raise CircuitError(f"{source}: {error}") from None
 
 
-def _circuit(data: dict[str, Any]) -> LogicCircuit:
+def _circuit(data: dict[str, Any]) -> Circuit:
     channels = _number(data, "channels", "the circuit", MAX_CHANNELS)
     perception = _object(data["perception"], "perception")
     _require(perception, "channels", "perception", channels, "as the circuit says")
@@ -114,7 +107,7 @@ def _kernel(data: Any, place: str) -> list[Layer]:
 
 
 def _layers(part: dict[str, Any], inputs: int, place: str) -> list[Layer]:
-    """Return the layers of a kernel or of the update circuit, which has so many inputs."""
+    """Return the layers of a kernel or of the update circuit; `inputs` counts its inputs."""
     found = []
     for number, layer in enumerate(_list(part, "layers", place)):
         here = f"{place}, layer {number}"
@@ -135,16 +128,14 @@ def _layers(part: dict[str, Any], inputs: int, place: str) -> list[Layer]:
 
 
 def _gate(data: Any, place: str) -> tuple[int, int, int]:
-    """Return a gate as `shrink` does. Raises CircuitError if it is none."""
+    """Return a gate as `shrink` does. Raises CircuitError if it is not valid."""
     gate = _object(data, place)
     op = _number(gate, "op", place, OPS - 1, smallest=0)
     a, b = (_number(gate, key, place, ROWS - 1, smallest=0) for key in _GATE_KEYS[1:])
     return op, a, b
 
 
-def _flatten(
-    channels: int, kernels: Sequence[Sequence[Layer]], update: Sequence[Layer]
-) -> LogicCircuit:
+def _flatten(channels: int, kernels: Sequence[Sequence[Layer]], update: Sequence[Layer]) -> Circuit:
     """Return the circuit of one cell, each kernel copied for each channel."""
     gates = _Gates(first_row=NEIGHBORHOOD * channels)
     seen = np.arange(NEIGHBORHOOD * channels).reshape(NEIGHBORHOOD, channels)
@@ -153,7 +144,7 @@ def _flatten(
     rows = np.concatenate([seen[CENTER], perceived.transpose(2, 1, 0).ravel()])
     outputs = gates.add(update, rows[:, None])[:, 0]
     op, a, b = np.concatenate(gates.parts, axis=1)
-    return LogicCircuit(
+    return Circuit(
         op.astype(np.uint8),
         a.astype(np.int32),
         b.astype(np.int32),

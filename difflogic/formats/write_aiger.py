@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.xag import Literals
-from difflogic.formats.common import Interface, head, used_interface
+from difflogic.formats.common import Interface, head, leb128, used_interface
 from difflogic.model.automaton import Automaton
 
 
@@ -51,18 +51,9 @@ def write_aiger(automaton: Automaton, interface: Interface | None = None) -> byt
     ands = bytearray()
     for i, (x, y) in enumerate(graph.ands):
         own = 2 * (1 + graph.inputs + i)
-        ands += _number(own - x) + _number(x - y)
+        ands += leb128(own - x) + leb128(x - y)
     lines = "\n".join([f"aig {graph.sizes}", *map(str, graph.outputs)]) + "\n"
     return lines.encode() + ands + _symbols(automaton, interface).encode()
-
-
-def _number(value: int) -> bytes:
-    """Seven bits to a byte, the lowest first; the eighth says that more follow."""
-    low = bytearray()
-    while value >= 0x80:
-        low.append(0x80 | value & 0x7F)
-        value >>= 7
-    return bytes([*low, value])
 
 
 def _graph_of(automaton: Automaton, interface: Interface) -> Graph:
@@ -71,7 +62,7 @@ def _graph_of(automaton: Automaton, interface: Interface) -> Graph:
     outputs = interface.rows(circuit)
     graph = Graph(len(interface.inputs), [], [])
     place = {name: 2 * number for number, name in enumerate(interface.inputs, 1)}
-    # Inputs that are none here are read by nothing that an output needs.
+    # No output needs an input that is missing here.
     inputs = [place.get(circuit.input_name(row), 0) for row in range(circuit.inputs)]
     literals = evaluate(circuit, inputs, graph)
     graph.outputs.extend(literals[row] for row in outputs)

@@ -81,16 +81,12 @@ def _ranks(drawn: Diagram) -> Iterator[str]:
 
 def _legend(drawn: Diagram) -> Iterator[str]:
     """Draw a table of what the colours and signs mean."""
-    meanings = {
-        Family.INPUT: ("NW0", "cell NW, channel 0"),
-        Family.OUTPUT: ("n0'", "channel 0's next state (thick frame: visible)"),
-    }
     rows = []
     for family in drawn.families:
-        sign, meaning = meanings.get(family, (family.sign, family.title))
+        more = " (thick frame: visible)" if family is Family.OUTPUT else ""
         rows.append(
-            f'<tr><td border="1" color="{family.stroke}" bgcolor="{family.fill}">{sign}</td>'
-            f'<td align="left">{meaning}</td></tr>'
+            f'<tr><td border="1" color="{family.stroke}" bgcolor="{family.fill}">{family.sign}</td>'
+            f'<td align="left">{family.title}{more}</td></tr>'
         )
     if drawn.inverts:
         rows.append('<tr><td>○</td><td align="left">inverts</td></tr>')

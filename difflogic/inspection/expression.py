@@ -58,7 +58,7 @@ def leaf(kind: Kind, value: int, length: int = _NAME_LENGTH) -> Expression:
 
 
 def invert(expression: Expression) -> Expression:
-    """Return ¬expression; two inversions are none."""
+    """Return ¬expression; two inversions cancel out."""
     if expression.kind is Kind.NOT:
         return expression.terms[0]
     if expression.kind is Kind.CONSTANT:

@@ -44,7 +44,7 @@ class FixedPoints:
 
 
 def find(automaton: Automaton, bound: int, seconds: float, most: int = MOST) -> FixedPoints:
-    """Find the fixed points, those on the smallest tori first, in about so many seconds."""
+    """Find the fixed points, those on the smallest tori first, in about `seconds`."""
     deadline = Deadline.after(seconds)
     found: dict[bytes, Picture] = {}
     sizes = [(p, q) for p in range(1, bound + 1) for q in range(1, bound + 1)]

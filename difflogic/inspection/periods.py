@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +15,9 @@ Bits = npt.NDArray[np.uint8]
 class Period:
     """The shifts that leave a picture as it is.
 
-    `height` is the least shift downwards and `width` the least to the right, in cells, 0 if there
-    is none. A `diagonal` (dy, dx) is the shift by the fewest rows that is no sum of those, if
-    there is one: the 2×2 squares of a checkerboard have period 4×4 with the diagonal (2, 2).
+    `height` is the least shift downwards and `width` the least to the right, in cells, or 0. The
+    `diagonal` (dy, dx), or None, is the shift by the fewest rows that is no sum of those: the 2×2
+    squares of a checkerboard have period 4×4 with the diagonal (2, 2).
     """
 
     height: int
@@ -29,15 +30,11 @@ def on_torus(bits: Bits) -> Period:
 
     The picture's own height and width are always among the shifts.
     """
-    _, rows, columns = bits.shape
 
     def same(dy: int, dx: int) -> bool:
         return bool((np.roll(bits, (dy, dx), axis=(1, 2)) == bits).all())
 
-    height = next(dy for dy in range(1, rows + 1) if same(dy, 0))
-    width = next(dx for dx in range(1, columns + 1) if same(0, dx))
-    shifts = ((dy, dx) for dy in range(1, height) for dx in range(1, width))
-    return Period(height, width, next((shift for shift in shifts if same(*shift)), None))
+    return _period(bits, same)
 
 
 def inside(bits: Bits) -> Period:
@@ -54,8 +51,14 @@ def inside(bits: Bits) -> Period:
         there = bits[:, : rows - dy, right : columns - left]
         return 2 * here.size >= bits.size and bool((here == there).all())
 
-    height = next((dy for dy in range(1, rows) if same(dy, 0)), 0)
-    width = next((dx for dx in range(1, columns) if same(0, dx)), 0)
+    return _period(bits, same)
+
+
+def _period(bits: Bits, same: Callable[[int, int], bool]) -> Period:
+    """Return the least shifts downwards, to the right and diagonally that `same` allows."""
+    _, rows, columns = bits.shape
+    height = next((dy for dy in range(1, rows + 1) if same(dy, 0)), 0)
+    width = next((dx for dx in range(1, columns + 1) if same(0, dx)), 0)
     signs = (1,) if width else (1, -1)
     shifts = (
         (dy, sign * dx)

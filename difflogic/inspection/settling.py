@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.firing import Firing
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.inspection.periods import Period, inside, on_torus
 from difflogic.model.automaton import Automaton
-from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.deadline import Deadline
 from difflogic.system.streams import Purpose, stream
 
 STARTS = 64
@@ -37,7 +37,7 @@ class Settling:
     fixed: int
     """Starts whose state then is a fixed point; under any fire rate, it stays."""
     cycles: dict[int, int]
-    """Of the others, how many come back to that state after so many steps, two or more."""
+    """How many of the others come back to that state, by the steps that this takes, 2 or more."""
     unsettled: int
     """How many do not within `searched` steps."""
     searched: int
@@ -50,7 +50,7 @@ def settle(automaton: Automaton, seed: int, seconds: float) -> Settling | None:
     """Run an automaton from its starts, and look at the states that it reaches.
 
     Random starts and fire masks are drawn from the streams of `seed`. Returns None if that takes
-    more than about so many seconds.
+    longer than about `seconds`.
     """
     try:
         return _settle(automaton, seed, Deadline.after(seconds))
@@ -115,7 +115,7 @@ def _run(automaton: Automaton, state: Words, seed: int, deadline: Deadline) -> W
     return state
 
 
-def _step(automaton: Automaton, state: Words, deadline: Deadline = NEVER) -> Words:
+def _step(automaton: Automaton, state: Words, deadline: Deadline) -> Words:
     """Return the state (C, height, width) after a step in which every cell fires."""
     circuit = automaton.circuit
     flat = state.reshape(circuit.channels, -1)
@@ -128,7 +128,7 @@ def _step(automaton: Automaton, state: Words, deadline: Deadline = NEVER) -> Wor
     return np.concatenate(parts, axis=1).reshape(state.shape)
 
 
-def _next_state(circuit: LogicCircuit, flat: Words, places: npt.NDArray[np.int64]) -> Words:
+def _next_state(circuit: Circuit, flat: Words, places: npt.NDArray[np.int64]) -> Words:
     seen = flat[:, places]
     seen[:, places == OUTSIDE] = 0
     return circuit.next_state(seen.transpose(1, 0, 2).reshape(circuit.inputs, -1))

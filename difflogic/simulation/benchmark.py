@@ -12,14 +12,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.model.automaton import Automaton
 from difflogic.simulation import native, peak
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.memory import gigabytes, needed_memory, require_memory
 from difflogic.simulation.schedule import schedule
-from difflogic.simulation.simulator import Conditions, Engine, Simulator
-from difflogic.system import machine
+from difflogic.simulation.simulator import Conditions, Engine, Simulator, require_memory
 from difflogic.system.errors import ConfigError
 from difflogic.system.measuring import Spread, peak_memory
 
@@ -166,7 +164,7 @@ def run(
     paths = [Path("interpreter", "interpreter", 1), Path("compiled, one core", "compiled", 1)]
     if workers > 1:
         paths.append(Path(f"compiled, {workers} workers", "compiled", workers))
-    _require_memory(geometry, len(paths))
+    require_memory(geometry, len(paths))
     compile_seconds = _timed(lambda: native.compile_code(circuit, native.vector_words(), pause))
     native.native(circuit, pause)
     load_seconds = _timed(lambda: native.native(circuit, pause))
@@ -209,27 +207,17 @@ def run(
         clock,
         max(one for one, _ in peaks),
         max(every for _, every in peaks),
-        needed_memory(geometry),
+        2 * geometry.bytes,
         peak_memory(),
     )
 
 
-def _require_compilable(circuit: LogicCircuit) -> None:
+def _require_compilable(circuit: Circuit) -> None:
     gates = schedule(circuit).gates
     if gates > native.MOST_GATES:
         raise ConfigError(
             f"{gates} gates take too long to compile (at most {native.MOST_GATES}): there is "
             "nothing to compare; dct simulate interprets such a circuit"
-        )
-
-
-def _require_memory(geometry: Geometry, paths: int) -> None:
-    require_memory(geometry)
-    needed, available = paths * needed_memory(geometry), machine.available_memory()
-    if available is not None and needed > available:
-        raise ConfigError(
-            f"{geometry.height}×{geometry.width} cells need {gigabytes(needed)} for {paths} paths "
-            f"side by side, and {gigabytes(available)} are available: choose a smaller --size"
         )
 
 

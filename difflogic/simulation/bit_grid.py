@@ -31,16 +31,12 @@ _ALL = ~np.uint64(0)
 
 @dataclass(frozen=True)
 class Geometry:
-    """Sizes of a grid. Raises ValueError if there is no cell, or no channel."""
+    """Sizes of a grid, each at least 1."""
 
     channels: int
     height: int
     width: int
     boundary: Boundary
-
-    def __post_init__(self) -> None:
-        if min(self.channels, self.height, self.width) < 1:
-            raise ValueError("a grid needs at least one channel, one row and one column")
 
     @property
     def cells(self) -> int:
@@ -147,17 +143,13 @@ class BitGrid:
         packed[..., -1] &= np.uint64(self.geometry.last_mask)
         return packed
 
-    def load_bits(self, bits: npt.NDArray) -> None:
-        """Set the state from 0 and 1, shape (channels, height, width)."""
-        for rows in self.geometry.bands():
-            self.load(rows, pack(bits[:, rows]))
-
-    def bits(self) -> Bits:
-        """Return the state as 0 and 1, shape (channels, height, width)."""
+    def bits(self, channels: Sequence[int] | None = None) -> Bits:
+        """Return the state as 0 and 1, shape (channels, height, width); by default all channels."""
         g = self.geometry
-        bits = np.empty((g.channels, g.height, g.width), np.uint8)
+        chosen = list(range(g.channels) if channels is None else channels)
+        bits = np.empty((len(chosen), g.height, g.width), np.uint8)
         for rows in g.bands():
-            bits[:, rows] = unpack(self.cells(rows), g.width)
+            bits[:, rows] = unpack(self.cells(rows)[:, chosen], g.width)
         return bits
 
     def populations(self) -> list[int]:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
-from difflogic.simulation.fields import Field
 from difflogic.simulation.random_bits import Fire, digits
-from difflogic.simulation.running import kept_rows
+from difflogic.simulation.running import Field, kept_rows
 from difflogic.system.memory import aligned
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ MAX_DEPTH = 8
 """Steps of a block; more did not help where all fits into the cache."""
 
 ROWS_PER_STEP = 16
-"""Rows of a band per step of a block, at least: two neighbours compute so many rows less than
-twice."""
+"""Least rows of a band per step of a block, so that neighbours compute few rows twice."""
 
 
 class Compiled:
@@ -44,7 +42,7 @@ class Compiled:
 
     def __init__(
         self,
-        circuit: LogicCircuit,
+        circuit: Circuit,
         geometry: Geometry,
         workers: int,
         pause: Callable[[], None] = lambda: None,

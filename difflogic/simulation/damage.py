@@ -26,7 +26,7 @@ class Damage:
     keep: npt.NDArray[np.uint64]
 
     def next_after(self, step: int) -> int:
-        """Return the first of the steps after `step`; NEVER if there is none."""
+        """Return the first of the steps after `step`, or NEVER."""
         return min((each for each in self.steps if each > step), default=NEVER)
 
     def apply(self, grid: BitGrid, step: int) -> None:

@@ -17,16 +17,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Logic
 from difflogic.simulation.bit_grid import LINE, WORD
 from difflogic.simulation.builder import I64 as _I64
 from difflogic.simulation.builder import Builder
 from difflogic.simulation.random_bits import GOLDEN
 from difflogic.simulation.running import emit_run
-from difflogic.simulation.schedule import ready
 
 DIGITS_AT_ONCE = 4
 """Random words that do not wait for each other: a hash has a latency of about 40 cycles."""
@@ -37,11 +37,11 @@ The hashes are most of what an asynchronous circuit of some gates takes."""
 _POINTER = _I64.as_pointer()
 
 
-def emit(circuit: LogicCircuit, words: int, rows: int = 1, ask_ahead: bool = False) -> ir.Module:
+def emit(circuit: Circuit, words: int, rows: int = 1, ask_ahead: bool = False) -> ir.Module:
     """Return the module that simulates a circuit, with vectors of `words` words of 64 cells.
 
     The gates are computed in their order, which `schedule` makes a good one.
-    So many `rows` of cells are computed together, and what they see of their neighbours is loaded
+    `rows` rows of cells are computed together, and what they see of their neighbours is loaded
     and shifted once. With `ask_ahead` memory is asked for before it is needed: on large grids
     steps of several channels became 1.1 to 1.2 times as fast, and of one channel as fast.
     """
@@ -98,9 +98,7 @@ def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any, at_o
     return b.repeat(starts, some_digits)[2]
 
 
-def _emit_cells_of_rows(
-    module: ir.Module, circuit: LogicCircuit, words: int, rows: int
-) -> ir.Function:
+def _emit_cells_of_rows(module: ir.Module, circuit: Circuit, words: int, rows: int) -> ir.Function:
     """Emit cells(seen …, target …, channel stride, vectors, fire …): some rows of cells.
 
     The addresses are those of each row's first word of channel 0: of the rows from the one above
@@ -137,7 +135,7 @@ class _Cells:
     """Emits the update of one vector of cells in all channels, for some rows."""
 
     def __init__(
-        self, b: Builder, circuit: LogicCircuit, stride: Any, vector: Any, seen: Sequence[Any]
+        self, b: Builder, circuit: Circuit, stride: Any, vector: Any, seen: Sequence[Any]
     ) -> None:
         self._b, self._circuit, self._stride = b, circuit, stride
         self._word = b.ir.mul(vector, _I64(b.words))
@@ -159,7 +157,9 @@ class _Cells:
     def _emit_row(self, number: int, target: Any, fire: Any) -> None:
         b, circuit = self._b, self._circuit
         values: dict[int, Any] = {}
-        known_after, vectors = ready(circuit), _Vectors(b)
+        # After how many gates each channel is written, one after the other.
+        ready = np.maximum.accumulate(circuit.outputs - circuit.inputs + 1).clip(0)
+        known_after, vectors = ready.tolist(), _Vectors(b)
 
         def value(wire: int) -> Any:
             if wire not in values:

@@ -54,7 +54,7 @@ def _emit_logic(b: Builder, rounds: Any, seed: Any) -> None:
 
 
 def _emit_clock(b: Builder, rounds: Any, seed: Any) -> None:
-    """Emit a chain of additions and XORs, each of which takes one cycle and waits for the last."""
+    """Emit a chain of additions and XORs; each takes one cycle and waits for the one before."""
 
     def one_round(carried: list[Any]) -> tuple[Sequence[Any], Any]:
         left, value = carried

@@ -17,8 +17,8 @@ SIDE = 2048
 SMALL_SIDE = 512
 """Pixels that a small grid is enlarged to, at most."""
 
-GROUND = np.array([245, 242, 235], np.float32)
-INK = np.array([28, 52, 84], np.float32)
+PAPER, INK = (245, 242, 235), (28, 52, 84)
+"""Colours of 0 and 1, as in animations."""
 
 
 def save_picture(path: Path, grid: BitGrid, channels: Sequence[int]) -> int:
@@ -57,7 +57,8 @@ def render(grid: BitGrid, channels: Sequence[int]) -> npt.NDArray[np.uint8]:
     if len(channels) == 3:
         colors = np.moveaxis(shares, 0, -1) * 255
     else:
-        colors = GROUND + shares.mean(axis=0)[..., None] * (INK - GROUND)
+        paper, ink = np.array([PAPER, INK], np.float32)
+        colors = paper + shares.mean(axis=0)[..., None] * (ink - paper)
     return colors.round().astype(np.uint8)
 
 

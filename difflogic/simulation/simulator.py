@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.damage import Damage
 from difflogic.simulation.interpreter import Interpreter, band_rows
 from difflogic.simulation.random_bits import Fire, Use, bernoulli, child_keys, stream_key, threshold
 from difflogic.simulation.schedule import schedule
+from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ FIRE_GATES = 100
 MOST_STEPS = 2**62
 """Of a state: numbers of steps stay far from the ends of 64 bits."""
 
+MARGIN = 2**26
+"""Bytes for everything but the grids: the interpreter's bands and the workers' rows."""
+
 WORKER_WORK = 2**24
 """Cells times gates of a step from which a second thread gains something: some 10 µs."""
 
@@ -57,22 +61,17 @@ class Simulator:
     """Holds the state of one grid and takes it through steps. Use it in a `with`.
 
     `workers` threads share the compiled engine's steps; the bits are the same for any number.
-    Raises ValueError for a fire rate outside (0, 1], or fewer than one worker.
     """
 
     def __init__(
         self,
-        circuit: LogicCircuit,
+        circuit: Circuit,
         conditions: Conditions,
         engine: Engine = "compiled",
         workers: int = 1,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
         """Begin with zeros. `pause` is called while a circuit is compiled; it may raise to stop."""
-        if not 0 < conditions.fire_rate <= 1 or workers < 1:
-            raise ValueError("the fire rate must be in (0, 1], and there must be a worker")
-        if conditions.geometry.channels != circuit.channels:
-            raise ValueError("the grid needs the channels of the circuit")
         self.circuit, self.conditions = circuit, conditions
         self.step = 0
         """Steps taken so far."""
@@ -138,21 +137,33 @@ class Simulator:
 
         while self.step < end:
             stop = min([end, *(each.next_after(self.step) for each in damage)])
-            self._take(stop - self.step, report)
+            taken, blocks = self._engine.take(
+                *self._grids, self.step, stop - self.step, self._fire, report
+            )
+            self.step += taken
+            if blocks % 2:
+                self._grids = (self._grids[1], self._grids[0])
             for each in damage:
                 each.apply(self.grid, self.step)
             report()
 
-    def _take(self, most: int, pause: Callable[[], None]) -> None:
-        """Take at least one step and at most so many."""
-        taken, blocks = self._engine.take(*self._grids, self.step, most, self._fire, pause)
-        self.step += taken
-        if blocks % 2:
-            self._grids = (self._grids[1], self._grids[0])
+
+def require_memory(geometry: Geometry, simulators: int = 1) -> None:
+    """Raise ConfigError if the simulators' grids do not fit into the available memory."""
+    needed, available = 2 * simulators * geometry.bytes + MARGIN, machine.available_memory()
+    if available is None or needed <= available:
+        return
+    beside = f" for {simulators} paths side by side" if simulators > 1 else ""
+    raise ConfigError(
+        f"{geometry.height}×{geometry.width} cells of {geometry.channels} "
+        f"channel{'' if geometry.channels == 1 else 's'} need {needed / 1e9:,.1f} GB{beside}, and "
+        f"{available / 1e9:,.1f} GB are available: choose a smaller grid, or simplify the circuit, "
+        "which drops channels"
+    )
 
 
-def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> Engine:
-    """Return the engine that is done first with so many steps, compiling included.
+def choose_engine(circuit: Circuit, conditions: Conditions, steps: int) -> Engine:
+    """Return the engine that takes all steps in less time, compiling included.
 
     Never to compile more than `native.MOST_GATES` gates.
     """
@@ -169,7 +180,7 @@ def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> 
     return "interpreter"
 
 
-def _interpreted_step(circuit: LogicCircuit, conditions: Conditions) -> float:
+def _interpreted_step(circuit: Circuit, conditions: Conditions) -> float:
     """Estimate the interpreter's seconds for a step."""
     order, geometry = schedule(circuit), conditions.geometry
     operations = order.gates + len(order.read_inputs) + circuit.channels
@@ -179,11 +190,8 @@ def _interpreted_step(circuit: LogicCircuit, conditions: Conditions) -> float:
     return operations * (bands * OPERATION_SECONDS + words * WORD_SECONDS)
 
 
-def useful_workers(circuit: LogicCircuit, conditions: Conditions, cores: int) -> int:
+def useful_workers(circuit: Circuit, conditions: Conditions, cores: int) -> int:
     """Return how many of the cores' threads gain more than it costs to wake them."""
-    return max(1, min(cores, _work_per_step(circuit, conditions) // WORKER_WORK))
-
-
-def _work_per_step(circuit: LogicCircuit, conditions: Conditions) -> int:
     gates = schedule(circuit).gates + (FIRE_GATES if conditions.fire_rate < 1 else 0)
-    return conditions.geometry.cells * max(1, gates)
+    work = conditions.geometry.cells * max(1, gates)
+    return max(1, min(cores, work // WORKER_WORK))

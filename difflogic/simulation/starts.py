@@ -115,7 +115,7 @@ def _place(grid: BitGrid, bits: Bits, automaton: Automaton) -> None:
 def parse_rle(text: str) -> Bits:
     """Return the cells (rows, columns) of a pattern of two states in run-length encoding.
 
-    Raises ConfigError for what is none. The rule in its first line is not looked at.
+    Raises ConfigError for any other text. The rule in its first line does not matter.
     """
     lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
     head = re.fullmatch(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b.*", lines[0] if lines else "")
@@ -123,7 +123,7 @@ def parse_rle(text: str) -> Bits:
         raise ConfigError('is not a run-length encoded pattern: "x = …, y = …" is missing')
     columns, rows = (int(number) for number in head.groups())
     if not 0 < rows * columns <= MAX_PATTERN_CELLS:
-        raise ConfigError(f"{rows}×{columns} cells are none, or more than {MAX_PATTERN_CELLS}")
+        raise ConfigError(f"{rows}×{columns} cells: there must be from 1 to {MAX_PATTERN_CELLS}")
     cells = np.zeros((rows, columns), np.uint8)
     y = x = 0
     body, _, _ = "".join(lines[1:]).partition("!")

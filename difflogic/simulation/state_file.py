@@ -56,8 +56,8 @@ def _write(file: BinaryIO, simulator: Simulator) -> None:
 def load(path: Path, simulator: Simulator) -> None:
     """Put the state of a file into a simulator.
 
-    Raises ConfigError or ModelFileError, which name the file, if it is none, or of another grid or
-    circuit. What is found out amid the cells leaves the simulator with a part of them.
+    Raises ConfigError or ModelFileError, which name the file, if it is no state, or one of another
+    grid or circuit. What is found out amid the cells leaves the simulator with a part of them.
     """
     geometry = simulator.grid.geometry
     # Packed cells are never larger than the cells, but for the packing's own marks.
@@ -81,7 +81,7 @@ def _misfit(
     """Say why a state does not fit the simulator's grid, circuit or count of steps, if it does."""
     geometry = simulator.grid.geometry
     if min(size) < 1 or not 0 <= step <= MOST_STEPS:
-        return f"{size[0]}×{size[1]} cells after step {step} are none that dct saved"
+        return f"{size[0]}×{size[1]} cells after step {step}: dct saved no such state"
     if size != (geometry.height, geometry.width):
         return (
             f"has {size[0]}×{size[1]} cells, and the grid {geometry.height}×{geometry.width}: give "

@@ -34,12 +34,11 @@ pytestmark = [
 LOOPBACK = ("0100007F:", "00000000000000000000000001000000:", "0000000000000000FFFF00000100007F:")
 """127.0.0.1, ::1 and ::ffff:127.0.0.1 as /proc/net writes them on a little-endian machine."""
 
-SMALL = ["checkerboard-small", "--epochs=2", "--set=training.batch=1"]
-TRAIN = ["train", *SMALL, "--dir=run", "--quiet"]
+TRAIN = ["train", "checkerboard", "--epochs=2", "--dir=run", "--quiet"]
+SWEEP = ["sweep", "checkerboard", "--epochs=2", "--seeds=0-1", "--dir=sweep", "--quiet"]
 CIRCUIT = str(REPOSITORY / "docs" / "gallery" / "checkerboard.json")
 SIMULATE = ["simulate", CIRCUIT, "--size=64x64", "--steps=2", "--workers=3"]
-VERIFY = ["verify", "equivalence", "--small", *(f"--set={each}" for each in TINY), "--ranks=1,2"]
-SWEEP = ["sweep", *SMALL, "--seeds=0-1", "--dir=sweep", "--quiet"]
+VERIFY = ["verify", "equivalence", *(f"--set={each}" for each in TINY), "--ranks=1,2"]
 
 
 def compiles(process: int) -> bool:
@@ -68,18 +67,13 @@ def test_a_port_that_is_open_to_all_is_seen() -> None:
 @pytest.mark.parametrize(
     ("words", "least", "most"),
     [
-        ([*TRAIN], 1, 1),
-        ([*TRAIN, "--workers=2"], 1, 1),
-        ([*TRAIN, "--ranks=1"], 1, 1),
-        ([*TRAIN, "--ranks=2", "--oversubscribe"], 4, 4),  # dct, the launcher and two ranks
-        (["bench", "--small", "--repeat=1", "--ranks=1"], 1, 1),
-        (["bench", "--small", "--repeat=1", "--ranks=2"], 4, 4),
-        (["plan", "checkerboard-small", "--ranks=3"], 1, 1),
+        ([*TRAIN, "--workers=2", "--ranks=1"], 1, 1),
+        (["bench", "--repeat=1", "--ranks=1"], 1, 1),
+        (["plan", "checkerboard", "--ranks=3"], 1, 1),
         ([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
-        ([*SWEEP, "--backend=sequential"], 1, 1 + HELPERS),
         ([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
-        (["bench", "--small", "--repeat=1", "--workers=1,2"], 1, 1),
+        (["bench", "--repeat=1", "--workers=1,2"], 1, 1),
         (["bench", "simulate", CIRCUIT, "--repeat=1"], 1, 1),
         pytest.param(VERIFY, 4, 4, marks=pytest.mark.slow),
         ([*SIMULATE, "--engine=interpreter"], 1, 1),
@@ -88,10 +82,10 @@ def test_a_port_that_is_open_to_all_is_seen() -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
 def test_as_many_as_asked_for_and_none_is_left(
-    words: list[str], least: int, most: int, tmp_path: Path
+    words: list[str], least: int, most: int, tmp_path: Path, tiny: list[str]
 ) -> None:
     command = subprocess.Popen(
-        [sys.executable, "-P", "-m", "cli", *words],
+        [sys.executable, "-P", "-m", "cli", *words, *(f"--set={each}" for each in tiny)],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         stdin=subprocess.DEVNULL,

@@ -11,7 +11,7 @@ from difflogic.formats.diagram.placement import place
 
 GATE_WIDTH, GATE_HEIGHT = 34.0, 26.0
 NAMED_HEIGHT = 21.0
-"""Of inputs and next states, of which there may be hundreds above each other."""
+"""Of inputs and next states. Hundreds of them may stand above each other."""
 PASS_HEIGHT = 4.0
 GAP = 8.0
 CHARACTER = 8.2

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import READS, SYMBOLS, Op
 from difflogic.model.automaton import Automaton, places
 from difflogic.system.errors import CircuitError
@@ -16,20 +16,20 @@ MOST_NODES = 20_000
 
 
 class Family(Enum):
-    """What a node is drawn as: its name in the legend, its sign and its colours.
+    """What a node is drawn as: its name and its sign in the legend, and its colours.
 
     The fills are tints of the colour-blind-safe palette of Okabe and Ito 2008, the strokes darker
     shades of the same; every sign stands in the node, so that no colour is needed to read it.
     """
 
-    INPUT = ("input", "", "#f2f2f2", "#6b6b6b")
+    INPUT = ("cell NW, channel 0", "NW0", "#f2f2f2", "#6b6b6b")
     AND = ("and", "∧", "#a6d5f2", "#0072b2")
     OR = ("or", "∨", "#f7cf7a", "#a86b00")
     XOR = ("exclusive or", "⊕", "#8fd9bf", "#007a58")
     INVERTER = ("inverter", "¬", "#ffffff", "#444444")
     COPY = ("copy", "=", "#ffffff", "#444444")
     CONSTANT = ("constant", "0 1", "#f6ee9a", "#7d7400")
-    OUTPUT = ("next state", "", "#ead0e0", "#96386f")
+    OUTPUT = ("channel 0's next state", "n0'", "#ead0e0", "#96386f")
 
     def __init__(self, title: str, sign: str, fill: str, stroke: str) -> None:
         self.title, self.sign, self.fill, self.stroke = title, sign, fill, stroke
@@ -151,7 +151,7 @@ def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Diag
     return Diagram(automaton, tuple(nodes), tuple(wires))
 
 
-def _about(circuit: LogicCircuit, gate: int) -> str:
+def _about(circuit: Circuit, gate: int) -> str:
     """Return a line such as: gate 3: a∧¬b, a = NW0, b = gate 1."""
     op = int(circuit.op[gate])
     parts = [f"gate {gate}: {SYMBOLS[op]}"]

@@ -63,21 +63,17 @@ class Sidebar:
     def _legend(self) -> None:
         self._y += _LINE / 2
         for family in self._drawn.families:
-            sign, meaning = family.sign, family.title
-            if family is Family.INPUT:
-                sign, meaning = "NW0", "cell NW, channel 0"
-            elif family is Family.OUTPUT:
-                sign, meaning = "n0'", "channel 0's next state"
             self._y += _LINE + 5
             self.parts.append(
                 f'<rect x="{self._left:g}" y="{self._y - 14:g}" width="{_SWATCH}" height="19" '
                 f'rx="{4 if family.is_named else 8}" '
                 f'fill="{family.fill}" stroke="{family.stroke}" stroke-width="1.4"/>'
             )
-            self._text(sign, _SWATCH / 2, 12, ' text-anchor="middle"')
-            self._text(meaning, _SWATCH + 8)
+            self._text(family.sign, _SWATCH / 2, 12, ' text-anchor="middle"')
+            self._text(family.title, _SWATCH + 8)
             if family is Family.OUTPUT:
-                self._line_beside("(thick frame: visible)")
+                self._y += _LINE - 3
+                self._text("(thick frame: visible)", _SWATCH + 8, 11)
         if self._drawn.inverts:
             self._y += _LINE + 5
             self.parts.append(
@@ -85,10 +81,6 @@ class Sidebar:
                 'r="4"/>'
             )
             self._text("inverts", _SWATCH + 8)
-
-    def _line_beside(self, text: str) -> None:
-        self._y += _LINE - 3
-        self._text(text, _SWATCH + 8, 11)
 
     def _neighbors(self, reads: np.ndarray) -> None:
         labels = self._drawn.automaton.circuit.labels

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.simulation.bit_grid import BitGrid, unpack
+from difflogic.simulation.bit_grid import BitGrid
+from difflogic.simulation.picture import INK, PAPER
 
 MOST_COLORED = 3
 """Channels that a cell's colour can tell."""
@@ -21,7 +22,6 @@ BACKGROUND, TEXT = 0, 1
 FIRST = 2
 """Palette entries before those of the cells: what lies between panels, and words."""
 
-PAPER, INK = (245, 242, 235), (28, 52, 84)
 _OUTSIDE, _WORDS = (255, 255, 255), (60, 60, 60)
 _TWO = (PAPER, (0, 114, 178), (230, 159, 0), INK)
 """Neither, the first, the second, both: colours of Okabe and Ito 2008, which the colour-blind tell
@@ -54,7 +54,7 @@ class View:
 
     def cells(self, grid: BitGrid) -> Pixels:
         """Return a state's picture, one pixel per cell."""
-        bits = np.stack([_bits(grid, channel) for channel in self.channels])
+        bits = grid.bits(self.channels)
         if self.sheet:
             return _sheet(bits + np.uint8(FIRST))
         values = (bits << np.arange(len(bits), dtype=np.uint8)[:, None, None]).sum(
@@ -103,14 +103,6 @@ def arrange(
         panels.append(Panel(left, (height - each * size[0]) // 2, each))
         left += each * size[1] + gap
     return panels, (height, left - gap)
-
-
-def _bits(grid: BitGrid, channel: int) -> Pixels:
-    geometry = grid.geometry
-    bits = np.empty((geometry.height, geometry.width), np.uint8)
-    for rows in geometry.bands():
-        bits[rows] = unpack(grid.cells(rows, channel)[:, None], geometry.width)[0]
-    return bits
 
 
 def _sheet(pictures: Pixels) -> Pixels:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
-from difflogic.formats.diagram.canvas import Canvas, lay_out, node_height
+from difflogic.circuit.circuit import Circuit
+from difflogic.formats.diagram.canvas import Canvas, lay_out
 from difflogic.formats.diagram.graph import Family, Node, diagram
 from difflogic.model.automaton import Automaton
 from difflogic.model.model import Model
-from difflogic.simulation.fields import Field
+from difflogic.simulation.running import Field
 from difflogic.system.errors import CircuitError
 from difflogic.view.webassembly import VECTOR_WORDS, compile_module
 
@@ -84,9 +84,9 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
         return about | {
             "tiled": True,
             "kinds": "".join(kinds),
-            "a": _packed(first, "<u2"),
-            "b": _packed(second, "<u2"),
-            "names": _packed(names, f"<u{bits // 8}"),
+            "a": packed(first, "<u2"),
+            "b": packed(second, "<u2"),
+            "names": packed(names, f"<u{bits // 8}"),
             "nameBits": bits,
         }
     canvas = lay_out(drawn)
@@ -110,7 +110,7 @@ def drawn_gates(drawn: Mapping[str, Any]) -> list[int]:
     return [name for name, kind in zip(names, drawn["kinds"], strict=True) if kind not in "iov"]
 
 
-def _node(circuit: LogicCircuit, node: Node, places: dict[int, int]) -> tuple[str, int, int, int]:
+def _node(circuit: Circuit, node: Node, places: dict[int, int]) -> tuple[str, int, int, int]:
     if node.family is Family.INPUT:
         neighbor, channel = divmod(node.row, circuit.channels)
         return "i", neighbor, circuit.labels[channel], 0
@@ -134,8 +134,7 @@ def _places(canvas: Canvas) -> dict[str, Any]:
         "x": [_whole(canvas.x[n]) for n in nodes],
         "y": [_whole(canvas.y[n]) for n in nodes],
         "widths": [_whole(canvas.widths[n]) for n in nodes],
-        "heights": sorted({node_height(node) for node in canvas.diagram.nodes}),
-        "nets": _packed(nets, f"<u{bits // 8}"),
+        "nets": packed(nets, f"<u{bits // 8}"),
         "netBits": bits,
         "circles": [_whole(n) for circle in canvas.circles() for n in circle],
     }
@@ -148,7 +147,7 @@ def _whole(value: float) -> int:
 def logits(model: Model, gates: Sequence[int], bits: int = 16) -> dict[str, Any]:
     """Return the logits of `gates` of the trained circuit, which are given by their numbers.
 
-    `of[k]` is the row of the k-th of them in `table`, 16 numbers of so many `bits` per row, in
+    `of[k]` is the row of the k-th of them in `table`, 16 numbers of `bits` bits per row, in
     units of `step`. Gates that share their logits share a row. Both are base64, `of` of 16 bits.
     """
     parameters = model.netlist.param[list(gates)]
@@ -157,12 +156,13 @@ def logits(model: Model, gates: Sequence[int], bits: int = 16) -> dict[str, Any]
     step = LOGIT_STEP if bits == 16 else max(float(np.abs(values).max(initial=0)) / most, 1e-9)
     table = np.rint(values / step).clip(-most, most)
     return {
-        "of": _packed(places, "<u2"),
+        "of": packed(places, "<u2"),
         "step": step,
         "bits": bits,
-        "table": _packed(table, f"<i{bits // 8}"),
+        "table": packed(table, f"<i{bits // 8}"),
     }
 
 
-def _packed(numbers: npt.ArrayLike, kind: str) -> str:
+def packed(numbers: npt.ArrayLike, kind: str) -> str:
+    """Return numbers as base64 of this type of NumPy's, which the page's `decode` reads."""
     return base64.b64encode(np.asarray(numbers).astype(kind).tobytes()).decode()

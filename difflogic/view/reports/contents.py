@@ -186,7 +186,7 @@ def _plural(count: int, noun: str) -> str:
 
 
 def _number(summary: Mapping[str, Any] | None, *keys: str) -> float | None:
-    """Return a number of summary.json, which may hold anything; None if there is none."""
+    """Return a number of summary.json, or None: the file may hold anything."""
     found: Any = summary
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None

@@ -97,7 +97,7 @@ def _decided(
     points: Sequence[tuple[int, float]], marks: Sequence[Mark], starts: Sequence[int]
 ) -> dict[str, Any]:
     caption = (
-        f"Gates one op of which has a probability above {DECIDED}. All begin decided, "
+        f"Gates with an op whose probability is above {DECIDED}. All begin decided, "
         "as gates that hand on their first input; gates that learn leave that op for another."
     )
     lines = {"decided gates": points}

@@ -26,7 +26,7 @@ class Introduction:
 
 
 def introduce(automaton: Automaton, config: Config | None, gates: int) -> Introduction:
-    """Return what the page says of an automaton whose rule has so many gates."""
+    """Return what the page says of an automaton; `gates` counts the gates of its rule."""
     circuit = f"the same {gates} logic gates" if gates != 1 else "the same logic gate"
     lead = (
         f"Every cell looks at itself and its eight neighbours, runs {circuit}, and so finds its "

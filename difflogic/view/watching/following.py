@@ -10,13 +10,11 @@ from difflogic.model.model import Model
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.question import Question
 from difflogic.system.errors import DctError
-from difflogic.training.run_directory import METRICS, MODEL, SUMMARY
+from difflogic.training.run_directory import METRICS, MODEL, SUMMARY, RunDirectory
 from difflogic.view.reports.source import read_training
 from difflogic.view.watching.feed import Feed, Status
 
 POLL_SECONDS = 0.5
-STOPPED_SECONDS = 60.0
-"""A run that has not been saved for so long is said to have stopped; it may go on."""
 
 _Stamp = tuple[int, int] | None
 
@@ -96,8 +94,6 @@ class Follower:
 
 
 def _run(sweep: SweepDirectory, question: Question, path: Path, shown: Path) -> dict[str, Any]:
-    from difflogic.training.run_directory import RunDirectory
-
     try:
         summary = RunDirectory(path).read_summary()
     except DctError:

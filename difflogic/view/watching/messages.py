@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.tasks import draw_batch, make_task, own
 from difflogic.training.metrics import MetricsRow, restarts
+from difflogic.view.reports.circuits import packed
 from difflogic.view.reports.target import introduce
 from difflogic.view.watching.feed import Snapshot
 
@@ -47,8 +47,8 @@ class Told:
         place = snapshot.epoch, snapshot.generation
         if model is not None and place != self._circuit:
             self._circuit = place
-            known = self._wiring is model.circuit
-            self._wiring = model.circuit
+            known = self._wiring is model.layers
+            self._wiring = model.layers
             yield "circuit", {"epoch": snapshot.epoch, **_circuit(model, known)}
         state = {
             "status": snapshot.status,
@@ -161,7 +161,7 @@ def _circuit(model: Model, wiring_known: bool) -> dict[str, Any]:
     perception = ends[0]
     told: dict[str, Any] = {
         "ops": "".join(f"{op:x}" for op in ops),
-        "coefficients": _base64(gates.mix(probabilities).astype("<f4")),
+        "coefficients": packed(gates.mix(probabilities), "<f4"),
         "decided": [float(part.mean()) for part in np.split(sure, ends[:-1])],
         "histogram": [
             np.bincount(part, minlength=gates.OPS).tolist()
@@ -172,7 +172,7 @@ def _circuit(model: Model, wiring_known: bool) -> dict[str, Any]:
         told["netlist"] = {
             "channels": netlist.channels,
             **{
-                name: _base64(getattr(netlist, name).astype("<i4"))
+                name: packed(getattr(netlist, name), "<i4")
                 for name in ("a", "b", "param", "outputs")
             },
         }
@@ -195,7 +195,3 @@ def _seconds(snapshot: Snapshot) -> dict[str, float]:
         for phase, seconds in row.phase_seconds.items():
             found[phase] = found.get(phase, 0.0) + seconds
     return {phase: round(seconds, 2) for phase, seconds in found.items() if seconds >= 0.005}
-
-
-def _base64(array: np.ndarray) -> str:
-    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()

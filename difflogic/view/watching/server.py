@@ -14,13 +14,15 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
+from difflogic.view.reports.assets import asset, bundle, policy
 from difflogic.view.watching.feed import Feed
 from difflogic.view.watching.messages import Told
-from difflogic.view.watching.page import page
 
 ADDRESS = "127.0.0.1"
 MOST_BROWSERS = 8
@@ -48,6 +50,31 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
 }
+
+
+SCRIPTS = (
+    "random_bits.js",
+    "grid.js",
+    "interpreter.js",
+    "simulation.js",
+    "judge.js",
+    "screen.js",
+    "charts.js",
+    "player.js",
+    "pointer.js",
+)
+"""Modules that reports have, too."""
+
+_FILES = Path(__file__).with_name("page")
+
+
+@cache
+def page() -> tuple[bytes, str]:
+    """Return the page, and the content policy that it is to be sent with."""
+    style = asset("report.css") + asset("watch.css", _FILES)
+    script = bundle(SCRIPTS, [asset(name, _FILES) for name in ("soft.js", "watch.js")])
+    text = asset("watch.html", _FILES).replace("{{ style }}", style).replace("{{ script }}", script)
+    return text.encode(), policy(style, script, "'self'") + "; frame-ancestors 'none'"
 
 
 class WatchServer:
@@ -173,8 +200,8 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
                 return
             place = watch.place(self.path)
             if place == "":
-                content, policy = page()
-                self._head(HTTPStatus.OK, "text/html; charset=utf-8", len(content), policy)
+                content, rules = page()
+                self._head(HTTPStatus.OK, "text/html; charset=utf-8", len(content), rules)
                 self.wfile.write(content)
             elif place == "events":
                 self._events()
@@ -211,14 +238,14 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
             status: HTTPStatus,
             kind: str,
             length: int | None,
-            policy: str = "default-src 'none'",
+            rules: str = "default-src 'none'",
         ) -> None:
             self.send_response(status)
             self.send_header("Connection", "close")  # an idle one would keep another out
             self.send_header("Content-Type", kind)
             if length is not None:
                 self.send_header("Content-Length", str(length))
-            self.send_header("Content-Security-Policy", policy)
+            self.send_header("Content-Security-Policy", rules)
             for name, value in HEADERS.items():
                 self.send_header(name, value)
             self.end_headers()

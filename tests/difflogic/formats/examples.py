@@ -7,17 +7,18 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.model.automaton import Automaton
-from tests.difflogic.logic.circuits import circuit_of, step
+from tests.difflogic.circuit.circuits import circuit_of, step
+from tests.difflogic.formats import made
 
 NAMES = ("module", "3d-life", "a--b_", "x")
 
 
 def automaton(circuit, name="x", boundary="zero", fire_rate=1.0, start="center", **changes):
-    made = Automaton(name, circuit, circuit.labels[:1], boundary, 5, 6, 7, fire_rate, start)
-    return replace(made, **changes)
+    whole = Automaton(name, circuit, circuit.labels[:1], boundary, 5, 6, 7, fire_rate, start)
+    return replace(whole, **changes)
 
 
 def wicked():
@@ -51,27 +52,11 @@ def wicked():
 
 
 @st.composite
-def circuits(draw, max_channels=4, max_gates=30):
-    """Any circuit: dead gates, constants, pass-throughs and repeated outputs are common."""
-    channels = draw(st.integers(1, max_channels))
-    labels = draw(st.lists(st.integers(0, 9), min_size=channels, max_size=channels, unique=True))
-    inputs = 9 * channels
-    gates = [
-        (draw(st.integers(0, 15)), draw(st.integers(0, row - 1)), draw(st.integers(0, row - 1)))
-        for row in range(inputs, inputs + draw(st.integers(0, max_gates)))
-    ]
-    rows = st.integers(0, inputs + len(gates) - 1)
-    last = st.integers(max(inputs, inputs + len(gates) - 3), max(inputs, inputs + len(gates) - 1))
-    outputs = [draw(st.one_of(rows, last) if gates else rows) for _ in range(channels)]
-    return circuit_of(gates, outputs, tuple(labels))
-
-
-@st.composite
 def automata(draw, count=6, **sizes):
     """A few automata, each with a name of its own."""
     return [
         automaton(
-            draw(circuits(**sizes)),
+            draw(made.circuits(**sizes)),
             f"{draw(st.sampled_from(NAMES))}{number}",
             draw(st.sampled_from(["zero", "periodic"])),
             draw(st.sampled_from([1.0, 0.25])),
@@ -82,36 +67,12 @@ def automata(draw, count=6, **sizes):
 
 
 def life(boundary="periodic"):
-    """The Game of Life: the eight neighbours are counted by adders, modulo 8."""
-    gates = []
-
-    def gate(op, a, b):
-        gates.append((op, a, b))
-        return 8 + len(gates)
-
-    def add(a, b):
-        """Sum of two numbers, lowest bit first, modulo 8."""
-        total, carry = [], None
-        for x, y in zip(a, b, strict=True):
-            half, both = gate(Op.XOR, x, y), gate(Op.AND, x, y)
-            if carry is None:
-                total, carry = [half], both
-            else:
-                total.append(gate(Op.XOR, half, carry))
-                carry = gate(Op.OR, both, gate(Op.AND, half, carry))
-        return total
-
-    zero = gate(Op.FALSE, 0, 0)
-    count = [zero, zero, zero]
-    for row in (0, 1, 2, 3, 5, 6, 7, 8):
-        count = add(count, [row, zero, zero])
-    two_or_three = gate(Op.A_AND_NOT_B, count[1], count[2])
-    alive = gate(Op.OR, count[0], 4)
-    return automaton(circuit_of(gates, [gate(Op.AND, two_or_three, alive)]), "life", boundary)
+    """The Game of Life."""
+    return automaton(made.life(), "life", boundary)
 
 
 def run(automaton, state, fires):
-    """States after each of the steps, of which `fires` (steps, H, W) are the masks."""
+    """States after each step; `fires` (steps, H, W) are the masks."""
     asynchronous = automaton.fire_rate < 1
     states = []
     for fire in fires:
@@ -140,5 +101,5 @@ def mutants(automaton):
         for flips in (1 << gate % 4, 15):
             op = whole.op.copy()
             op[gate] ^= flips
-            changed = LogicCircuit(op, whole.a, whole.b, whole.outputs, whole.labels)
+            changed = Circuit(op, whole.a, whole.b, whole.outputs, whole.labels)
             yield automaton.with_circuit(changed)

@@ -32,16 +32,9 @@ def execute(data, neighborhood):
     return execute_layers(data["update"]["layers"], bits)
 
 
-def active_gates(data):
-    """Gates that do more than hand on an input, as `active_gate_count`; kernels count once."""
-    parts = [*data["perception"]["kernels"], data["update"]]
-    gates = [gate for part in parts for layer in part["layers"] for gate in layer["gates"]]
-    return sum(gate["op"] not in (3, 5) for gate in gates)
-
-
 def from_model(model):
     """What logicars would write for one of our models."""
-    architecture, ops = model.circuit.architecture, iter(model.ops.tolist())
+    architecture, ops = model.layers.architecture, iter(model.ops.tolist())
 
     def layers(wirings):
         return [
@@ -55,11 +48,11 @@ def from_model(model):
         ]
 
     kernels = [
-        {"layers": layers(model.circuit.kernel(kernel)), "input_size": 9}
+        {"layers": layers(model.layers.kernel(kernel)), "input_size": 9}
         for kernel in range(architecture.kernels)
     ]
     update = {
-        "layers": layers(model.circuit.update),
+        "layers": layers(model.layers.update),
         "input_size": architecture.update_inputs,
         "output_size": architecture.channels,
     }

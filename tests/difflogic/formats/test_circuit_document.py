@@ -2,7 +2,7 @@
 
     python -m tests.difflogic.formats.test_circuit_document
 
-writes the schema anew.
+writes the schema.
 """
 
 import json
@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats import read_circuit
 from difflogic.formats.circuit_file import CircuitFile
 from difflogic.formats.write_circuit import write_circuit
+from tests.difflogic.circuit.circuits import automaton, step
 from tests.difflogic.formats.made import random_circuit
-from tests.difflogic.logic.circuits import automaton, step
 
 DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = DOCS / "circuit.schema.json"
@@ -62,14 +61,6 @@ def test_the_table_of_ops_is_right():
     assert [(int(number), name) for number, name, *_ in rows] == [(op, op.name) for op in Op]
     for number, _, *table in rows:
         assert int("".join(table), 2) == int(number)
-
-
-def test_the_neighbours_are_named_as_drawn():
-    drawn = re.findall(r"^    (\d) (\d) (\d) +(\w+) +(\w+) +(\w+)$", DOCUMENT, flags=re.M)
-    numbers = [int(number) for row in drawn for number in row[:3]]
-    names = [name for row in drawn for name in row[3:]]
-    assert numbers == list(range(9))
-    assert tuple(names) == NEIGHBORS
 
 
 def test_the_example_is_a_circuit_and_does_what_is_said(interpreter, tmp_path):

@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats import read_logicars, strict_json
 from difflogic.formats.write_logicars import write_logicars
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import circuits, life, words
-from tests.difflogic.logic.circuits import all_cases, automaton
 
 ONE = ["automaton.channels=1", "perception.kernels=3", "update.gates=[6, 3, 2, 1]"]
 SOME = ["automaton.channels=3", "perception.kernels=2", "update.gates=[9, 6, 3]"]
@@ -66,7 +64,7 @@ def test_a_file_of_logicars_is_the_model_that_it_was_made_of(overrides):
         assert circuit.next_state(column.astype(bool)).tolist() == expected
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(circuits())
 def test_any_circuit_is_written_as_one_of_logicars(circuit):
     data = json.loads(write_logicars(automaton(circuit)))
@@ -74,71 +72,20 @@ def test_any_circuit_is_written_as_one_of_logicars(circuit):
     for column in bits.T:
         found = naive_logicars.execute(data, column.tolist())
         assert found == circuit.next_state(column.astype(bool)).tolist()
-    assert naive_logicars.active_gates(data) == sum(op not in (3, 5) for op in circuit.op)
     read = parse(data)
+    # Gates that pass a value on are not counted as active.
+    assert sum(op not in (3, 5) for op in read.op) == sum(op not in (3, 5) for op in circuit.op)
     inputs = words(circuit.inputs, np.random.default_rng(1))
     np.testing.assert_array_equal(read.next_state(inputs), circuit.next_state(inputs))
 
 
-@pytest.mark.parametrize(
-    ("outputs", "sizes"),
-    [
-        ([19, 20], [3, 2]),  # the deepest gates, in any order: the last layer
-        ([20, 19], [3, 2]),
-        ([20, 20], [3, 2, 2]),  # once they are not each one channel's, a layer takes them on
-        ([19, 18], [3, 3, 2]),
-        ([0, 17], [4, 4, 2]),
-    ],
-)
-def test_layers(outputs, sizes):
-    """Row 18 is in the first layer, which hands rows 2 and 17 on; 19 and 20 are in the second."""
-    circuit = LogicCircuit([Op.AND, Op.OR, Op.XOR], [0, 18, 18], [1, 2, 17], outputs, (0, 1))
-    data = json.loads(write_logicars(automaton(circuit)))
-    found = [len(layer["gates"]) for layer in data["update"]["layers"]]
-    assert naive_logicars.active_gates(data) == 3
-    assert found == sizes
-
-
-def test_a_gate_that_is_the_next_state_of_two_channels_is_there_once():
-    circuit = LogicCircuit([Op.XOR], [0], [1], [18, 18], (0, 1))
-    data = json.loads(write_logicars(automaton(circuit)))
-    assert [len(layer["gates"]) for layer in data["update"]["layers"]] == [1, 2]
-    assert naive_logicars.active_gates(data) == 1
-
-
 @pytest.mark.parametrize("overrides", [ONE, SOME, DISTINCT, DEEP])
-def test_a_model_there_and_back(overrides):
-    made = from_model(model(overrides))
-    data = json.loads(write_logicars(made))
-    read = parse(data)
-    inputs = words(made.circuit.inputs, np.random.default_rng(1))
-    np.testing.assert_array_equal(read.next_state(inputs), made.circuit.next_state(inputs))
-    active = sum(op not in (3, 5) for op in made.circuit.op)
-    assert naive_logicars.active_gates(data) == active
-    assert sum(op not in (3, 5) for op in read.op) == active
-    # The layers are those of perception and update, one after the other.
-    architecture = model(overrides).circuit.architecture
+def test_a_models_layers_are_those_of_perception_and_update(overrides):
+    data = json.loads(write_logicars(from_model(model(overrides))))
+    architecture = model(overrides).layers.architecture
     sizes = [len(layer["gates"]) for layer in data["update"]["layers"]]
     assert len(sizes) == len(architecture.perception) + len(architecture.update)
     assert sizes[len(architecture.perception) :] == list(architecture.update)
-
-
-def test_all_neighbourhoods_of_the_game_of_life():
-    circuit = life()
-    read = parse(json.loads(write_logicars(automaton(circuit))))
-    seen = all_cases(9)
-    np.testing.assert_array_equal(read.next_state(seen), circuit.next_state(seen))
-
-
-def test_the_file_is_laid_out_as_serde_does():
-    text = write_logicars(automaton(life()))
-    data = json.loads(text)
-    assert list(data) == ["perception", "update", "channels"]
-    assert list(data["perception"]) == ["kernels", "channels"]
-    assert list(data["perception"]["kernels"][0]) == ["layers", "input_size"]
-    assert list(data["update"]) == ["layers", "input_size", "output_size"]
-    assert list(data["update"]["layers"][0]["gates"][0]) == ["op", "wire_a", "wire_b"]
-    assert text == json.dumps(data, indent=2) + "\n"
 
 
 def test_more_channels_than_logicars_has():
@@ -183,32 +130,20 @@ GATE = (*KERNEL, "layers", 2, "gates", 1)
     ("path", "value", "says"),
     [
         (("channels",), None, 'the circuit: key "channels" is missing'),
-        (("channels",), 0, '"channels" must be a whole number from 1 to 65536, not 0'),
-        (("channels",), 10**30, "not a number of more than 20 digits"),
         (("channels",), 4, 'perception: "channels" must be 4, as the circuit says, not 3'),
         (("perception",), [], "perception: must be an object, not a list"),
         (("perception", "kernels"), [], '"kernels" must be a list of at least one, not an empty'),
-        (("perception", "kernels"), 3, '"kernels" must be a list of at least one, not 3'),
-        (KERNEL, 3, "perception, kernel 1: must be an object, not 3"),
         ((*KERNEL, "input_size"), 27, '"input_size" must be 9, the cells that it sees, not 27'),
-        ((*KERNEL, "input_size"), None, 'perception, kernel 1: key "input_size" is missing'),
-        ((*KERNEL, "layers"), None, 'perception, kernel 1: key "layers" is missing'),
         ((*KERNEL, "layers", 0), {}, 'kernel 1, layer 0: key "gates" is missing'),
         ((*KERNEL, "layers", 2), None, "kernel 1: has 4 outputs, and kernel 0 has 2: all kernels"),
         (GATE, 1, "perception, kernel 1, layer 2, gate 1: must be an object, not 1"),
         ((*GATE, "op"), 16, 'gate 1: "op" must be a whole number from 0 to 15, not 16'),
-        ((*GATE, "op"), -1, 'gate 1: "op" must be a whole number from 0 to 15, not -1'),
-        ((*GATE, "op"), "And", 'gate 1: "op" must be a whole number from 0 to 15, not "And"'),
-        ((*GATE, "op"), 1.0, "from 0 to 15, not 1.0"),
         ((*GATE, "op"), True, "from 0 to 15, not true"),
         ((*GATE, "wire_a"), 4, 'layer 2, gate 1: "wire_a" is 4, and the layer has inputs 0 to 3'),
         ((*GATE, "wire_b"), 2**31, '"wire_b" must be a whole number from 0 to 2147483647'),
-        ((*GATE, "wire_b"), None, 'layer 2, gate 1: key "wire_b" is missing'),
         (("update", "input_size"), 14, '"input_size" must be 15, 3 of the centre, and 2 from 2'),
         (("update", "output_size"), 4, '"output_size" must be 3, one for each channel, not 4'),
-        (("update", "layers"), [], 'update: "layers" must be a list of at least one'),
         (("update", "layers", 2), None, "the last layer has 6 gates: it needs 3, one for each"),
-        (("update", "layers", 0, "gates", 4, "wire_a"), 15, "and the layer has inputs 0 to 14"),
     ],
 )
 def test_damaged_files(path, value, says):

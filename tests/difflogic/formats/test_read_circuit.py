@@ -9,13 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from difflogic.circuit.gates import Op
 from difflogic.formats import read_circuit, strict_json
 from difflogic.formats.circuit_file import CircuitFile
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.system.errors import CircuitError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, automata, random_circuit
-from tests.difflogic.logic.circuits import automaton
 
 GOOD = json.loads(write_circuit(automaton(random_circuit(2, 5, np.random.default_rng(3), (4, 1)))))
 
@@ -46,27 +45,12 @@ def with_gate(place, gate):
 # What is written
 
 
+@settings(max_examples=30)
 @given(automata())
 def test_what_is_written_is_read_back(made):
     text = write_circuit(made)
     assert_same(read_circuit.parse(decoded(text), "x"), made)
     assert_same(read_circuit.parse(json.loads(text), "x"), made)
-
-
-def test_a_file_has_one_gate_a_line_and_only_ascii():
-    made = automaton(random_circuit(3, 40, np.random.default_rng(0)))
-    text = write_circuit(made)
-    lines = [line for line in text.splitlines() if '"op"' in line]
-    assert len(lines) == 40
-    for line, op, a, b in zip(lines, made.circuit.op, made.circuit.a, made.circuit.b, strict=True):
-        assert json.loads(line.strip(" ,")) == {"op": Op(op).name, "a": a, "b": b}
-    assert text.isascii()
-    assert text.endswith("}\n")
-
-
-def test_the_ops_names_are_ours():
-    kinds = CircuitFile.model_json_schema()["$defs"]["Gate"]["properties"]["op"]["enum"]
-    assert kinds == [op.name for op in Op]
 
 
 # What is refused
@@ -81,29 +65,16 @@ def test_foreign_json(data):
     ("changes", "says"),
     [
         ({"version": 2}, "has format version 2, but this program reads up to 1: install a newer"),
-        ({"version": 10**30}, "version a number of more than 20 digits, but this program reads up"),
         ({"version": 0}, '"version": input should be greater than or equal to 1, not 0'),
-        ({"version": True}, '"version": input should be a valid integer, not true'),
-        ({"version": 1.0}, '"version": input should be a valid integer, not 1.0'),
-        ({"name": ""}, '"name": string should match pattern'),
         ({"name": "../x"}, '"name": string should match pattern'),
         ({"name": "a" * 65}, '"name": string should have at most 64 characters, not "aaa'),
-        ({"name": "a\n"}, '"name": string should match pattern'),
         ({"boundary": "periodc"}, '"boundary" cannot be "periodc": did you mean "periodic"?'),
-        ({"boundary": 3}, "\"boundary\": input should be 'zero' or 'periodic', not 3"),
         ({"start": "y" * 10**5}, "known: random, center, zeros"),
         ({"height": 0}, '"height": input should be greater than or equal to 1, not 0'),
-        ({"width": 65537}, '"width": input should be less than or equal to 65536, not 65537'),
-        ({"width": -5}, '"width": input should be greater than or equal to 1, not -5'),
-        ({"steps": "3"}, '"steps": input should be a valid integer, not "3"'),
         ({"steps": 10**4000}, "not a number of more than 20 digits"),
-        ({"fire_rate": 0}, '"fire_rate": input should be greater than 0, not 0'),
         ({"fire_rate": 1.5}, '"fire_rate": input should be less than or equal to 1, not 1.5'),
         ({"channels": []}, '"channels": list should have at least 1 item'),
-        ({"channels": [4, -1]}, '"channels"[1]: input should be greater than or equal to 0'),
         ({"channels": [4, 4]}, "channel 4 is there 2 times: each may be there once"),
-        ({"channels": [4, 2**31]}, '"channels"[1]: input should be less than 2147483648'),
-        ({"channels": {}}, '"channels": input should be a valid list, not an object'),
         ({"visible": [9]}, "visible channel 9 is none of the circuit's 2 channels, whose numbers"),
         ({"visible": [1, 1]}, "visible channel 1 is there 2 times"),
         ({"visible": []}, '"visible": list should have at least 1 item'),
@@ -113,45 +84,31 @@ def test_foreign_json(data):
         ({"gates": None}, '"gates" must be a list, not null'),
         ({"gates": {"op": "AND"}}, '"gates" must be a list, not an object'),
         ({"heigth": 3}, 'there is no key "heigth" here: did you mean "height"?'),
-        ({"k" * 10**6: 3}, "here: known: format, version"),
     ],
 )
 def test_keys_that_do_not_fit(changes, says):
     assert says in problem(changed(**changes))
 
 
-@pytest.mark.parametrize("key", list(GOOD))
+@pytest.mark.parametrize("key", sorted(GOOD.keys() - {"format"}))
 def test_missing_keys(key):
     data = changed()
     del data[key]
-    message = problem(data)
-    if key == "format":
-        assert "not a circuit saved by dct" in message
-    else:
-        assert message.startswith(f'key "{key}" is missing: ')
+    assert problem(data).startswith(f'key "{key}" is missing: ')
 
 
 @pytest.mark.parametrize(
     ("gate", "says"),
     [
         ({"op": "XNAND", "a": 0, "b": 1}, 'gate 2: "op" cannot be "XNAND": did you mean "NAND"?'),
-        ({"op": "and", "a": 0, "b": 1}, 'gate 2: "op" cannot be "and": known: FALSE, AND'),
-        ({"op": 1, "a": 0, "b": 1}, "gate 2: \"op\": input should be 'FALSE'"),
         ({"op": "AND", "a": 0}, 'gate 2: key "b" is missing: row of the second input'),
-        ({"op": "AND", "a": 0, "B": 1}, 'gate 2: key "b" is missing'),
         ({"op": "AND", "a": 0, "b": 1, "c": 2}, 'gate 2: there is no key "c" here: known: op'),
-        ({"op": "AND", "a": 0.0, "b": 1}, 'gate 2: "a": input should be a valid integer'),
         ({"op": "AND", "a": True, "b": 1}, '"a": input should be a valid integer, not true'),
-        ({"op": "AND", "a": -1, "b": 1}, 'gate 2: "a": input should be greater than or equal to 0'),
         ({"op": "AND", "a": 0, "b": 2**31}, 'gate 2: "b": input should be less than 2147483648'),
-        ({"op": "AND", "a": 0, "b": 10**40}, "not a number of more than 20 digits"),
-        ({"op": "AND", "a": 0, "b": [1]}, '"b": input should be a valid integer, not a list'),
         ([1, 2, 3], 'gate 2: must be an object with "op", "a", "b", not a list'),
         (7, 'gate 2: must be an object with "op", "a", "b", not 7'),
-        (None, "not null"),
         ({"op": "AND", "a": 20, "b": 1}, "gate 2 reads row 20, its own, which is a cycle"),
         ({"op": "AND", "a": 0, "b": 21}, "row 21, of the later gate 3, which is a cycle"),
-        ({"op": "A", "a": 0, "b": 22}, "of the later gate 4, which is a cycle or a wrong order"),
         ({"op": "AND", "a": 0, "b": 23}, "gate 2 reads row 23, which does not exist"),
     ],
 )
@@ -160,11 +117,6 @@ def test_gates_that_do_not_fit(gate, says):
     assert says in message
     if "cycle" in message:
         assert "it may read rows 0 to 19, the inputs and the gates before" in message
-
-
-def test_too_many_gates(monkeypatch):
-    monkeypatch.setattr(read_circuit, "MAX_GATES", 4)
-    assert "5 gates are more than the 4 that are accepted" in problem(GOOD)
 
 
 JSON = st.recursive(
@@ -179,7 +131,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(st.data())
 def test_what_the_schema_refuses_is_refused_and_the_rest_is_read_or_makes_no_circuit(data):
     """The schema's model is a second opinion on every value but on what rows and labels mean."""

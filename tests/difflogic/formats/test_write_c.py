@@ -9,9 +9,9 @@ from scipy.ndimage import convolve
 
 from difflogic.formats.common import identifier
 from difflogic.formats.write_c import write_c
+from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call, needs
-from tests.difflogic.logic.circuits import circuit_of, step
 
 pytestmark = pytest.mark.thorough
 
@@ -114,31 +114,17 @@ def test_wicked_automata_in_one_program(compiler, tmp_path):
 
 
 @needs("gcc")
-@settings(max_examples=2)
+@settings(max_examples=1)
 @given(automata=examples.automata(count=len(SIZES)))
 def test_any_automata_on_any_grids(tmp_path_factory, automata):
     check(automata, SIZES, tmp_path_factory.mktemp("grids"))
 
 
 @needs("gcc")
-@settings(max_examples=2)
-@given(automata=examples.automata(count=2, max_channels=2))
-def test_rows_of_many_words_are_computed_as_vectors(tmp_path_factory, automata):
-    check(automata, [(3, 1600), (4, 1217)], tmp_path_factory.mktemp("wide"), COMPILERS["fast"])
-
-
-@needs("gcc")
-@settings(max_examples=1)
-@given(automata=examples.automata(count=2, max_channels=3))
-def test_a_thousand_generations(tmp_path_factory, automata):
-    check(automata, [(7, 65), (6, 9)], tmp_path_factory.mktemp("long"), steps=1000)
-
-
-@needs("gcc")
 @pytest.mark.parametrize(("boundary", "mode"), [("zero", "constant"), ("periodic", "wrap")])
-def test_life_is_life_for_a_thousand_generations(boundary, mode, tmp_path):
+def test_life_is_life_for_hundreds_of_generations(boundary, mode, tmp_path):
     life = examples.life(boundary)
-    check([life], [(67, 130)], tmp_path, steps=1000)
+    check([life], [(67, 130)], tmp_path, steps=300)
     board = np.frombuffer((tmp_path / "0.in").read_bytes(), "<u8")[: 67 * 3]
     last = np.frombuffer((tmp_path / "0.out").read_bytes(), "<u8")[-67 * 3 :]
     board, last = (
@@ -146,7 +132,7 @@ def test_life_is_life_for_a_thousand_generations(boundary, mode, tmp_path):
         for words in (board, last)
     )
     kernel = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
-    for _ in range(1000):
+    for _ in range(300):
         count = convolve(board.astype(int), kernel, mode=mode, cval=0)
         board = ((count == 3) | (board == 1) & (count == 2)).astype(np.uint8)
     np.testing.assert_array_equal(last, board)
@@ -180,7 +166,7 @@ def start_of(automaton, chance):
 @pytest.mark.parametrize("start", ["zeros", "center", "random"])
 @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
 def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
-    """Its automaton has two channels, of which the second is the visible one."""
+    """Of its automaton's two channels the second is visible."""
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
     automaton = examples.automaton(
         circuit_of(gates, [19, 20], (4, 2)),
@@ -204,12 +190,3 @@ def test_the_example_runs_as_it_stands(start, fire_rate, tmp_path):
         fire = None if fire_rate == 1 else chance.bits((6, 70), fire_rate)
         state = step(automaton.circuit, state, automaton.boundary, fire)
     assert printed == ["".join(".#"[bit] for bit in row) for row in state[1]]
-
-
-def test_the_header_stands_on_its_own():
-    text = write_c(examples.life())
-    assert [line for line in text.splitlines() if line.startswith("#include")] == [
-        "#include <stddef.h>",
-        "#include <stdint.h>",
-    ]
-    assert text == write_c(examples.life())

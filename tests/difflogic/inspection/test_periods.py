@@ -37,12 +37,6 @@ def test_known(look, tile: list[list[int]], period: Period) -> None:  # type: ig
     assert look(tiled(tile, 12, 12)) == period
 
 
-def test_half_of_a_picture_is_enough() -> None:
-    bits = tiled([[0, 0, 1, 0, 1, 1, 1, 0]], 3, 16)
-    assert inside(bits) == Period(1, 8)
-    assert inside(bits[:, :, :15]) == Period(1, 0)
-
-
 def test_a_part_of_a_checkerboard() -> None:
     assert inside(tiled(CHECKERBOARD, 15, 13)) == Period(4, 4, (2, 2))
     assert on_torus(tiled(CHECKERBOARD, 14, 12)) == Period(14, 4)
@@ -60,11 +54,6 @@ def test_a_diagonal_alone_is_seen_in_both_directions() -> None:
     for sign in (1, -1):
         rows = [plane[20 - sign * 3 * (y // 2) + 7 * (y % 2) :][:20] for y in range(8)]
         assert inside(np.array([rows])) == Period(0, 0, (2, sign * 3))
-
-
-def test_several_channels_repeat_together() -> None:
-    bits = np.concatenate([tiled([[0, 1]], 12, 12), tiled([[0], [1], [1]], 12, 12)])
-    assert on_torus(bits) == inside(bits) == Period(3, 2)
 
 
 @given(

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.inspection import symmetry
 from difflogic.inspection.symmetry import examine
-from tests.difflogic.logic.circuits import all_cases
-from tests.difflogic.logic.rules import circuits, from_function, life_like, random_circuit
+from tests.difflogic.circuit.circuits import all_cases
+from tests.difflogic.circuit.rules import circuits, from_function, life_like, random_circuit
 
 TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     # Boards (3, 3, …); a quarter turn either way holds or fails together.
@@ -28,7 +28,7 @@ TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def holds(circuit: LogicCircuit, cases: np.ndarray) -> dict[str, bool]:
+def holds(circuit: Circuit, cases: np.ndarray) -> dict[str, bool]:
     """What holds in these cases (9·C, n) of a circuit, in the order of the library's names."""
     after = circuit.next_state(cases)
     found = {}
@@ -41,12 +41,12 @@ def holds(circuit: LogicCircuit, cases: np.ndarray) -> dict[str, bool]:
     return found
 
 
-def answers(circuit: LogicCircuit) -> dict[str, str]:
+def answers(circuit: Circuit) -> dict[str, str]:
     rule = examine(circuit, 20)
     return {n: d.answer for n, d in (rule.symmetries | rule.properties).items()}
 
 
-def check(circuit: LogicCircuit, cases: np.ndarray) -> None:
+def check(circuit: Circuit, cases: np.ndarray) -> None:
     found = answers(circuit)
     for name, value in holds(circuit, cases).items():
         assert found[name] == ("yes" if value else "no"), name
@@ -61,14 +61,15 @@ def test_the_seven_are_the_squares() -> None:
         assert moved.tolist() == TURNS[name](board).ravel().tolist()
 
 
+@settings(max_examples=30)
 @given(circuits(channels=1, gates=8))
-def test_all_cases_of_one_channel(circuit: LogicCircuit) -> None:
+def test_all_cases_of_one_channel(circuit: Circuit) -> None:
     check(circuit, all_cases(9))
 
 
 @pytest.mark.thorough
 @given(st.integers(0, 2**32), st.sampled_from(sorted(TURNS)))
-@settings(max_examples=25)
+@settings(max_examples=8)
 def test_rules_made_symmetric(seed: int, name: str) -> None:
     """Random rules of the class of a board under one symmetry, and under nothing else."""
     rng = np.random.default_rng(seed)
@@ -87,15 +88,7 @@ def test_rules_made_symmetric(seed: int, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("born", "stays", "totalistic"),
-    [
-        ("3", "23", False),
-        ("36", "23", False),
-        ("", "", True),
-        ("0", "8", True),
-        ("45678", "45678", False),
-        ("5678", "45678", True),
-        ("1357", "02468", True),
-    ],
+    [("36", "23", False), ("", "", True), ("5678", "45678", True), ("1357", "02468", True)],
 )
 def test_notation(born: str, stays: str, totalistic: bool) -> None:
     circuit = life_like(born, stays)
@@ -113,19 +106,9 @@ def test_no_notation() -> None:
     assert examine(random_circuit(np.random.default_rng(0), channels=2), 20).notation is None
 
 
-def test_majority_and_parity() -> None:
-    majority, parity = answers(life_like("5678", "45678")), answers(life_like("1357", "02468"))
-    assert majority[symmetry.MONOTONE] == majority[symmetry.COMPLEMENT] == "yes"
-    assert majority[symmetry.LINEAR] == majority[symmetry.AFFINE] == "no"
-    assert parity[symmetry.LINEAR] == parity[symmetry.AFFINE] == "yes"
-    assert parity[symmetry.MONOTONE] == "no"
-    inverse = answers(life_like("02468", "1357"))
-    assert (inverse[symmetry.LINEAR], inverse[symmetry.AFFINE]) == ("no", "yes")
-
-
-@pytest.mark.thorough
+@settings(max_examples=30)
 @given(circuits(channels=1, gates=6))
-def test_linear_and_monotone(circuit: LogicCircuit) -> None:
+def test_linear_and_monotone(circuit: Circuit) -> None:
     cases = all_cases(9)
     values = circuit.next_state(cases)[0]
     found = answers(circuit)
@@ -137,7 +120,7 @@ def test_linear_and_monotone(circuit: LogicCircuit) -> None:
     assert found[symmetry.MONOTONE] == ("yes" if rises.all() else "no")
 
 
-def wide(channels: int, turn: bool) -> LogicCircuit:
+def wide(channels: int, turn: bool) -> Circuit:
     """Every next state is 1 if all cells but the centre are, with one input added in a corner."""
     xag = Xag(9 * channels)
     outputs = []
@@ -158,29 +141,7 @@ def test_many_inputs() -> None:
     assert [name for name in TURNS if cut[name] == "yes"] == ["reflection at the diagonal"]
 
 
-def test_a_parity_of_many_inputs_is_linear() -> None:
-    xag = Xag(27)
-    literal = 0
-    for row in range(26, -1, -1):
-        literal = xag.xor_(literal, xag.input(row))
-    found = answers(to_circuit(xag, [literal] * 3, (0, 1, 2), range(3)))
-    assert found[symmetry.LINEAR] == "yes"
-    assert all(found[name] == "yes" for name in TURNS)
-
-
 def test_no_time_leaves_open_what_needs_a_proof() -> None:
     rule = examine(life_like("3", "23"), 0)
     assert {d.answer for d in rule.symmetries.values()} == {"not decided"}
     assert rule.properties[symmetry.COMPLEMENT].answer == "no"
-
-
-@given(circuits(channels=2, gates=30))
-@settings(max_examples=30)
-def test_the_holding_ones_are_a_group(circuit: LogicCircuit) -> None:
-    found = answers(circuit)
-    group = {tuple(range(9))} | {
-        tuple(symmetry.turned(m)) for n, m in symmetry.SYMMETRIES.items() if found[n] == "yes"
-    }
-    for g in group:
-        for h in group:
-            assert tuple(g[i] for i in h) in group

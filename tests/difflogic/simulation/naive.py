@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from difflogic.simulation.bit_grid import pack
 from difflogic.simulation.random_bits import Use, bernoulli, child_keys, stream_key, threshold
-from tests.difflogic.logic.circuits import step
+from tests.difflogic.circuit.circuits import step
 
 
 def simulate(circuit, state, steps, boundary, fire_rate=1.0, seed=0, damage=None):
-    """The state (channels, height, width) after so many steps; `damage` maps steps to masks."""
+    """The state (channels, height, width) after `steps`; `damage` maps steps to masks."""
     for number in range(steps):
         fires = None
         if fire_rate < 1:
@@ -18,6 +19,11 @@ def simulate(circuit, state, steps, boundary, fire_rate=1.0, seed=0, damage=None
         if damage and number + 1 in damage:
             state = state & (damage[number + 1] == 0)
     return state.astype(np.uint8)
+
+
+def load(grid, bits):
+    """Set the state of a grid from 0 and 1 (channels, height, width)."""
+    grid.load(slice(0, bits.shape[1]), pack(bits))
 
 
 def fire_mask(seed, step, height, width, fire_rate):

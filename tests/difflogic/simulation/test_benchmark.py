@@ -5,9 +5,10 @@ import pytest
 
 from difflogic.simulation import benchmark, peak
 from difflogic.simulation.compiled import Compiled
+from difflogic.system import machine
 from difflogic.system.errors import ConfigError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
-from tests.difflogic.logic.circuits import automaton
 
 
 @pytest.fixture(autouse=True)
@@ -40,12 +41,6 @@ def test_a_report_adds_up():
     assert report.as_dict()["paths"][2]["repeat"] == 3
 
 
-def test_one_worker_is_measured_once():
-    report = benchmark.run(made(), 10, 10, 1, steps=4, repeat=2)
-    assert [path.name for path in report.paths] == ["interpreter", "compiled, one core"]
-    assert report.paths[1].steps == 4
-
-
 def test_a_wrong_bit_is_found(monkeypatch):
     take = Compiled.take
 
@@ -60,7 +55,6 @@ def test_a_wrong_bit_is_found(monkeypatch):
 
 
 def test_too_little_memory_for_all_paths(monkeypatch):
-    monkeypatch.setattr(benchmark, "require_memory", lambda geometry: None)  # of one
-    monkeypatch.setattr(benchmark.machine, "available_memory", lambda: 10**6)
+    monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
     with pytest.raises(ConfigError, match="for 2 paths side by side"):
         benchmark.run(made(), 1000, 10000, 1)

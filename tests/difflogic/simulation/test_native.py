@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -52,7 +51,7 @@ def test_a_circuit_is_compiled_once(directory, monkeypatch):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "foreign", "directory"])
+@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "directory"])
 def test_a_damaged_entry_is_compiled_again(directory, damage):
     circuit = life_automaton().circuit
     expected = digest(circuit)
@@ -65,30 +64,16 @@ def test_a_damaged_entry_is_compiled_again(directory, damage):
         content[len(content) // 2] ^= 1
         path.write_bytes(content)
     else:
-        whole = {"empty": b"", "cut": content[:-1], "foreign": b"x" * 5000}[damage]
-        path.write_bytes(whole)
+        path.write_bytes(b"" if damage == "empty" else content[:-1])
     assert not native.is_cached(circuit)
     assert digest(circuit) == expected
     assert native.is_cached(circuit) == (damage != "directory")
 
 
-@pytest.mark.thorough
-def test_another_circuits_entry_is_not_taken(directory):
-    circuit, other = life_automaton().circuit, life_automaton("B36/S23").circuit
-    expected = digest(circuit)
-    path, theirs = (
-        directory / native.cache_name(c, native.vector_words()) for c in (circuit, other)
-    )
-    native.native(other)
-    theirs.replace(path)
-    assert not native.is_cached(circuit)
-    assert digest(circuit) == expected
-
-
 def test_names_depend_on_every_module_that_makes_code():
     """Those of this package that building code imports, one after the other, and what ops are."""
     folder = Path(native.__file__).parent
-    found, waiting = {"native.py", "../circuit/evaluate.py"}, ["emission.py"]
+    found, waiting = {"../circuit/evaluate.py"}, ["emission.py", "native.py"]
     while waiting:
         name = waiting.pop()
         found.add(name)
@@ -97,12 +82,6 @@ def test_names_depend_on_every_module_that_makes_code():
         )
         waiting += {f"{module}.py" for module in imported} - found
     assert sorted(found) == sorted(native._SOURCES)
-
-
-def test_a_place_that_cannot_be_written_to_is_no_failure(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    assert digest(life_automaton().circuit)
 
 
 @pytest.fixture
@@ -114,7 +93,7 @@ def alone(monkeypatch):
 @pytest.mark.thorough
 def test_another_process_compiles_the_same(alone, directory, monkeypatch):
     # Its text is far longer than a pipe holds, and takes longer than a look at the clock.
-    circuit = random_circuit(16, 3000, np.random.default_rng(2))
+    circuit = random_circuit(16, 1000, np.random.default_rng(2))
     monkeypatch.setattr(native, "_TICK_SECONDS", 0.001)
     aside = native.compile_code(circuit, native.vector_words())
     with pytest.MonkeyPatch.context() as patch:
@@ -156,38 +135,3 @@ def test_the_process_imports_nothing_from_the_working_directory(
     monkeypatch.chdir(tmp_path)
     assert native.compile_code(life_automaton().circuit, 4)
     assert not (tmp_path / "ran").exists()
-
-
-def test_names_depend_on_all_that_code_depends_on(monkeypatch):
-    rng = np.random.default_rng(1)
-    paths = [native.cache_name(random_circuit(2, 9, rng), words) for words in (4, 8) for _ in "ab"]
-    circuit = random_circuit(2, 9, rng)
-    paths.append(native.cache_name(circuit, 8))
-    monkeypatch.setattr(native, "_features", lambda: "+another")
-    paths.append(native.cache_name(circuit, 8))
-    assert len(set(paths)) == 6
-
-
-@pytest.mark.thorough
-def test_another_process_finds_it(directory):
-    program = (
-        "import sys\n"
-        "from difflogic.simulation import native\n"
-        "from difflogic.simulation.life import life_automaton\n"
-        "native.native(life_automaton().circuit)\n"
-        "print('difflogic.simulation.emission' in sys.modules, 'numba' in sys.modules)\n"
-    )
-    root = Path(__file__).parents[3]
-    found = [
-        subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=root,
-            env=os.environ | {"PYTHONPATH": str(root)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-        for _ in range(2)
-    ]
-    # What builds code is only imported to compile it.
-    assert found == [["True", "False"], ["False", "False"]]

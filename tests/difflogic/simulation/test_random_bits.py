@@ -67,15 +67,9 @@ def test_statistics(probability):
         assert abs((sums**2).mean() - 1) < 5 * np.sqrt(2 / len(sums))
 
 
-def test_streams_differ():
-    keys = {stream_key(seed, use) for seed in range(50) for use in Use}
-    assert len(keys) == 50 * len(Use)
-    assert len(set(child_keys(7, np.arange(1000)).tolist())) == 1000
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("words", [2, 4, 8])
-@pytest.mark.parametrize("probability", [0.0, 0.5, 0.25, 0.75, 0.375, 0.6, 2**-45, 1.0])
+@pytest.mark.parametrize("probability", [0.0, 0.25, 0.375, 0.6, 1.0])
 def test_compiled_bits_are_the_same(words, probability):
     if words > native.vector_words():
         pytest.skip("wider than this machine's vectors")

@@ -14,8 +14,9 @@ from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Conditions, Simulator
 from difflogic.system.errors import ConfigError, DctError, ModelFileError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
-from tests.difflogic.logic.circuits import automaton
+from tests.difflogic.simulation import naive
 
 GLIDER = "#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n"
 GLIDER_CELLS = [[0, 1, 0], [0, 0, 1], [1, 1, 1]]
@@ -74,7 +75,7 @@ def test_images(tmp_path):
         ("x = 3, y = 1\n4o!", "row 1 is outside"),
         ("x = 3, y = 1\n$o!", "row 2 is outside"),
         ("x = 3, y = 1\nq!", '"q" is not allowed'),
-        ("x = 99999999, y = 99999999\n!", "more than"),
+        ("x = 99999999, y = 99999999\n!", "must be from 1 to"),
     ],
 )
 def test_patterns_that_are_none(text, hint):
@@ -91,21 +92,11 @@ def test_files_that_are_missing(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="makes a pipe")
-@pytest.mark.parametrize("name", ["pipe.txt", "pipe.npz", "pipe.png"])
+@pytest.mark.parametrize("name", ["pipe.txt", "pipe.npz"])
 def test_nothing_waits_for_a_pipe(tmp_path, name):
     os.mkfifo(tmp_path / name)
     with pytest.raises(DctError, match="not a regular file"):
         prepared(tmp_path / name)
-
-
-@pytest.mark.parametrize("channels", [5, 63, 64, 65, 200])
-def test_text_says_all_or_nothing_of_many_channels(tmp_path, channels):
-    (tmp_path / "plus.txt").write_text(".#.\n###\n.#.\n")
-    labels = tuple(range(channels))
-    bits = prepared(tmp_path / "plus.txt", visible=labels, labels=labels)
-    assert (bits == bits[0]).all()
-    np.testing.assert_array_equal(bits[0, 9:12, 34:37], [[0, 1, 0], [1] * 3, [0, 1, 0]])
-    assert bits.sum() == 5 * channels
 
 
 @pytest.mark.parametrize("width", [1, 64, 70, 200])
@@ -150,36 +141,23 @@ def rewritten(path, **arrays):
     np.savez_compressed(path, **whole)
 
 
-@pytest.mark.parametrize("step", [-5, -1, 2**62 + 1, 2**63 - 1])
+@pytest.mark.parametrize("step", [-1, 2**62 + 1])
 def test_impossible_steps_are_refused(tmp_path, step):
     path = tmp_path / "state.npz"
     simulator, _ = made()
     state_file.save(path, simulator)
     rewritten(path, step=np.int64(step))
-    with pytest.raises(ConfigError, match=f"after step {step} are none that dct saved"):
+    with pytest.raises(ConfigError, match=f"after step {step}: dct saved no such state"):
         prepared(path)
 
 
-def test_no_state_gets_older_than_steps_count(tmp_path):
-    simulator, _ = made()
-    simulator.step = 2**62 - 3
-    simulator.run(3)
-    with pytest.raises(ConfigError, match="no state may be older"):
-        simulator.run(1)
-    state_file.save(tmp_path / "state.npz", simulator)
-    other, whole = made()
-    starts.prepare(other, whole, str(tmp_path / "state.npz"), 0.5)
-    assert other.step == 2**62
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["size", "labels", "step", "cells"])
 def test_what_unpacks_to_more_than_it_may_is_not_read(tmp_path, name):
-    """A small file, of which each array is made of 64 million numbers."""
+    """A small file with an array of 4 million numbers."""
     path = tmp_path / "state.npz"
     simulator, _ = made()
     state_file.save(path, simulator)
-    rewritten(path, **{name: np.zeros(2**26, np.int64)})
+    rewritten(path, **{name: np.zeros(2**22, np.int64)})
     tracemalloc.start()
     try:
         with pytest.raises(ModelFileError, match=r"it was not read|must have shape"):
@@ -189,7 +167,6 @@ def test_what_unpacks_to_more_than_it_may_is_not_read(tmp_path, name):
         tracemalloc.stop()
 
 
-@pytest.mark.thorough
 def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(tmp_path):
     path = tmp_path / "state.npz"
     simulator, _ = made()
@@ -199,9 +176,9 @@ def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(tmp_path):
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries.items():
-            archive.writestr(name, content + (b"" if name != "size.npy" else bytes(2**27)))
+            archive.writestr(name, content + (b"" if name != "size.npy" else bytes(2**24)))
     # The sizes that the directory and the entry's own head declare, made small.
-    large = (len(entries["size.npy"]) + 2**27).to_bytes(4, "little")
+    large = (len(entries["size.npy"]) + 2**24).to_bytes(4, "little")
     content = bomb.getvalue()
     assert content.count(large) == 2
     path.write_bytes(content.replace(large, len(entries["size.npy"]).to_bytes(4, "little")))
@@ -214,55 +191,19 @@ def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(tmp_path):
         tracemalloc.stop()
 
 
-@pytest.mark.thorough
-def test_a_list_of_a_million_entries_is_not_read(tmp_path):
-    path = tmp_path / "state.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        for number in range(30_000):
-            archive.writestr(zipfile.ZipInfo(f"{number}.npy"), b"")
-    with pytest.raises(ModelFileError, match="not an npz archive"):
-        prepared(path, height=2000, width=2000)
-
-
-def test_numbers_of_channels_are_cut_short_in_messages(tmp_path):
-    path = tmp_path / "state.npz"
-    simulator, _ = made(labels=tuple(range(100)), visible=(7,))
-    state_file.save(path, simulator)
-    with pytest.raises(ConfigError, match=r"14, 15 … \(100 of them\), and the circuit 3, 7, 9, 8$"):
-        prepared(path)
-
-
 def test_pixels():
     grid = BitGrid(Geometry(3, 4, 70, "zero"))
     bits = np.random.default_rng(0).integers(0, 2, (3, 4, 70), np.uint8)
-    grid.load_bits(bits)
+    naive.load(grid, bits)
     np.testing.assert_array_equal(
         picture.render(grid, [2, 0, 1]), np.moveaxis(bits[[2, 0, 1]], 0, -1) * 255
     )
     one = picture.render(grid, [1])
     np.testing.assert_array_equal(one[bits[1] == 1], np.tile(picture.INK, (bits[1].sum(), 1)))
     np.testing.assert_array_equal(
-        one[bits[1] == 0], np.tile(picture.GROUND, (280 - bits[1].sum(), 1))
+        one[bits[1] == 0], np.tile(picture.PAPER, (280 - bits[1].sum(), 1))
     )
     assert len(np.unique(picture.render(grid, [0, 1])[..., 0])) == 3
-
-
-def test_pixels_of_large_grids_are_means(monkeypatch):
-    monkeypatch.setattr(picture, "SIDE", 30)
-    grid = BitGrid(Geometry(3, 5, 70, "zero"))
-    bits = np.random.default_rng(0).integers(0, 2, (3, 5, 70), np.uint8)
-    grid.load_bits(bits)
-    pixels = picture.render(grid, [0, 1, 2])
-    assert pixels.shape == (2, 24, 3)
-    assert pixels[0, 0, 1] == round(255 * bits[1, :3, :3].mean())
-    assert pixels[1, 23, 2] == round(255 * bits[2, 3:, 69:].mean())
-
-
-def test_small_grids_are_enlarged(tmp_path):
-    grid = BitGrid(Geometry(1, 4, 8, "zero"))
-    picture.save_picture(tmp_path / "out.png", grid, [0])
-    with Image.open(tmp_path / "out.png") as image:
-        assert image.size == (512, 256)
 
 
 @pytest.mark.parametrize("start", [np.zeros((8, 16, 16), np.uint8), 3, [[0, 1]]])

@@ -1,5 +1,5 @@
 // Runs a circuit as the WebAssembly that dct compiled it to: difflogic/simulation/emission.py says
-// what it does, and difflogic/simulation/fields.py what it is told. One thread takes all tickets.
+// what it does, and difflogic/simulation/running.py what it is told. One thread takes all tickets.
 
 import { digits } from "./random_bits.js";
 

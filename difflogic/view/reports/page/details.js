@@ -72,5 +72,5 @@ function logitBars(circuit, node, ops, logits) {
     bar.style.width = `${(100 * (value - least)) / (most - least || 1)}%`;
     return [element("span", ops[op].symbol, op === best ? { class: "best" } : {}), bar, element("span", value.toFixed(2))];
   });
-  return [element("p", "Its logits, of which the largest won:", { class: "hint" }), element("div", parts, { class: "logits" })];
+  return [element("p", "Its logits; the largest won:", { class: "hint" }), element("div", parts, { class: "logits" })];
 }

@@ -2,6 +2,7 @@
 
 import { CircuitView } from "./circuit_view.js";
 import { svgElement } from "./charts.js";
+import { decode } from "./grid.js";
 import { gateValue } from "./interpreter.js";
 
 const NEIGHBORS = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"];
@@ -162,8 +163,7 @@ export class Drawing extends CircuitView {
 
 /** Each net's source and coordinates. */
 function* nets(data) {
-  const bytes = Uint8Array.from(atob(data.nets), (sign) => sign.charCodeAt(0)).buffer;
-  const numbers = data.netBits === 16 ? new Uint16Array(bytes) : new Uint32Array(bytes);
+  const numbers = decode(data.nets, data.netBits === 16 ? Uint16Array : Uint32Array);
   for (let at = 0; at < numbers.length; ) {
     const end = at + 2 + 4 * numbers[at + 1];
     yield [numbers[at], numbers.subarray(at + 2, end)];

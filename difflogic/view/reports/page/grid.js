@@ -5,6 +5,11 @@
 const LINE = 8;
 const WORD = 64;
 
+/** Numbers out of base64: `Kind` is the array to return, such as Uint16Array. */
+export function decode(text, Kind) {
+  return new Kind(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);
+}
+
 export class Geometry {
   constructor(channels, height, width, periodic) {
     Object.assign(this, { channels, height, width, periodic });

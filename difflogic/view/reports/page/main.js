@@ -5,6 +5,7 @@ import { Circuit, Drawing } from "./drawing.js";
 import { Compiled } from "./compiled.js";
 import { Curve } from "./curve.js";
 import { describe, drawNeighbors, element } from "./details.js";
+import { decode } from "./grid.js";
 import { Interpreter } from "./interpreter.js";
 import { Judge } from "./judge.js";
 import { Player } from "./player.js";
@@ -29,16 +30,12 @@ const data = JSON.parse(find("data").textContent);
 const { automaton, ops } = data;
 const trained = { height: automaton.height, width: automaton.width };
 
-function bytes(text) {
-  return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-}
-
 /** The ways to run the circuit that this browser has, the fastest first. */
 function engines() {
   const found = [];
   try {
     const { code, fields, vectorWords } = automaton.wasm;
-    found.push(new Compiled(automaton.circuit, bytes(code), fields, vectorWords));
+    found.push(new Compiled(automaton.circuit, decode(code, Uint8Array), fields, vectorWords));
   } catch (error) {
     find("trouble").textContent = `WebAssembly cannot be used here (${error.message}): the circuit is interpreted, which is slower.`;
     find("trouble").hidden = false;
@@ -278,13 +275,12 @@ function bindControls() {
 
 function readLogits() {
   if (!data.logits) return;
-  const { step, bits } = data.logits;
-  const [of, table] = [data.logits.of, data.logits.table].map((text) => bytes(text).buffer);
-  const rows = new Uint16Array(of);
+  const { step, bits, of, table } = data.logits;
+  const rows = decode(of, Uint16Array);
   const { kinds, names } = drawn(data.trainedDrawing);
   const gates = Array.from(names).filter((_, node) => !"iov".includes(kinds[node]));
   data.logitTable = {
-    step, table: new (bits === 8 ? Int8Array : Int16Array)(table),
+    step, table: decode(table, bits === 8 ? Int8Array : Int16Array),
     of: new Map(gates.map((gate, at) => [gate, rows[at]])),
   };
 }

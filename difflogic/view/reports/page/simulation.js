@@ -100,7 +100,7 @@ export class Simulation {
   }
 
   /** Change the square of `size` cells around (y, x): ones or zeros in `channels`, noise or erase
-   * in all; returns how many cells lie in it. */
+   * in all. */
   paint(y, x, size, brush, channels) {
     const { height, width } = this.geometry;
     const top = y - (size >> 1), left = x - (size >> 1);
@@ -123,7 +123,6 @@ export class Simulation {
       }
       this.grid.refreshEnds(row);
     }
-    return Math.max(0, endRow - firstRow) * Math.max(0, endColumn - firstColumn);
   }
 
   /** The bits that a cell's circuit reads: neighbour n's channel c at 9 rows of channels. */

@@ -2,6 +2,7 @@
 // Wires are drawn of the node that is pointed at alone: all of them would be a grey surface.
 
 import { CircuitView } from "./circuit_view.js";
+import { decode } from "./grid.js";
 
 const PITCH = 9, TILE = 7; // pixels at zoom 1
 const ROWS = 64; // of a column; a layer takes as many columns as it needs
@@ -11,8 +12,8 @@ const OFF = 0.28; // opacity of a node that is 0
 
 /** Turn the texts of a packed circuit into arrays of numbers. */
 export function unpacked(data) {
-  const numbers = (text, Kind) => new Kind(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);
-  return { ...data, a: numbers(data.a, Uint16Array), b: numbers(data.b, Uint16Array), names: numbers(data.names, data.nameBits === 16 ? Uint16Array : Uint32Array) };
+  const [a, b] = [data.a, data.b].map((text) => decode(text, Uint16Array));
+  return { ...data, a, b, names: decode(data.names, data.nameBits === 16 ? Uint16Array : Uint32Array) };
 }
 
 export class Tiles extends CircuitView {

@@ -1,6 +1,7 @@
 // Shows what the server tells: curves as they grow, the current circuit at work, and its gates.
 
 import { drawBars, drawChart, short } from "../../reports/page/charts.js";
+import { decode } from "../../reports/page/grid.js";
 import { Interpreter } from "../../reports/page/interpreter.js";
 import { Judge } from "../../reports/page/judge.js";
 import { Player } from "../../reports/page/player.js";
@@ -26,10 +27,6 @@ const pointer = new Pointer(screen, {
   key: () => false,
 });
 pointer.size = BRUSH;
-
-function decode(text, Kind) {
-  return new Kind(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);
-}
 
 /** The hard circuit: gates with their ops, without those that no channel depends on. */
 function hardCircuit(ops) {

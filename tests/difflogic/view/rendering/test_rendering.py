@@ -12,13 +12,13 @@ from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.rendering import GAP, render
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.picture import INK, PAPER
 from difflogic.simulation.simulator import Conditions as Setting
 from difflogic.simulation.simulator import Simulator
 from difflogic.system.errors import ConfigError
-from difflogic.view.rendering.panels import INK, PAPER
 from difflogic.view.rendering.writing import LABEL
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import life_like, random_circuit
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import life_like, random_circuit
 from tests.difflogic.simulation.naive import simulate
 
 LIFE = automaton(life_like("3", "23"), height=6, width=8, steps=9)
@@ -104,13 +104,6 @@ def test_a_sheet_shows_each_channel(tmp_path):
             np.testing.assert_array_equal(part, two_colors(cells, 2))
 
 
-def test_chosen_channels_have_their_numbers(tmp_path):
-    render(FIVE, tmp_path / "a.apng", Conditions(steps=1), scale=1, channels=[7])
-    np.testing.assert_array_equal(
-        frames(tmp_path / "a.apng")[0], two_colors(states(FIVE, 1)[:, 3], 1)
-    )
-
-
 def test_a_larger_grid_stands_beside_and_is_damaged_alike(tmp_path):
     path = tmp_path / "a.apng"
     conditions = Conditions(steps=3, damage=[Rectangle((2,), 1, 2, 3, 4)])
@@ -141,11 +134,6 @@ def test_a_strip_has_labels_below(tmp_path):
     assert Image.open(path).mode == "P"
 
 
-def test_a_strip_shows_six_steps_by_itself(tmp_path):
-    assert render(LIFE, tmp_path / "a.png", Conditions(steps=50)).steps == (0, 10, 20, 30, 40, 50)
-    assert render(LIFE, tmp_path / "b.png", Conditions(steps=2)).steps == (0, 1, 2)
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -168,10 +156,3 @@ def test_what_is_refused(tmp_path, options, said):
     with pytest.raises(ConfigError, match=said):
         render(LIFE, file, Conditions(**conditions), **options)
     assert not file.exists()
-
-
-def test_many_channels_need_a_sheet(tmp_path):
-    five = automaton(FIVE.circuit)
-    with pytest.raises(ConfigError, match="colours can show at most 3"):
-        render(five, tmp_path / "a.gif")
-    render(five, tmp_path / "a.gif", channels=[0, 9])

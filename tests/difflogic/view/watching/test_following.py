@@ -69,13 +69,6 @@ def test_what_is_not_there_yet_is_found_later(run, tmp_path):
     assert feed.snapshot.model is not None
 
 
-def test_nothing_new_is_no_news(run):
-    follower, feed = followed(run)
-    version, _ = feed.wait(-1, 0)
-    follower.look()
-    assert feed.wait(version, 0.01)[0] == version
-
-
 def test_a_link_is_not_followed(run, tmp_path):
     (tmp_path / "elsewhere.csv").write_bytes((run / "metrics.csv").read_bytes())
     (run / "metrics.csv").unlink()

@@ -1,0 +1,148 @@
+"""Circuits as WebAssembly: the machine code of `simulation`, made for browsers by the same LLVM.
+
+What LLVM emits for WebAssembly is an object for a linker. Its sections are those of a module, its
+indices are final where nothing is to be linked, and what a linker would need stands in custom
+sections. Without those, and with a section that says what is exported, it is a module. So neither
+clang nor a linker is needed. Source: the WebAssembly core specification, chapter "Binary format",
+and the tool conventions' "Linking".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import llvmlite.binding as llvm
+
+from difflogic.circuit.circuit import Circuit
+from difflogic.formats.common import leb128
+from difflogic.simulation.emission import emit
+from difflogic.simulation.schedule import schedule
+from difflogic.system.errors import CircuitError
+
+VECTOR_WORDS = 2
+"""Words of 64 cells in a vector of WebAssembly."""
+
+HEAD = b"\0asm\1\0\0\0"
+
+_TRIPLE = "wasm32-unknown-unknown"
+_CUSTOM, _EXPORT, _DATA = 0, 7, 11  # numbers of sections
+_SYMBOL_TABLE = 8
+_FUNCTION_SYMBOL, _DATA_SYMBOL, _SECTION_SYMBOL = 0, 1, 3
+_UNDEFINED, _EXPLICIT_NAME = 0x10, 0x40
+
+
+def compile_module(circuit: Circuit) -> bytes:
+    """Return a module that simulates a circuit; equal circuits give equal bytes.
+
+    It exports `run` and `fill`, see `simulation.emission`, and imports a memory and a table,
+    `env.__linear_memory` and `env.__indirect_function_table`. The memory has the layout of
+    `simulation.bit_grid`, so that the bits are those of `dct simulate`. All addresses and numbers
+    that it is given are of 64 bits, as in `simulation.running`. The function at `Field.YIELD` is
+    only called where several threads share the work.
+    """
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(_TRIPLE).create_target_machine(
+        cpu="generic", features="+simd128", opt=3, reloc="static", codemodel="default"
+    )
+    module = emit(schedule(circuit), VECTOR_WORDS)
+    module.triple = _TRIPLE
+    module.data_layout = str(machine.target_data)
+    checked = llvm.parse_assembly(str(module))
+    checked.verify()
+    return export(machine.emit_object(checked), ("run", "fill"))
+
+
+def export(code: bytes, names: Sequence[str]) -> bytes:
+    """Return an object as a module that exports these of its functions.
+
+    Raises CircuitError if one is missing, or if the object needs another object's function or has
+    data of its own, which would have to be placed.
+    """
+    sections = list(_sections(code))
+    functions = _functions(sections)
+    missing = [name for name in names if name not in functions]
+    if missing:
+        raise _unusable(f"the function {missing[0]} is missing")
+    if any(number == _DATA for number, _ in sections):
+        raise _unusable("it has data of its own")
+    exports = leb128(len(names))
+    for name in names:
+        exports += leb128(len(name)) + name.encode() + b"\0" + leb128(functions[name])
+    kept = [(number, content) for number, content in sections if number != _CUSTOM]
+    ordered = sorted([*kept, (_EXPORT, exports)], key=lambda section: section[0])
+    return HEAD + b"".join(
+        bytes([number]) + leb128(len(content)) + content for number, content in ordered
+    )
+
+
+def _sections(code: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the content of each section."""
+    if not code.startswith(HEAD):
+        raise _unusable("it does not begin as such code does")
+    reader = _Reader(code[len(HEAD) :])
+    while reader.content:
+        yield reader.byte(), reader.take(reader.leb128())
+
+
+class _Reader:
+    """Reads bytes from the front; `content` is what is left."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    def take(self, count: int) -> bytes:
+        found, self.content = self.content[:count], self.content[count:]
+        if len(found) < count:
+            raise _unusable("it ends too early")
+        return found
+
+    def byte(self) -> int:
+        return self.take(1)[0]
+
+    def leb128(self) -> int:
+        """Return the next number, as `formats.common.leb128` writes it."""
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def text(self) -> str:
+        return self.take(self.leb128()).decode()
+
+
+def _functions(sections: Sequence[tuple[int, bytes]]) -> dict[str, int]:
+    """Return the numbers of the functions that an object defines, by name."""
+    found: dict[str, int] = {}
+    for number, content in sections:
+        reader = _Reader(content)
+        if number != _CUSTOM or reader.text() != "linking":
+            continue
+        reader.leb128()  # the version of the conventions
+        while reader.content:
+            kind, part = reader.byte(), reader.take(reader.leb128())
+            if kind == _SYMBOL_TABLE:
+                found.update(_function_symbols(_Reader(part)))
+    return found
+
+
+def _function_symbols(reader: _Reader) -> Iterator[tuple[str, int]]:
+    for _ in range(reader.leb128()):
+        kind, flags = reader.byte(), reader.leb128()
+        if kind == _DATA_SYMBOL:
+            raise _unusable("it has data of its own")
+        index = reader.leb128()
+        if kind == _SECTION_SYMBOL:
+            continue
+        name = "" if flags & _UNDEFINED and not flags & _EXPLICIT_NAME else reader.text()
+        if kind == _FUNCTION_SYMBOL:
+            if flags & _UNDEFINED:
+                raise _unusable("it needs a function from elsewhere")
+            yield name, index
+
+
+def _unusable(why: str) -> CircuitError:
+    return CircuitError(f"LLVM's code for WebAssembly cannot be used: {why}")

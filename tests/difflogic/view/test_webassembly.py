@@ -1,0 +1,27 @@
+"""Modules made of LLVM's objects: what is refused. `reports/test_engines.py` runs them."""
+
+from __future__ import annotations
+
+import pytest
+
+from difflogic.system.errors import CircuitError
+from difflogic.view.webassembly import HEAD, compile_module, export
+from tests.difflogic.circuit.rules import life_like
+
+CODE = compile_module(life_like("3", "23"))
+
+
+def test_equal_circuits_give_equal_bytes():
+    assert compile_module(life_like("3", "23")) == CODE
+    assert compile_module(life_like("36", "23")) != CODE
+
+
+@pytest.mark.parametrize("code", [b"", b"\x7fELF", HEAD + b"\x01\x7f", HEAD + b"\x01\x80"])
+def test_what_is_no_module_is_refused(code):
+    with pytest.raises(CircuitError, match="LLVM's code"):
+        export(code, ["run"])
+
+
+def test_a_function_that_is_missing_is_named():
+    with pytest.raises(CircuitError, match="the function walk is missing"):
+        export(CODE, ["walk"])
