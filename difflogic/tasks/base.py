@@ -15,6 +15,7 @@ import numpy.typing as npt
 from difflogic.circuit.grid import Boundary
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
+from difflogic.tasks.machine import Machine
 from difflogic.tasks.section import TaskSection
 from difflogic.tasks.sections import AutomatonConfig
 
@@ -120,6 +121,22 @@ class Task(ABC):
 
     def cases(self) -> Cases | None:
         """Return all cases where they can be listed, None where they cannot."""
+        return None
+
+    @property
+    def stages(self) -> tuple[Task, ...]:
+        """Return what is learned one after the other, this task last.
+
+        Each begins with the circuit that solved the one before; channels are the same in all.
+        """
+        return (self,)
+
+    @property
+    def machine(self) -> Machine | None:
+        """Return the machine whose prints a line of any length is to show; None if there is none.
+
+        Its inputs are in channels 0 and following, and all else of a start is 0.
+        """
         return None
 
     @property

@@ -72,6 +72,10 @@ class BestCircuit:
         self._best: Best | None = None
         self._gain: Gain | None = None
 
+    def forget(self) -> None:
+        """Begin again, for another stage of the task, in which other circuits are right."""
+        self._best = self._gain = None
+
     @property
     def logits(self) -> Array | None:
         """Logits (16, parameters) whose most probable ops are the best circuit; None if none."""
