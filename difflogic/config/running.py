@@ -11,6 +11,12 @@ from difflogic.tasks.sections import Section, Size
 
 Auto = Literal["auto"]
 
+FREE = {
+    "parallel": ("workers", "strategy", "memory_budget"),
+    "checkpoint": ("every_seconds", "every_epochs"),
+}
+"""Settings that say how a result is computed, and change no bit of it."""
+
 
 class ParallelConfig(Section):
     """How the work is spread. Only lanes and chunk change results, and only their last bits."""

@@ -9,23 +9,22 @@ them itself. Where they are too many, histories with the same next few letters a
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.files import VERSION, circuit_hash
 from difflogic.system.errors import CircuitError
 from difflogic.tasks import Machine
 
 FORMAT = "dct-every-length"
-VERSION = 1
 
 MOST_CHANNELS = 6
 """A cell and its two neighbours then have 2^18 states together."""
@@ -98,7 +97,6 @@ class EveryLength:
         if self.histories is None:
             raise CircuitError(f"{self.automaton.name}: {self.text}")
         circuit = json.loads(write_circuit(self.automaton))
-        text = json.dumps(circuit, sort_keys=True, separators=(",", ":"))
         moves = [
             {str(letter): to for letter, to in sorted(each.items())}
             for each in self.histories.moves
@@ -106,7 +104,7 @@ class EveryLength:
         parts: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
-            "circuit_sha256": hashlib.sha256(text.encode()).hexdigest(),
+            "circuit_sha256": circuit_hash(circuit),
             "delay": self.delay,
             "machine": {"moves": self.machine.moves, "prints": self.machine.prints},
             "first": {str(state): at for state, at in sorted(self.histories.first.items())},
@@ -193,7 +191,7 @@ class _Cell:
         return self._nexts[key]
 
 
-def _table(circuit: LogicCircuit) -> list[int]:
+def _table(circuit: Circuit) -> list[int]:
     """Return the next state for each state of left neighbour, cell and right neighbour."""
     size = circuit.channels
     total = 1 << 3 * size

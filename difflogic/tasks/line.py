@@ -10,8 +10,7 @@ from pydantic import Field
 
 from difflogic.tasks.base import Bits, Exhibit, Larger, Sample, Task
 from difflogic.tasks.machine import MACHINES, Machine
-from difflogic.tasks.section import TaskSection
-from difflogic.tasks.sections import AutomatonConfig, Size
+from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
 
 class LineSection(TaskSection):
