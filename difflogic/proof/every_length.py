@@ -12,8 +12,10 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import product
 from typing import Any
+
+import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
@@ -38,8 +40,11 @@ MOST_NODES = 60_000
 DEPTHS = (1, 2, 3, 4, 6)
 """How many letters ahead histories are told apart, one after the other."""
 
-REFUTING = 8
-"""Cells of the longest line of which all inputs are tried."""
+TRIED = 8
+"""Bits of all inputs of a line of which every one is tried."""
+
+LONGEST = 24
+"""Cells of the longest line that is tried with random bits."""
 
 WEST, CENTER, EAST = 3, 4, 5
 
@@ -89,6 +94,13 @@ class EveryLength:
             return f"fails on a line of {len(line)} cells at step {step}"
         return f"not proved for every length: {self.reason}"
 
+    @property
+    def seen(self) -> list[int]:
+        """The places, among the circuit's channels, of those that a cell's left neighbour reads."""
+        circuit = self.automaton.circuit
+        read = set(circuit.read_inputs.tolist())
+        return [c for c in range(circuit.channels) if EAST * circuit.channels + c in read]
+
     def certificate(self) -> str:
         """Return the proof as JSON text, for a checker that shares no code.
 
@@ -106,6 +118,7 @@ class EveryLength:
             "version": VERSION,
             "circuit_sha256": circuit_hash(circuit),
             "delay": self.delay,
+            "seen": self.seen,
             "machine": {"moves": self.machine.moves, "prints": self.machine.prints},
             "first": {str(state): at for state, at in sorted(self.histories.first.items())},
             "histories": moves,
@@ -123,7 +136,7 @@ def prove(automaton: Automaton, machine: Machine, delay: int) -> EveryLength:
     small = live_part(automaton)
     reason = _unfit(small, delay)
     if not reason:
-        cell = _Cell(small, machine)
+        cell = _Cell(small, machine, EveryLength(small, machine, delay).seen)
         wrong = _refute(cell, delay)
         if wrong is not None:
             return EveryLength(small, machine, delay, wrong=wrong)
@@ -146,16 +159,17 @@ def _unfit(automaton: Automaton, delay: int) -> str:
 class _Cell:
     """One cell of a line: above and below it lie zeros, and on its left may be anything."""
 
-    def __init__(self, automaton: Automaton, machine: Machine) -> None:
+    def __init__(self, automaton: Automaton, machine: Machine, seen: list[int]) -> None:
+        """`seen` are the channels that the left neighbour reads."""
         circuit = automaton.circuit
         self.machine, self.circuit = machine, circuit
         self.size = circuit.channels
         read = circuit.read_inputs.tolist()
-        self.seen = [c for c in range(self.size) if EAST * self.size + c in read]
-        """The channels that the left neighbour reads."""
+        self.seen = seen
         self.left = [c for c in range(self.size) if WEST * self.size + c in read]
         (self.shown,) = automaton.visible_rows
         self._next = _table(circuit)
+        self._nexts: dict[tuple[int, int], tuple[int, ...]] = {}
         self._labels = circuit.labels
 
     def start(self, number: int) -> int:
@@ -174,10 +188,6 @@ class _Cell:
     def next(self, west: int, own: int, east: int) -> int:
         """Return the next state of a cell, from whole states."""
         return self._next[(west << self.size | own) << self.size | east]
-
-    @cached_property
-    def _nexts(self) -> dict[tuple[int, int], tuple[int, ...]]:
-        return {}
 
     def nexts(self, own: int, sight: int) -> tuple[int, ...]:
         """Return all next states, from what is seen of the right neighbour."""
@@ -212,19 +222,20 @@ def _table(circuit: Circuit) -> list[int]:
 
 
 def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
-    """Try all inputs of short lines, each until it is past the step at which it has to stay."""
-    letters = range(1 << cell.machine.inputs)
-    lines: list[tuple[int, ...]] = [()]
-    for length in range(1, REFUTING // cell.machine.inputs + 1):
-        lines = [(*line, number) for line in lines for number in letters]
+    """Run short lines with all inputs and longer ones with random ones; return one that fails."""
+    inputs, rng = cell.machine.inputs, np.random.default_rng(0)
+    for length in range(1, LONGEST + 1):
+        if length * inputs <= TRIED:
+            lines = list(product(range(1 << inputs), repeat=length))
+        else:
+            lines = [tuple(line) for line in rng.integers(0, 1 << inputs, (4, length)).tolist()]
         for line in lines:
             wanted = cell.machine.run(list(line))
             states = [cell.start(number) for number in line]
             for step in range(2 * (length + delay)):
-                for place, state in enumerate(states):
-                    late = step >= place + delay
-                    if late and state >> cell.shown & 1 != wanted[place]:
-                        return line, step
+                shown = [state >> cell.shown & 1 for state in states]
+                if step >= length - 1 + delay and shown != wanted:
+                    return line, step
                 around = [0, *states, 0]
                 states = [
                     cell.next(around[place + 2], around[place + 1], around[place])

@@ -253,7 +253,11 @@ class Task(ABC):
     def settings(self) -> dict[str, Any]:
         """The keys that this kind of task alone has, with their values."""
         common = TaskSection.model_fields
-        return {key: value for key, value in self.section if key not in common}
+        return {
+            key: value
+            for key, value in self.section.model_dump(mode="json").items()
+            if key not in common
+        }
 
     @classmethod
     def moves_on(cls) -> bool:
