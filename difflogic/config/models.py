@@ -56,8 +56,8 @@ class PerceptionConfig(Section):
     wiring: FirstTopology = Field(
         default="moore",
         description="wiring of all layers; moore and line are those of the first alone, with "
-        "unique after it: moore compares each neighbour with the centre, with 8 gates; line the left and the "
-        "right one, with an even number",
+        "unique after it: moore compares each neighbour with the centre, with 8 gates; line the "
+        "left and the right one, with an even number",
     )
     directions: Literal["same", "random", "all"] = Field(
         default="same",
