@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from difflogic.tasks.base import Bits, Exhibit, Larger, Sample, Task
+from difflogic.tasks.base import Bits, Exhibit, InapplicableError, Larger, Sample, Task
 from difflogic.tasks.machine import MACHINES, Machine
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
@@ -69,6 +69,8 @@ class Line(Task):
 
     def on_grid(self, height: int, width: int, **changes: Any) -> Task:
         """Return the task on a line of another length, with as many steps more as cells."""
+        if height != 1:
+            raise InapplicableError("a line has one row")
         steps = self.automaton.steps + width - self.width
         return super().on_grid(height, width, **{"steps": steps} | changes)
 
