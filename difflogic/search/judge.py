@@ -161,8 +161,8 @@ class Judge:
     def keeps(self, ops: Ops) -> bool:
         """Whether the circuit with `ops` is proved to keep what it grows, as the task asks.
 
-        On a line, whether it is decided for every length: a stage may be solved by a rule that fails
-        on longer lines, and then goes on learning there. True if the task asks nothing.
+        On a line, whether it is decided for every length: a rule that is wrong on longer lines
+        solves a stage, and is learned further in the next. True if the task asks nothing.
         """
         task = self._plan.held or self._plan.line
         if task is None:
