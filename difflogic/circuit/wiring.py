@@ -40,6 +40,21 @@ def moore(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
     return Wiring(inputs, a, np.full(gates, CENTER, dtype=np.int32))
 
 
+def line(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
+    """Wire each gate to a neighbour in the same row (input a) and the centre (input b).
+
+    As many gates read the left one as the right one. Raises ConfigError unless inputs = 9 and the
+    number of gates is even.
+    """
+    if inputs != NEIGHBORHOOD or gates < 2 or gates % 2:
+        raise ConfigError(
+            f"wiring line compares 2 neighbours with the centre: it needs 9 inputs and an even "
+            f"number of gates, not {inputs} inputs and {gates} gates"
+        )
+    a = rng.permutation(np.repeat(np.array([CENTER - 1, CENTER + 1], np.int32), gates // 2))
+    return Wiring(inputs, a, np.full(gates, CENTER, dtype=np.int32))
+
+
 def unique(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
     """Wire each gate to a pair of inputs that no other gate of the layer reads.
 
@@ -90,7 +105,7 @@ def random(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
 TOPOLOGIES = {"unique": unique, "random": random}
 """The wirings of layers of any size."""
 
-FIRST_TOPOLOGIES = {"moore": moore, **TOPOLOGIES}
+FIRST_TOPOLOGIES = {"moore": moore, "line": line, **TOPOLOGIES}
 """Those of a perception kernel's first layer, which reads the nine cells of a neighbourhood."""
 
 

@@ -55,8 +55,9 @@ class PerceptionConfig(Section):
     )
     wiring: FirstTopology = Field(
         default="moore",
-        description="wiring of all layers; moore is that of the first alone, which needs 8 gates "
-        "there, with unique after it",
+        description="wiring of all layers; moore and line are those of the first alone, with "
+        "unique after it: moore compares each neighbour with the centre, with 8 gates; line the "
+        "left and the right one, with an even number",
     )
     directions: Literal["same", "random", "all"] = Field(
         default="same",

@@ -22,9 +22,10 @@ from difflogic.proof.convergence import (
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.healing import MOST_STATES
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
+from difflogic.proof.every_length import EveryLength, prove
 from difflogic.tasks import Cases, Task, make_task
 
-Scope = Literal["every start", "the only start", "every case", "samples"]
+Scope = Literal["every start", "the only start", "every case", "every length", "samples"]
 """What a verdict is about; samples alone prove nothing."""
 
 MOST_BITS = 2**19
@@ -113,6 +114,9 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
     bits = task.height * task.width * automaton.circuit.channels
     if bits > MOST_BITS:
         return Assurance(Verdict.open, "samples", f"not proved: {bits} bits of state are too many")
+    lines = every_length(automaton, task)
+    if lines is not None:
+        return of_lines(lines, task)
     small = live_part(automaton)
     cases = task.find_cases()
     if cases is not None:
@@ -123,6 +127,22 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
     if not task.has_random_start and automaton.fire_rate == 1:
         return _of_one_start(small, task)
     return Assurance(Verdict.open, "samples", "not proved: starts can only be sampled")
+
+
+def every_length(automaton: Automaton, task: Task) -> EveryLength | None:
+    """Return what is known about lines of every length; None if the task is not about lines."""
+    if task.machine is None:
+        return None
+    return prove(automaton, task.machine, task.automaton.steps - task.width + 1)
+
+
+def of_lines(found: EveryLength, task: Task) -> Assurance:
+    """Put a finding about lines of every length into words."""
+    verdict = Verdict.open
+    if found.proved or found.wrong is not None:
+        verdict = Verdict.proved if found.proved else Verdict.refuted
+    from_step = task.automaton.steps if found.proved else None
+    return Assurance(verdict, "every length", found.text, "histories", from_step)
 
 
 def all_cases(task: Task) -> Cases | None:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from difflogic.config import Config, load_config
-from difflogic.evaluation.assurance import Assurance, all_cases, assure_automaton, question
+from difflogic.evaluation.assurance import (
+    Assurance,
+    all_cases,
+    assure_automaton,
+    every_length,
+    of_lines,
+    question,
+)
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.outputs import write_output
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
@@ -16,6 +23,7 @@ from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Size, Sizes, Theorem
+from difflogic.proof.every_length import EveryLength
 from difflogic.proof.files import write_cases, write_certificate
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import Deadline
@@ -52,6 +60,8 @@ class Certified:
     """The verdict on such a task."""
     cases: Cases | None = None
     """All starts and targets of such a task, if they can be listed."""
+    lines: EveryLength | None = None
+    """What is known about lines of every length, if the task is about lines."""
     squares: tuple[Size, ...] = ()
     """With `all_sizes`: square grids of SIDES, as far as time allowed."""
     theorem: Theorem | None = None
@@ -76,6 +86,8 @@ class Certified:
         automaton = self.source.automaton
         if self.findings:
             return write_certificate(automaton, self.findings[0])
+        if self.lines is not None:
+            return self.lines.certificate()
         if self.cases is None or not self.proved:
             said = "nothing" if self.assurance is None else self.assurance.text
             raise CircuitError(f"{self.source.name}: {said}: there is no stronger certificate")
@@ -118,6 +130,9 @@ def certify(
                 f"the task {asked.name} has no target that every start should end in, so sizes "
                 "cannot be certified"
             )
+        lines = every_length(automaton, asked)
+        if lines is not None:
+            return Certified(loaded, (), of_lines(lines, asked), lines=lines)
         return Certified(loaded, (), assure_automaton(automaton, asked), all_cases(asked))
     seconds = SECONDS if time_limit is None else time_limit
     grids = sizes or [(automaton.height, automaton.width)]

@@ -22,7 +22,7 @@ from difflogic.system.errors import CircuitError
 from difflogic.tasks import Cases
 
 VERSION = 1
-"""Of either format."""
+"""Of every format."""
 
 SIGNS = "01?"
 """Of a channel that is known to be 0 or 1, and of one that may be both."""

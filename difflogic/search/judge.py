@@ -161,9 +161,10 @@ class Judge:
     def keeps(self, ops: Ops) -> bool:
         """Whether the circuit with `ops` is proved to keep what it grows, as the task asks.
 
-        True if the task does not.
+        On a line, whether it is decided for every length: a rule that is wrong on longer lines
+        solves a stage, and is learned further in the next. True if the task asks nothing.
         """
-        task = self._plan.held
+        task = self._plan.held or self._plan.line
         if task is None:
             return True
         # A search asks several times about the same circuit.
@@ -173,4 +174,5 @@ class Judge:
 
     def _proves_kept(self, ops: Ops, task: Task) -> bool:
         circuit = hard_circuit(self._netlist, ops)
-        return assure_automaton(automaton_of(circuit, task), task).proved
+        found = assure_automaton(automaton_of(circuit, task), task).verdict
+        return found is Verdict.proved or (task.machine is not None and found is Verdict.refuted)

@@ -23,6 +23,8 @@ from difflogic.tasks.base import (
 )
 from difflogic.tasks.checkerboard import Checkerboard
 from difflogic.tasks.life import Life
+from difflogic.tasks.line import Line
+from difflogic.tasks.machine import Machine
 from difflogic.tasks.own import OwnSection, is_own
 from difflogic.tasks.pattern import Pattern
 from difflogic.tasks.sections import AutomatonConfig, Surroundings, TaskSection
@@ -34,6 +36,7 @@ __all__ = [
     "Exhibit",
     "InapplicableError",
     "Larger",
+    "Machine",
     "OwnSection",
     "Preview",
     "Sample",
@@ -52,7 +55,12 @@ __all__ = [
     "task_class",
 ]
 
-TASKS: dict[str, type[Task]] = {"checkerboard": Checkerboard, "life": Life, "pattern": Pattern}
+TASKS: dict[str, type[Task]] = {
+    "checkerboard": Checkerboard,
+    "life": Life,
+    "line": Line,
+    "pattern": Pattern,
+}
 """The tasks of the program, by the `kind` that their sections have."""
 
 OWN = "own"

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from difflogic.circuit.grid import Boundary
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
+from difflogic.tasks.machine import Machine
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 Bits = npt.NDArray[np.uint8]
@@ -119,6 +120,22 @@ class Task(ABC):
 
     def cases(self) -> Cases | None:
         """Return all cases where they can be listed, None where they cannot."""
+        return None
+
+    @property
+    def stages(self) -> tuple[Task, ...]:
+        """Return what is learned one after the other, this task last.
+
+        Each begins with the circuit that solved the one before; channels are the same in all.
+        """
+        return (self,)
+
+    @property
+    def machine(self) -> Machine | None:
+        """Return the machine whose prints a line of any length is to show; None if there is none.
+
+        Its inputs are in channels 0 and following, and all else of a start is 0.
+        """
         return None
 
     @property
@@ -236,7 +253,11 @@ class Task(ABC):
     def settings(self) -> dict[str, Any]:
         """The keys that this kind of task alone has, with their values."""
         common = TaskSection.model_fields
-        return {key: value for key, value in self.section if key not in common}
+        return {
+            key: value
+            for key, value in self.section.model_dump(mode="json").items()
+            if key not in common
+        }
 
     @classmethod
     def moves_on(cls) -> bool:

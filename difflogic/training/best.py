@@ -73,6 +73,10 @@ class BestCircuit:
         self.gain: Gain | None = None
         """What polishing the verified circuit gained; None if none was polished."""
 
+    def forget(self) -> None:
+        """Begin again, for another stage of the task, in which other circuits are right."""
+        self._best = self._gain = None
+
     @property
     def logits(self) -> Array | None:
         """Logits (16, parameters) whose most probable ops are the best circuit; None if none."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
+from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.engine.tracing import Tracer
 from difflogic.model.model import Model
@@ -56,12 +57,10 @@ class Trainer:
         self.ranks = ranks
         self.first = model or Model.create(config)
         """The model that the run begins with."""
-        self._rank_plan = RankPlan.of(config, self.first.netlist, ranks)
-        self.plan = self._rank_plan.plan
-        """How this rank's work is divided among its workers; the same for all attempts."""
-        self.task = make_task(config)
-        """Whose samples each epoch draws; another one may be put in its place."""
-        self._channels = list(self.task.loss_channels)
+        task = make_task(config)
+        self._stages = task.stages
+        self._channels = list(task.loss_channels)
+        self._enter_stage(0)
 
         # What is learned. Logits are transposed, as the optimizer wants them.
         self.epoch = 0
@@ -83,6 +82,23 @@ class Trainer:
         self.on_compile_wait: Callable[[], object] = ignore
         """Called often while a step waits for the search's kernels; may be replaced."""
 
+    def _enter_stage(self, stage: int) -> None:
+        """Set what an epoch reads of one of the task's stages."""
+        self.stage = stage
+        """Which of the task's stages is being learned, from 0; most tasks have one only."""
+        self.task = self._stages[stage]
+        """Whose samples each epoch draws; another one may be put in its place."""
+        section = self.config.task.model_copy(update=dict(self.task.section))
+        self._staged = self.config.model_copy(
+            update={"task": section, "automaton": self.task.automaton}
+        )
+        self._rank_plan = RankPlan.of(self._staged, self.first.netlist, self.ranks)
+
+    @property
+    def plan(self) -> ParallelPlan:
+        """How this rank's work is divided among its workers."""
+        return self._rank_plan.plan
+
     def __enter__(self) -> Trainer:
         self._threads = ExitStack()
         self._threads.enter_context(self._attempt)
@@ -94,8 +110,11 @@ class Trainer:
         if threads is not None:
             threads.__exit__(*raised)
 
-    def _go_to(self, attempt: int) -> None:
-        """Switch to another wiring and the engines that run it; the logits stay."""
+    def _go_to(self, attempt: int, stage: int = 0) -> None:
+        """Switch to another wiring or stage, and the engines that run it; the logits stay."""
+        if stage != self.stage:
+            self._enter_stage(stage)
+            self._best.forget()
         self._attempt = self._make_attempt(attempt)
         self.engine.trace(self._tracer)
         if self._threads is not None:
@@ -103,7 +122,7 @@ class Trainer:
             self._threads.enter_context(self._attempt)
 
     def _make_attempt(self, attempt: int) -> Attempt:
-        return Attempt(self.config, attempt, self._model_of(attempt), self.plan, self.ranks)
+        return Attempt(self._staged, attempt, self._model_of(attempt), self.plan, self.ranks)
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record a timeline of every worker and of the main thread; None stops it."""
@@ -189,6 +208,7 @@ class Trainer:
         return {
             "epoch": np.array(self.epoch, np.int64),
             "logits": self._logits.copy(),
+            **({"stage": np.array(self.stage, np.int64)} if len(self._stages) > 1 else {}),
             **self._optimizer.state(),
             **self._best.state(),
         }
@@ -197,8 +217,9 @@ class Trainer:
         """Go back to where `state` was taken, bit for bit."""
         self.epoch = int(state["epoch"])
         attempt = attempt_of(self.config.training, max(0, self.epoch - 1))
-        if attempt != self._attempt.number:
-            self._go_to(attempt)
+        stage = int(state.get("stage", 0))
+        if (attempt, stage) != (self._attempt.number, self.stage):
+            self._go_to(attempt, stage)
         self._logits[:] = state["logits"]
         self._optimizer.restore(state)
         self._best.restore(state)
@@ -254,8 +275,8 @@ class Trainer:
         phase = self.phases
         self._start_over_if_due()
         with phase("sample"):
-            starts, targets, masks = draw_epoch(self.task, self.config, self.epoch)
-            loss_steps = draw_loss_steps(self.config, self.epoch)
+            starts, targets, masks = draw_epoch(self.task, self._staged, self.epoch)
+            loss_steps = draw_loss_steps(self._staged, self.epoch)
         with phase("forward"):
             coefficients = self._soften()
         gradients, losses = self._differentiate(coefficients, starts, targets, masks, loss_steps)
@@ -316,13 +337,22 @@ class Trainer:
         return gradients, losses.tolist()
 
     def _finish(self) -> Finished | None:
-        """Search for an exact circuit near rank 0's logits, all ranks together."""
-        finisher = self._attempt.finisher
-        if finisher is None:
-            return None
+        """Search for an exact circuit near rank 0's logits, all ranks together.
+
+        Once a stage is solved, its circuit is where the next one begins: often it solves that, too.
+        """
         # Ranks on other processors may differ in the last bits; a search needs equal ones.
         self.ranks.broadcast(self._logits)
-        return self._best.update(finisher, self._logits, self.epoch, self.on_search_progress)
+        while True:
+            finisher = self._attempt.finisher
+            if finisher is None:
+                return None
+            found = self._best.update(finisher, self._logits, self.epoch, self.on_search_progress)
+            if self._best.exact_epoch is None or self.stage == len(self._stages) - 1:
+                return found
+            assert self._best.logits is not None
+            self._logits[:] = self._best.logits
+            self._go_to(self._attempt.number, self.stage + 1)
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add the gradients of the [pool] samples, each of which has its own step."""
@@ -341,7 +371,7 @@ class Trainer:
             for number in range(first + own.start, first + own.stop):
                 pause("pool", number, pool, "samples")
                 with phase("sample"):
-                    sample = draw_pool_sample(self.task, self.config, self.epoch, number, run)
+                    sample = draw_pool_sample(self.task, self._staged, self.epoch, number, run)
                 _, seconds = attempt.engine.run_training(
                     coefficients,
                     sample.start[None],
@@ -378,7 +408,7 @@ class Trainer:
             return None, None, None
         hard = self._attempt.hard
         hard.load(self._soft.ops)
-        steps = self.config.automaton.steps
+        steps = self._staged.automaton.steps
         states = hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
         shown = states[:, self._channels]
         errors = (shown - targets) ** 2

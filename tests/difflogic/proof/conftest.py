@@ -1,4 +1,4 @@
-"""The checkers of proofs that docs/checkers.md prints, alone in a directory."""
+"""The checkers that docs/checkers.md and docs/computing.md print, alone in a directory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ Check = Callable[..., tuple[bool, str]]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty directory but for the page's checkers."""
     found = tmp_path_factory.mktemp("checkers")
-    page = Path(__file__).parents[3] / "docs" / "checkers.md"
-    sets, cases = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    for code in (sets, cases):
+    docs = Path(__file__).parents[3] / "docs"
+    pages = [(docs / page).read_text(encoding="utf-8") for page in ("checkers.md", "computing.md")]
+    sets, cases, lines = re.findall(r"```python\n(.*?)```", "".join(pages), re.DOTALL)
+    assert len(lines.splitlines()) <= 60
+    for code in (sets, cases, lines):
         assert code.startswith("import hashlib, json, sys\n")
         assert code.count("import") == 1
     (found / "sets.py").write_text(sets)
     (found / "cases.py").write_text(cases)
+    (found / "lines.py").write_text(lines)
     # Of a large picture that does not come back it looks at fewer steps here: each takes 40 ms.
     assert cases.count("len(seen) < 1000") == 1
     (found / "quick.py").write_text(cases.replace("len(seen) < 1000", "len(seen) < 30"))

@@ -1,0 +1,205 @@
+"""Proofs for every length: against brute force, the page's checker, and Python's integers."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.gates import Op
+from difflogic.library.certifying import certify
+from difflogic.library.loading import load
+from difflogic.model.automaton import Automaton
+from difflogic.proof.every_length import EveryLength, prove
+from difflogic.system.errors import CircuitError
+from difflogic.tasks.machine import ADDITION, MACHINES, PARITY
+
+GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
+E, C, W = 5, 4, 3
+
+
+def automaton(channels, gates, outputs, visible):
+    """An automaton on a line; gates are (op, a, b), and rows (neighbour, channel) or numbers."""
+
+    def row(wire):
+        return wire if isinstance(wire, int) else wire[0] * channels + wire[1]
+
+    ops, a, b = zip(*[(op, row(x), row(y)) for op, x, y in gates], strict=True)
+    circuit = Circuit(ops, a, b, [row(each) for each in outputs], tuple(range(channels)))
+    return Automaton("line", circuit, (visible,), "zero", 1, 8, 10, 1.0, "zeros")
+
+
+def adder(first=Op.AND, second=Op.XOR):
+    """The carry-save adder: two gates for numbers of any length, the sum in channel 1."""
+    gates = [(first, (E, 0), (E, 1)), (second, (C, 0), (C, 1))]
+    return automaton(2, gates, [18, 19], 1)
+
+
+def right_up_to_8():
+    """The same, but cells count their place in channels 2 to 5, and the ninth shows 0."""
+    gates, rows = [(Op.AND, (E, 0), (E, 1)), (Op.XOR, (C, 0), (C, 1))], 9 * 6
+
+    def gate(op, a, b):
+        gates.append((op, a, b))
+        return rows + len(gates) - 1
+
+    low, *higher = [(E, channel) for channel in (2, 3, 4, 5)]
+    place, carry = [gate(Op.NOT_A, low, low)], low
+    for bit in higher:
+        place.append(gate(Op.XOR, bit, carry))
+        carry = gate(Op.AND, bit, carry)
+    ninth = gate(Op.AND, (C, 2), (C, 5))
+    shown = gate(Op.A_AND_NOT_B, rows + 1, ninth)
+    return automaton(6, gates, [rows, shown, *place], 1)
+
+
+def run(circuit, line, steps):
+    """The visible states of a line given from the right, one list per step, gate by gate."""
+    states = [[number >> label & 1 for label in circuit.labels] for number in line]
+    none = [0] * circuit.channels
+    for _ in range(steps):
+        yield states
+        around = [none, *states, none]
+        new = []
+        for place in range(len(line)):
+            seen = {E: around[place], C: around[place + 1], W: around[place + 2]}
+            rows = [bit for n in range(9) for bit in seen.get(n, none)]
+            for op, a, b in zip(circuit.op, circuit.a, circuit.b, strict=True):
+                rows.append(int(op) >> 3 - 2 * rows[a] - rows[b] & 1)
+            new.append([rows[row] for row in circuit.outputs])
+        states = new
+
+
+def is_right(made, machine, line, delay):
+    """Whether a line is right from its step on, for some steps."""
+    (shown,) = made.visible_rows
+    wanted = machine.run(line)
+    found = list(run(made.circuit, line, 2 * len(line) + delay))
+    return all([s[shown] for s in states] == wanted for states in found[len(line) - 1 + delay :])
+
+
+def test_two_gates_add_numbers_of_any_length(check):
+    assert prove(adder(), ADDITION, 1).text == "proved for every length n, from step n on"
+    found = prove(adder(), ADDITION, 2)
+    assert found.text == "proved for every length n, from step n + 1 on"
+    said = "confirmed: every line of n cells is right from step n + 1 on, for every n\n"
+    assert check(found.certificate(), checker="lines.py") == (True, said)
+
+
+def test_a_sum_that_is_shown_a_step_later_is_not_there_before():
+    gates = [(Op.AND, (E, 0), (E, 1)), (Op.XOR, (C, 0), (C, 1))]
+    late = automaton(3, gates, [27, 28, (C, 1)], 2)
+    line, step = prove(late, ADDITION, 1).wrong
+    shown = [state[2] for state in list(run(late.circuit, line, step + 1))[step]]
+    assert step >= len(line)
+    assert shown != ADDITION.run(line)
+    assert prove(late, ADDITION, 2).proved
+
+
+def test_a_circuit_that_is_right_up_to_8_cells_and_wrong_at_9():
+    made = right_up_to_8()
+    rng = random.Random(0)
+    for length in range(1, 9):
+        assert is_right(made, ADDITION, [rng.randrange(4) for _ in range(length)], 2)
+    found = prove(made, ADDITION, 2)
+    assert not found.proved
+    assert found.wrong is not None
+    line, _ = found.wrong
+    assert len(line) >= 9
+    assert not is_right(made, ADDITION, list(line), 2)
+    with pytest.raises(CircuitError, match="fails on a line of"):
+        found.certificate()
+
+
+def test_what_is_proved_is_right_whatever_the_gates():
+    rng = random.Random(1)
+    proved = 0
+    for first in (Op.AND, Op.OR, Op.B):
+        for second in Op:
+            made = adder(first, second)
+            for machine in MACHINES.values():
+                found = prove(made, machine, 2)
+                lines = [[rng.randrange(1 << machine.inputs) for _ in range(12)] for _ in range(3)]
+                assert not found.proved or all(is_right(made, machine, each, 2) for each in lines)
+                proved += found.proved
+                if found.wrong is not None:
+                    assert not is_right(made, machine, list(found.wrong[0]), 2)
+    assert proved
+
+
+def test_parity_that_reads_its_left_neighbour_in_vain():
+    # The left neighbour's bit is added twice, so it does not matter.
+    gates = [
+        (Op.XOR, (E, 1), (C, 0)),
+        (Op.XOR, 18, (W, 0)),
+        (Op.XOR, 19, (W, 0)),
+        (Op.A, (C, 0), (C, 0)),
+    ]
+    found = prove(automaton(2, gates, [21, 20], 1), PARITY, 1)
+    assert found.text == "proved for every length n, from step n on"
+
+
+def forged(proof, change):
+    copy = json.loads(proof)
+    change(copy)
+    return json.dumps(copy)
+
+
+FORGERIES = {
+    "another machine": lambda proof: proof["machine"]["prints"][0].sort(),
+    "sooner": lambda proof: proof.update(delay=1),
+    "no carry": lambda proof: proof["first"].pop("1"),
+    "a history less": lambda proof: proof["histories"][0].popitem(),
+    "another circuit": lambda proof: proof["circuit"]["outputs"].reverse(),
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_forgeries_are_not_confirmed(what, check):
+    proof = prove(adder(), ADDITION, 2).certificate()
+    confirmed, said = check(forged(proof, FORGERIES[what]), checker="lines.py")
+    assert not confirmed
+    assert "NOT CONFIRMED" in said
+
+
+def test_the_learned_adder_of_the_gallery(check, tmp_path):
+    path = GALLERY / "addition.json"
+    found = certify(path, task="addition")
+    assert found.proved
+    found.save(tmp_path / "proof.json")
+    said = "confirmed: every line of n cells is right from step n + 2 on, for every n\n"
+    text = (tmp_path / "proof.json").read_text()
+    assert check(text, path, checker="lines.py") == (True, said)
+
+
+def test_the_learned_adder_adds_a_million_digits():
+    """A plane of a channel is one integer: what the right neighbour has is a shift to the left."""
+    made = load(GALLERY / "addition.json").automaton
+    circuit, digits = made.circuit, 10**6
+    ones = (1 << digits) - 1
+    rng = random.Random(0)
+    a, b = rng.getrandbits(digits), rng.getrandbits(digits)
+    planes = [{0: a, 1: b}.get(label, 0) for label in circuit.labels]
+    for _ in range(64):  # a carry of fair bits runs about 20 cells
+        rows = [0] * circuit.inputs
+        for place, plane in enumerate(planes):
+            rows[W * circuit.channels + place] = plane >> 1
+            rows[C * circuit.channels + place] = plane
+            rows[E * circuit.channels + place] = plane << 1 & ones
+        for op, x, y in zip(circuit.op, circuit.a, circuit.b, strict=True):
+            p, q, table = rows[x], rows[y], int(op)
+            terms = (ones ^ (p | q), ~p & q, p & ~q, p & q)
+            rows.append(sum(t for k, t in enumerate(terms) if table >> 3 - k & 1))
+        planes = [rows[row] for row in circuit.outputs]
+    assert planes[made.visible_rows[0]] == (a + b) & ones
+
+
+def test_too_many_channels_are_said():
+    gates = [(Op.XOR, (C, channel), (E, channel + 1)) for channel in range(6)]
+    gates.append((Op.XOR, (C, 6), (E, 0)))
+    found = prove(automaton(7, gates, list(range(63, 70)), 0), PARITY, 2)
+    assert isinstance(found, EveryLength)
+    assert found.text == "not proved for every length: the circuit has more than 6 channels"
