@@ -137,5 +137,5 @@ class ReferenceTrainer:
         decay = training.weight_decay * learned
         change = first / (np.sqrt(second) + EPSILON) + decay
         updated = learned - training.learning_rate * change
-        logits = updated if self._form is None else updated @ basis.T + self._form.offset
+        logits = updated if self._form is None else updated @ basis.T
         self.model = replace(self.model, logits=logits)
