@@ -29,7 +29,7 @@ from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, draw_pool_sample
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, harden
+from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, harden, own_batch
 from difflogic.training.step_result import StepResult
 
 Array = npt.NDArray[Any]
@@ -249,12 +249,31 @@ class Trainer:
         self.phases.compile_seconds += seconds or 0.0
         return seconds is not None
 
-    def step(self) -> StepResult:
-        """Train for one epoch. Raises TrainingError if the loss or a gradient is not finite."""
+    def search(self) -> Finished | None:
+        """Search now for an exact circuit near the logits, as [finishing] says.
+
+        `result` is the best circuit so far. Returns None, and does nothing, if `finishing.every`
+        is 0.
+        """
+        self._wait_for_search()
+        with self.phases("finish"):
+            return self._finish()
+
+    def step(
+        self, starts: npt.ArrayLike | None = None, targets: npt.ArrayLike | None = None
+    ) -> StepResult:
+        """Train for one epoch, on a batch of the task or on one's own.
+
+        `starts` (batch, C, H, W) are bits, `targets` (batch, loss channels, H, W) numbers; the
+        sizes are those of the configuration. Raises ConfigError for others, and TrainingError if
+        the loss or a gradient is not finite.
+        """
         phase = self.phases
         self._start_over_if_due()
         with phase("sample"):
-            starts, targets, masks = draw_epoch(self.task, self.config, self.epoch)
+            drawn = draw_epoch(self.task, self.config, self.epoch)
+            starts, targets = own_batch(starts, targets, *drawn[:2])
+            masks = drawn[2]
             loss_steps = draw_loss_steps(self.config, self.epoch)
         with phase("forward"):
             coefficients = self._soften()
@@ -322,7 +341,8 @@ class Trainer:
             return None
         # Ranks on other processors may differ in the last bits; a search needs equal ones.
         self.ranks.broadcast(self._logits)
-        return self._best.update(finisher, self._logits, self.epoch, self.on_search_progress)
+        epoch = max(1, self.epoch)
+        return self._best.update(finisher, self._logits, epoch, self.on_search_progress)
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add the gradients of the [pool] samples, each of which has its own step."""
