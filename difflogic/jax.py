@@ -13,12 +13,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from difflogic.library.layers import PullBack, SoftRollout
-from difflogic.system.errors import ConfigError
 
 try:
     import jax
 except ModuleNotFoundError as error:
-    raise ConfigError(
+    raise ImportError(
         f'difflogic.jax needs JAX: pip install "dct-difflogic-ca[jax]" ({error})'
     ) from error
 

@@ -20,7 +20,7 @@ from difflogic.system.errors import ConfigError
 try:
     import torch
 except ModuleNotFoundError as error:
-    raise ConfigError(
+    raise ImportError(
         f'difflogic.torch needs PyTorch: pip install "dct-difflogic-ca[torch]" ({error})'
     ) from error
 

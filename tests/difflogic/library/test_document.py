@@ -60,3 +60,13 @@ def test_names_are_there_after_everything_is_imported():
 
     for name in difflogic._HOMES:
         assert callable(getattr(difflogic, name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("framework", "example"), [("torch", 0), ("jax", 1), ("numpy", 2)])
+def test_a_layers_example_runs(framework, example, capsys):
+    pytest.importorskip(framework, reason=f"{framework} is not installed", exc_type=ImportError)
+    text = PAGE.with_name("layers.md").read_text(encoding="utf-8")
+    exec(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[example], {})
+    said = capsys.readouterr().out
+    assert "proved: True" in said if example < 2 else "(2, 2, 8, 16, 16) (1496, 16)" in said

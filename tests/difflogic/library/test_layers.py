@@ -1,6 +1,8 @@
 """Rollouts with gradients of any loss, against the oracle's steps and finite differences."""
 
+import importlib
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -141,3 +143,11 @@ def test_an_asynchronous_automaton_needs_masks():
         rollout(logits, starts)
     masks = rollout.draw_masks(3, (5, 7), seed=0, epoch=1)
     assert rollout(logits, starts, masks=masks)[0].shape == starts.shape
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_a_missing_framework_is_named_with_its_extra(framework, monkeypatch):
+    monkeypatch.setitem(sys.modules, framework, None)
+    monkeypatch.delitem(sys.modules, f"difflogic.{framework}", raising=False)
+    with pytest.raises(ImportError, match=rf"pip install .*\[{framework}\]"):
+        importlib.import_module(f"difflogic.{framework}")
