@@ -22,7 +22,8 @@ class ParallelConfig(Section):
     """How the work is spread. Only lanes and chunk change results, and only their last bits."""
 
     workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
-        default="auto", description="worker threads; auto is one per available core"
+        default="auto",
+        description="worker threads; auto is as many as help, at most one per available core",
     )
     strategy: Literal["auto", "sequential", "samples", "cells", "steps", "gates"] = Field(
         default="auto",
