@@ -1,4 +1,4 @@
-"""The notebooks of docs/notebooks run from top to bottom, and are kept without what they printed."""
+"""The notebooks of docs/notebooks run from top to bottom, and are kept without outputs."""
 
 from __future__ import annotations
 
