@@ -18,7 +18,7 @@ try:
     import jax
 except ModuleNotFoundError as error:
     raise ImportError(
-        f'difflogic.jax needs JAX: pip install "dct-difflogic-ca[jax]" ({error})'
+        f"difflogic.jax needs JAX: pip install '.[jax]' in dct's directory ({error})"
     ) from error
 
 

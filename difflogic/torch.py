@@ -21,7 +21,7 @@ try:
     import torch
 except ModuleNotFoundError as error:
     raise ImportError(
-        f'difflogic.torch needs PyTorch: pip install "dct-difflogic-ca[torch]" ({error})'
+        f"difflogic.torch needs PyTorch: pip install '.[torch]' in dct's directory ({error})"
     ) from error
 
 
