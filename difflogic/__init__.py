@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from difflogic.library.differentiating import tile_gradients as tile_gradients
     from difflogic.library.exporting import export as export
     from difflogic.library.inspecting import inspect as inspect
+    from difflogic.library.layers import SoftRollout as SoftRollout
     from difflogic.library.loading import load as load
     from difflogic.library.measuring import bench as bench
     from difflogic.library.measuring import bench_simulation as bench_simulation
@@ -62,6 +63,7 @@ _HOMES = {
     "certify": "difflogic.library.certifying",
     "export": "difflogic.library.exporting",
     "inspect": "difflogic.library.inspecting",
+    "SoftRollout": "difflogic.library.layers",
     "load": "difflogic.library.loading",
     "prove": "difflogic.library.simplifying",
     "plan": "difflogic.library.planning",

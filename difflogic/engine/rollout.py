@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.grid import NEIGHBORHOOD, neighbors
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.buffers import Shape
@@ -135,32 +136,52 @@ class Engine:
         return sum(buffer.nbytes for buffer in buffers)
 
     def forward(
-        self, coefficients: Array, starts: npt.NDArray, masks: npt.NDArray[np.uint8] | None = None
+        self,
+        coefficients: Array,
+        starts: npt.NDArray,
+        masks: npt.NDArray[np.uint8] | None = None,
+        loss_steps: Sequence[int] = (),
     ) -> Array:
         """Roll out a batch. Returns the last states, shape (batch, C, H, W).
 
         `coefficients` (parameters, 4), `starts` (batch, C, H, W) and, for an asynchronous run,
         `masks` (batch, steps, H, W), 1 where a cell takes its new state. A batch smaller than
-        the engine's is allowed.
+        the engine's is allowed. The rollout ends after the last of `loss_steps`, ascending from 1,
+        or after the engine's last step if there are none; `masks` may end there too.
         """
-        self._supervise(())
+        self._supervise(loss_steps)
         self._load(coefficients, starts, masks)
         self._run_forward()
-        return self._collect(self._states[:, -1])
+        return self._collect(self._states[:, self._loss_steps[-1]])
 
-    def backward(self, loss_gradients: Array) -> Array:
-        """Take dL/d(last states), shape (batch, C, H, W), back through the last `forward`.
+    def backward(self, *loss_gradients: Array) -> Array:
+        """Take dL/d(states) after each of the loss steps back through the last `forward`.
 
-        Returns dL/d(coefficients), shape (parameters, 4), summed over batch, cells and steps.
+        Each of `loss_gradients` has shape (batch, C, H, W). Returns dL/d(coefficients), shape
+        (parameters, 4), summed over batch, cells and steps.
         """
-        self.differentiate(loss_gradients)
+        self.differentiate(*loss_gradients)
         return self.reduce(np.zeros((self.netlist.parameters, 4), self.dtype))
 
-    def differentiate(self, loss_gradients: Array) -> None:
+    def differentiate(self, *loss_gradients: Array) -> None:
         """Do `backward` up to the slots; `reduce` adds those up."""
         self._loss_gradients[:] = 0.0
-        self._spread(loss_gradients, self._loss_gradients[:, 0])
+        for loss, gradients in enumerate(loss_gradients):
+            self._spread(gradients, self._loss_gradients[:, loss])
         self._run_backward()
+
+    def start_gradients(self) -> Array:
+        """Return dL/d(starts), shape (batch, C, H, W), of the last way back."""
+        channels, height, width = self.netlist.channels, self.grid.height, self.grid.width
+        shape = self._in_use, NEIGHBORHOOD, channels, height * width
+        inputs = self._collect(self._input_gradients[:, 0]).reshape(shape)
+        # A last column of zeros stands for what lies OUTSIDE.
+        inputs = np.concatenate([inputs, np.zeros((*shape[:3], 1), self.dtype)], axis=3)
+        total = np.zeros((self._in_use, channels, height * width), self.dtype)
+        # The neighbour at a place sees the cell from the opposite one.
+        for place, cells in enumerate(neighbors(height, width, self.grid.boundary)):
+            total += inputs[:, NEIGHBORHOOD - 1 - place, :, cells].transpose(1, 2, 0)
+        return total.reshape(self._in_use, channels, height, width)
 
     def run_training(
         self,
@@ -213,10 +234,10 @@ class Engine:
         """
         return self._sums.reshape(-1, self.netlist.parameters, 4).copy()
 
-    def states(self) -> Array:
-        """States of all steps of the last `forward`, shape (batch, steps + 1, C, H, W)."""
-        steps = [self._collect(self._states[:, t]) for t in range(self.steps + 1)]
-        return np.stack(steps, axis=1)
+    def states(self, steps: Sequence[int] | None = None) -> Array:
+        """States of all steps of the last `forward`, or of some: (batch, steps + 1, C, H, W)."""
+        kept = range(self.steps + 1) if steps is None else steps
+        return np.stack([self._collect(self._states[:, t]) for t in kept], axis=1)
 
     def _supervise(self, loss_steps: Sequence[int]) -> None:
         self._loss_steps = np.array(loss_steps or [self.steps], np.int64)
@@ -248,7 +269,7 @@ class Engine:
             for s, mask in enumerate(masks):
                 group, place = divmod(s, self._samples)
                 columns = slice(place * cells, (place + 1) * cells)
-                self._masks[group, :, columns] = mask.reshape(self.steps, cells)
+                self._masks[group, : len(mask), columns] = mask.reshape(len(mask), cells)
 
     def _run_forward(self) -> None:
         """Roll out to the last supervised step, pausing where that takes several calls."""
@@ -348,7 +369,7 @@ class Engine:
 
     def _collect(self, states: Array) -> Array:
         first, cells = self.layout.lead, self.grid.cells
-        shape = (self._in_use, self.netlist.channels, self.grid.height, self.grid.width)
+        shape = (self._in_use, states.shape[1], self.grid.height, self.grid.width)
         batch = np.empty(shape, self.dtype)
         for s in range(self._in_use):
             group, place = divmod(s, self._samples)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 from difflogic.config import Config, load_config
@@ -18,6 +19,7 @@ from difflogic.evaluation.assurance import (
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.outputs import write_output
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.showing import table
 from difflogic.library.simplifying import proved, simplify
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
@@ -66,6 +68,20 @@ class Certified:
     """With `all_sizes`: square grids of SIDES, as far as time allowed."""
     theorem: Theorem | None = None
     """With `all_sizes`: what is proved for all larger grids, if anything."""
+
+    def __repr__(self) -> str:
+        return f"Certified({self.source.name!r}, {'proved' if self.proved else 'not proved'})"
+
+    def _repr_html_(self) -> str:
+        """Show the verdicts in a notebook."""
+        found = [
+            {
+                "cells": f"{each.question.height}×{each.question.width}",
+                "verdict": each.verdict.value,
+            }
+            for each in self.findings
+        ]
+        return table(found) if found else escape(repr(self))
 
     @property
     def proved(self) -> bool:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
+import numpy as np
+import numpy.typing as npt
+
 from difflogic.circuit.grid import Boundary
 from difflogic.library.loading import Loaded
 from difflogic.library.progress import ProgressCallback, ShouldStop
@@ -50,9 +53,10 @@ class Conditions:
     size: tuple[int, int] | None = None
     """Rows and columns."""
     steps: int | None = None
-    start: str | Path | None = None
+    start: str | Path | npt.NDArray | None = None
     """random, center, zeros, or a file: an image, a picture as text, an .rle pattern, or an .npz
-    state."""
+    state or array. Or an array of bits: (rows, columns), (visible channels, rows, columns), or all
+    (channels, height, width)."""
     density: float = 0.5
     """Share of ones in a random start."""
     seed: int = 0
@@ -66,11 +70,11 @@ class Conditions:
     """Whether to run the circuit as trained, with all its gates and channels."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.start, str | Path | None):
+        if not isinstance(self.start, str | Path | np.ndarray | None):
             raise ConfigError(
                 f"start: is {described(self.start)}, which is no start: give {', '.join(NAMES)}, "
-                "or the name of a file: an image, a picture as text, an .rle pattern, or an .npz "
-                "state as Simulated.save writes it"
+                "an array of bits, or the name of a file: an image, a picture as text, an .rle "
+                "pattern, or an .npz with one array or a state as Simulated.save writes it"
             )
         if self.size is not None and not all(1 <= side <= MOST_SIDE for side in self.size):
             height, width = self.size
@@ -112,8 +116,10 @@ class Conditions:
             steps=automaton.steps if self.steps is None else self.steps,
         )
 
-    def start_of(self, automaton: Automaton) -> str:
+    def start_of(self, automaton: Automaton) -> str | npt.NDArray:
         """Return the start: the automaton's own unless another was asked for."""
+        if isinstance(self.start, np.ndarray):
+            return self.start
         return automaton.start if self.start is None else str(self.start)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from difflogic import inspection
 from difflogic.inspection import Inspection, Limits, channel_number
@@ -22,7 +22,7 @@ class Inspected:
     """The properties of a circuit."""
 
     source: Loaded
-    inspection: Inspection
+    inspection: Inspection = field(repr=False)
 
 
 def inspect(

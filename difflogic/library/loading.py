@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from difflogic.formats.read_circuit import read_circuit
+from difflogic.library.showing import table
 from difflogic.model.automaton import Automaton, from_model
 from difflogic.model.model import Model
 from difflogic.system.archive import is_archive
@@ -23,6 +24,21 @@ class Loaded:
     """Its name in messages."""
     model: Model | None = None
     circuit: Automaton | None = None
+
+    def __repr__(self) -> str:
+        return f"Loaded({self.name!r}, {self.model or self.circuit!r})"
+
+    def _repr_html_(self) -> str:
+        """Show the circuit's numbers in a notebook; `Simplified` shows its gates."""
+        automaton = self.automaton
+        numbers = {
+            "name": self.name,
+            "gates": automaton.circuit.gates,
+            "channels": automaton.circuit.channels,
+            "cells": f"{automaton.height}×{automaton.width}",
+            "steps": automaton.steps,
+        }
+        return table([numbers])
 
     @property
     def trained(self) -> bool:

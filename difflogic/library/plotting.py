@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,30 +23,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plotted:
-    """A figure that was written."""
+    """A figure, and the file if it was written."""
 
-    file: Path
+    file: Path | None
     what: str
     """"run" or "sweep"."""
     bytes: int
+    """Of the file; 0 if there is none."""
+    figure: Figure = field(repr=False)
+
+    def _repr_svg_(self) -> str:
+        """Show the figure in a notebook."""
+        with styled():
+            return encode(self.figure, ".svg").decode()
 
 
-def plot(source: str | Path, file: str | Path, *, force: bool = False) -> Plotted:
-    """Draw a figure of a run, a model or a sweep's directory, as .svg, .png or .pdf.
+def plot(source: str | Path, file: str | Path | None = None, *, force: bool = False) -> Plotted:
+    """Draw a figure of a run, a model or a sweep's directory, as .svg, .png or .pdf if at all.
+
+    Without a `file` nothing is written; `figure` is matplotlib's, and a notebook shows it.
 
     Needs matplotlib. Raises ConfigError without it, for another kind of file, and for a circuit,
     which has no training; RunDirectoryError for a damaged run or sweep, and if the file cannot be
     written.
     """
-    path = require_output(file, SUFFIXES, force)
+    path = None if file is None else require_output(file, SUFFIXES, force)
     require_matplotlib()
     directory = SweepDirectory(Path(source))
     is_sweep = directory.exists
     with styled():
         made = _sweep(directory) if is_sweep else _run(source)
-        content = encode(made, path.suffix)
-    write_output(path, content, force)
-    return Plotted(path, "sweep" if is_sweep else "run", len(content))
+        content = b"" if path is None else encode(made, path.suffix)
+    if path is not None:
+        write_output(path, content, force)
+    return Plotted(path, "sweep" if is_sweep else "run", len(content), made)
 
 
 def _run(source: str | Path) -> Figure:

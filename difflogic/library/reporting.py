@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.measuring import evaluate
 from difflogic.library.outputs import require_output, write_output
 from difflogic.library.progress import ProgressCallback, ShouldStop
+from difflogic.library.showing import framed
 from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
 from difflogic.system.callbacks import ignore, never_stop
@@ -26,9 +27,13 @@ class Reported:
     source: Loaded
     automaton: Automaton
     """The automaton in the page: simplified, and proved equal."""
-    page: str
+    page: str = field(repr=False)
     tested: bool
     """Whether it has the tests of `evaluate`."""
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, where it runs in a frame of its own."""
+        return framed(self.page)
 
 
 def report(

@@ -10,6 +10,7 @@ from typing import Literal
 from difflogic import simplification
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.write_svg import write_svg
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.outputs import write_output
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
@@ -19,7 +20,7 @@ from difflogic.proof import prove as compare
 from difflogic.simplification import berkeley_abc
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline
-from difflogic.system.errors import ConfigError, ProofError, did_you_mean
+from difflogic.system.errors import CircuitError, ConfigError, ProofError, did_you_mean
 
 EffortName = Literal["low", "normal", "high"]
 
@@ -42,6 +43,16 @@ class Simplified:
     proof: Proof
     seconds: float
     """Time of the search, without the proof."""
+
+    def __repr__(self) -> str:
+        return f"Simplified({self.automaton!r}, {self.proof.verdict.value})"
+
+    def _repr_svg_(self) -> str | None:
+        """Show the circuit in a notebook, unless it is too large for a picture."""
+        try:
+            return write_svg(self.automaton)
+        except CircuitError:
+            return None
 
     @property
     def automaton(self) -> Automaton:

@@ -134,7 +134,8 @@ def simulate(
         began = time.perf_counter()
         running.run(steps, damage, counter)
         seconds = time.perf_counter() - began
-    return Simulated(loaded, automaton, running, start, steps, chosen, count, seconds)
+    said = start if isinstance(start, str) else "array"
+    return Simulated(loaded, automaton, running, said, steps, chosen, count, seconds)
 
 
 def _engine(

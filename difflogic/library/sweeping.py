@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from difflogic.config import Config
 from difflogic.config.applying import without_effect
 from difflogic.library.progress import MessageCallback, ShouldStop
+from difflogic.library.showing import table
 from difflogic.scale.sweeps.backends import Backend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
@@ -52,11 +53,27 @@ class Swept:
 
     path: Path
     question: Question
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...] = field(repr=False)
     stopped: bool
     """Whether `should_stop` ended it; a further sweep of the directory continues."""
     problem: str | None
     """Why it had to stop, if workers were lost."""
+
+    def _repr_html_(self) -> str:
+        """Show the table of results in a notebook."""
+        return table(
+            [
+                {
+                    "variant": each.variant,
+                    "exact": each.exact,
+                    "runs": each.seeds,
+                    "epochs": each.epochs_to_exact,
+                    "gates": each.active_gates,
+                    "seconds": each.seconds,
+                }
+                for each in self.results
+            ]
+        )
 
     @property
     def results(self) -> list[VariantResult]:

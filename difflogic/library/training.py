@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.applying import without_effect
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import MessageCallback, ShouldStop
+from difflogic.library.showing import table
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import for_shell
@@ -38,8 +39,14 @@ class Trained:
     """A run: its directory, and what came out."""
 
     path: Path
-    summary: Mapping[str, Any]
+    summary: Mapping[str, Any] = field(repr=False)
     """The contents of the run's summary.json."""
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook how far the run came."""
+        epochs, exact = self.summary["epochs"], self.exact_epoch
+        row = {"run": self.path, "epochs": epochs, "finished": self.finished, "exact from": exact}
+        return table([row])
 
     @property
     def finished(self) -> bool:

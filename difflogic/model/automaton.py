@@ -45,6 +45,13 @@ class Automaton:
                 f"channels, whose numbers are {_range(self.circuit.labels)}"
             )
 
+    def __repr__(self) -> str:
+        circuit = self.circuit
+        return (
+            f"Automaton({self.name!r}, {circuit.gates} gates, {circuit.channels} channels, "
+            f"{self.height}×{self.width} cells)"
+        )
+
     @property
     def visible_rows(self) -> tuple[int, ...]:
         """Places of the visible channels among the circuit's channels."""

@@ -75,6 +75,13 @@ class Model:
         )
         return cls(layers, np.ascontiguousarray(logits, training.precision), config)
 
+    def __repr__(self) -> str:
+        sizes, kind = self.config.architecture, self.logits.dtype
+        return (
+            f"Model({self.config.name!r}, {sizes.channels} channels, {sizes.parameters} gates with "
+            f"{kind} logits)"
+        )
+
     @cached_property
     def netlist(self) -> Netlist:
         """The circuit as a flat list of gates."""

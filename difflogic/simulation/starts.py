@@ -39,18 +39,23 @@ Bits = npt.NDArray[np.uint8]
 def prepare(
     simulator: Simulator,
     automaton: Automaton,
-    start: str,
+    start: str | npt.NDArray,
     density: float,
     pause: Callable[[], None] = lambda: None,
 ) -> None:
-    """Put a start state, one of NAMES or a file's, into a simulator that has zeros.
+    """Put a start state, one of NAMES, a file's or an array, into a simulator that has zeros.
+
+    An array has bits: (rows, columns) or (visible channels, rows, columns), put in the middle, or
+    all channels of training, (channels, height, width). A file may be an .npz with one such array.
 
     `pause` is called now and then, and may raise to stop. Raises ConfigError if the file holds
     none, or one that does not fit.
     """
     grid = simulator.grid
     geometry = grid.geometry
-    if start == "random":
+    if isinstance(start, np.ndarray):
+        _place_array(grid, start, automaton)
+    elif start == "random":
         simulator.randomize(density, pause)
     elif start == "center":
         middle = slice(geometry.height // 2, geometry.height // 2 + 1)
@@ -59,11 +64,13 @@ def prepare(
         grid.load(middle, pack(cell))
     elif start != "zeros":
         path = Path(start)
-        if path.suffix == ".npz":
-            state_file.load(path, simulator)
-            return
+        array = state_file.load(path, simulator) if path.suffix == ".npz" else None
         try:
-            _place(grid, _picture(path, automaton, geometry.height, geometry.width), automaton)
+            if array is not None:
+                _place_array(grid, array, automaton)
+            elif path.suffix != ".npz":
+                bits = _picture(path, automaton, geometry.height, geometry.width)
+                _place(grid, bits, automaton.visible_rows)
         except DctError as error:
             raise ConfigError(f"{path}: {error}") from None
 
@@ -93,8 +100,28 @@ def _picture(path: Path, automaton: Automaton, height: int, width: int) -> Bits:
     return image_bits(content, channels, min(height, IMAGE_SIDE), min(width, IMAGE_SIDE))
 
 
-def _place(grid: BitGrid, bits: Bits, automaton: Automaton) -> None:
-    """Put bits (visible channels, rows, columns) in the middle of a grid of zeros."""
+def _place_array(grid: BitGrid, array: npt.NDArray, automaton: Automaton) -> None:
+    geometry, labels, visible = grid.geometry, automaton.circuit.labels, automaton.visible
+    shape = array.shape
+    if array.dtype.kind not in "buif" or not np.isin(array, (0, 1)).all():
+        raise ConfigError(f"start: an array of type {array.dtype}: give bits, 0 and 1")
+    bits = array.astype(np.uint8)
+    if len(shape) == 2:
+        bits = np.broadcast_to(bits, (len(visible), *shape))
+    if len(bits.shape) == 3 and len(bits) == len(visible) and bits.size:
+        _place(grid, bits, automaton.visible_rows)
+    elif shape[1:] == (geometry.height, geometry.width) and shape[0] > max(labels):
+        _place(grid, bits[list(labels)], tuple(range(len(labels))))
+    else:
+        raise ConfigError(
+            f"start: an array of shape {shape}: give (rows, columns), ({len(visible)}, rows, "
+            f"columns) for the visible channels, or ({max(labels) + 1} or more, "
+            f"{geometry.height}, {geometry.width}) for all"
+        )
+
+
+def _place(grid: BitGrid, bits: Bits, channels: tuple[int, ...]) -> None:
+    """Put bits (some channels, rows, columns) in the middle of a grid of zeros."""
     geometry = grid.geometry
     _, rows, columns = bits.shape
     if rows > geometry.height or columns > geometry.width:
@@ -103,12 +130,11 @@ def _place(grid: BitGrid, bits: Bits, automaton: Automaton) -> None:
             "use a larger --size"
         )
     top, left = geometry.height // 2 - rows // 2, geometry.width // 2 - columns // 2
-    visible = list(automaton.visible_rows)
     at_once = max(1, BAND_CELLS // (geometry.channels * geometry.width))
     for first in range(0, rows, at_once):
         part = bits[:, first : first + at_once]
         band = np.zeros((geometry.channels, part.shape[1], geometry.width), np.uint8)
-        band[visible, :, left : left + columns] = part
+        band[list(channels), :, left : left + columns] = part
         grid.load(slice(top + first, top + first + part.shape[1]), pack(band))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.simulation.bit_grid import WORD, BitGrid
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
@@ -22,6 +23,8 @@ from difflogic.system.files import write_whole
 MOST_CHANNELS = 2**16
 MARGIN = 2**16
 """Bytes of a file that are no cells: names, headers, checksums."""
+MOST_ARRAY = 2**26
+"""Bytes of a plain array."""
 SHOWN = 16
 """Channels' numbers that a message names."""
 
@@ -53,8 +56,8 @@ def _write(file: BinaryIO, simulator: Simulator) -> None:
                     entry.write(np.ascontiguousarray(words.view(np.uint8)[:, :width]).tobytes())
 
 
-def load(path: Path, simulator: Simulator) -> None:
-    """Put the state of a file into a simulator.
+def load(path: Path, simulator: Simulator) -> npt.NDArray | None:
+    """Put the state of a file into a simulator; return a single array that is no state.
 
     Raises ConfigError or ModelFileError, which name the file, if it is no state, or one of another
     grid or circuit. What is found out amid the cells leaves the simulator with a part of them.
@@ -63,6 +66,8 @@ def load(path: Path, simulator: Simulator) -> None:
     # Packed cells are never larger than the cells, but for the packing's own marks.
     largest = geometry.bytes + 9 * MOST_CHANNELS + MARGIN
     with NpzReader(path, largest, "state") as reader:
+        if len(reader.names) == 1 and "cells" not in reader.names:
+            return reader.numbers(reader.names[0], MOST_ARRAY)
         if "cells" not in reader.names:
             raise reader.error("is an npz archive, but not a state saved by dct")
         size = reader.array("size", (2,), (np.int64,)).tolist()
@@ -73,6 +78,7 @@ def load(path: Path, simulator: Simulator) -> None:
             raise ConfigError(f"{path}: {problem}")
         _read_cells(reader, simulator.grid)
         simulator.step = step
+    return None
 
 
 def _misfit(

@@ -14,6 +14,7 @@ from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.config import Config
 from difflogic.config.learning import TrainingConfig
+from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
 
@@ -92,3 +93,30 @@ def harden(config: Config, coefficients: Array, ops: Array, epoch: int) -> None:
     rng = stream(training.seed, Purpose.HARDENING, epoch, 1)
     chosen = np.flatnonzero(rng.random(len(ops)) < share)
     coefficients[chosen] = COEFFICIENTS[ops[chosen]]
+
+
+def own_batch(
+    starts: npt.ArrayLike | None,
+    targets: npt.ArrayLike | None,
+    drawn_starts: npt.NDArray[np.uint8],
+    drawn_targets: Array,
+) -> tuple[npt.NDArray[np.uint8], Array]:
+    """Return a given batch, or the drawn one, whose shapes it needs. Raises ConfigError."""
+    if starts is None and targets is None:
+        return drawn_starts, drawn_targets
+    if starts is None or targets is None:
+        raise ConfigError("a batch of one's own: give starts and targets")
+    found = []
+    for name, given, drawn in (
+        ("starts", starts, drawn_starts),
+        ("targets", targets, drawn_targets),
+    ):
+        array = np.asarray(given)
+        if array.shape != drawn.shape:
+            raise ConfigError(f"{name} have shape {array.shape}: give {drawn.shape}")
+        if array.dtype.kind not in "buif" or not np.isfinite(array).all():
+            raise ConfigError(f"{name} of type {array.dtype}: give finite real numbers")
+        found.append(array)
+    if not np.isin(found[0], (0, 1)).all():
+        raise ConfigError("starts have a number that is neither 0 nor 1")
+    return found[0].astype(np.uint8), found[1].astype(drawn_targets.dtype)

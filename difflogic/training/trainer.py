@@ -30,7 +30,7 @@ from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, draw_pool_sample
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, harden
+from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, harden, own_batch
 from difflogic.training.step_result import StepResult
 
 Array = npt.NDArray[Any]
@@ -270,12 +270,31 @@ class Trainer:
         self.phases.compile_seconds += seconds or 0.0
         return seconds is not None
 
-    def step(self) -> StepResult:
-        """Train for one epoch. Raises TrainingError if the loss or a gradient is not finite."""
+    def search(self) -> Finished | None:
+        """Search now for an exact circuit near the logits, as [finishing] says.
+
+        `result` is the best circuit so far. Returns None, and does nothing, if `finishing.every`
+        is 0.
+        """
+        self._wait_for_search()
+        with self.phases("finish"):
+            return self._finish()
+
+    def step(
+        self, starts: npt.ArrayLike | None = None, targets: npt.ArrayLike | None = None
+    ) -> StepResult:
+        """Train for one epoch, on a batch of the task or on one's own.
+
+        `starts` (batch, C, H, W) are bits, `targets` (batch, loss channels, H, W) numbers; the
+        sizes are those of the configuration. Raises ConfigError for others, and TrainingError if
+        the loss or a gradient is not finite.
+        """
         phase = self.phases
         self._start_over_if_due()
         with phase("sample"):
-            starts, targets, masks = draw_epoch(self.task, self._staged, self.epoch)
+            drawn = draw_epoch(self.task, self._staged, self.epoch)
+            starts, targets = own_batch(starts, targets, *drawn[:2])
+            masks = drawn[2]
             loss_steps = draw_loss_steps(self._staged, self.epoch)
         with phase("forward"):
             coefficients = self._soften()
@@ -343,11 +362,13 @@ class Trainer:
         """
         # Ranks on other processors may differ in the last bits; a search needs equal ones.
         self.ranks.broadcast(self._logits)
+        # Before the first step, by a search of its own.
+        epoch = max(1, self.epoch)
         while True:
             finisher = self._attempt.finisher
             if finisher is None:
                 return None
-            found = self._best.update(finisher, self._logits, self.epoch, self.on_search_progress)
+            found = self._best.update(finisher, self._logits, epoch, self.on_search_progress)
             if self._best.exact_epoch is None or self.stage == len(self._stages) - 1:
                 return found
             assert self._best.logits is not None

@@ -12,6 +12,7 @@ import difflogic
 
 PAGE = Path(__file__).parents[3] / "docs" / "library.md"
 TEXT = PAGE.read_text(encoding="utf-8")
+LAYERS = PAGE.with_name("layers.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.thorough
@@ -49,7 +50,7 @@ def test_every_function_is_named_and_shown():
     functions = set(re.findall(r"`(\w+)`", TEXT.partition("| function |")[2].partition("\n\n")[0]))
     for name in functions:
         assert callable(getattr(difflogic, name))
-        assert f"difflogic.{name}(" in TEXT or name in ("load",)
+        assert f"difflogic.{name}(" in TEXT + LAYERS or name in ("load",)
     homes = {name for name, home in difflogic._HOMES.items() if ".library." in home}
     assert homes == functions
 
@@ -60,3 +61,12 @@ def test_names_are_there_after_everything_is_imported():
 
     for name in difflogic._HOMES:
         assert callable(getattr(difflogic, name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("framework", "example"), [("torch", 0), ("jax", 1), ("numpy", 2)])
+def test_a_layers_example_runs(framework, example, capsys):
+    pytest.importorskip(framework, reason=f"{framework} is not installed", exc_type=ImportError)
+    exec(re.findall(r"```python\n(.*?)```", LAYERS, flags=re.DOTALL)[example], {})
+    said = capsys.readouterr().out
+    assert "proved: True" in said if example < 2 else "(2, 2, 8, 16, 16) (1496, 16)" in said

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from difflogic import simulate
 from difflogic.library import conditions as library
 from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
@@ -206,7 +207,7 @@ def test_pixels():
     assert len(np.unique(picture.render(grid, [0, 1])[..., 0])) == 3
 
 
-@pytest.mark.parametrize("start", [np.zeros((8, 16, 16), np.uint8), 3, [[0, 1]]])
+@pytest.mark.parametrize("start", [3, [[0, 1]]])
 def test_a_start_that_is_no_name_is_described_not_printed(start):
     with pytest.raises(ConfigError) as caught:
         library.Conditions(start=start)
@@ -215,3 +216,55 @@ def test_a_start_that_is_no_name_is_described_not_printed(start):
     assert getattr(start, "shape", None) is None or "of shape (8, 16, 16)" in message
     assert "or the name of a file" in message
     assert "0 0 0" not in message
+
+
+def start_with(array, saved):
+    if saved is not None:
+        np.savez(saved, start=array)
+        return str(saved)
+    return array
+
+
+@pytest.mark.parametrize("file", [False, True])
+def test_arrays_are_starts_and_so_are_files_of_them(file, tmp_path):
+    saved = tmp_path / "start.npz" if file else None
+    drawn = np.random.default_rng(1).integers(0, 2, (10, 20, 70))
+
+    def placed(array):
+        simulator, whole = made()
+        starts.prepare(simulator, whole, start_with(array, saved), 0.5)
+        return simulator.grid.bits()
+
+    np.testing.assert_array_equal(placed(drawn), drawn[[3, 7, 9, 8]])  # by the labels
+    for array in (drawn[0], drawn[:1] > 0, drawn[0].astype(float)):
+        found = placed(array)
+        np.testing.assert_array_equal(found[1], drawn[0])
+        assert not found[[0, 2, 3]].any()
+    glider = placed(np.array(GLIDER_CELLS))
+    np.testing.assert_array_equal(glider[1, 9:12, 34:37], GLIDER_CELLS)
+    assert glider.sum() == 5
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.full((20, 70), 0.5), "give bits, 0 and 1"),
+        (np.zeros((3, 20, 70)), r"shape \(3, 20, 70\): give \(rows, columns\), \(1, rows"),
+        (np.zeros((2, 0)), "shape"),
+        (np.zeros((21, 70)), "use a larger --size"),
+        (np.array(["a"]), "give bits"),
+    ],
+)
+def test_other_arrays_are_refused(array, message):
+    simulator, whole = made()
+    with pytest.raises(ConfigError, match=message):
+        starts.prepare(simulator, whole, array, 0.5)
+
+
+def test_the_front_door_takes_an_array_as_a_start():
+    cells = np.eye(9, dtype=np.uint8)
+    conditions = library.Conditions((9, 9), 0, start=cells)
+    _, whole = made(9, 9)
+    found = simulate(whole, conditions)
+    assert found.start == "array"
+    np.testing.assert_array_equal(found.grid.bits()[whole.visible_rows[0]], cells)

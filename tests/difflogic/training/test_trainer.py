@@ -7,9 +7,10 @@ from difflogic.circuit import gates
 from difflogic.circuit.firing import draw_masks
 from difflogic.engine import oracle
 from difflogic.model.model import Model
-from difflogic.system.errors import TrainingError
+from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task, draw_batch, make_task
 from difflogic.training.phases import PHASES
+from difflogic.training.sampling import draw_epoch
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import resumed, tiny
 
@@ -159,3 +160,39 @@ def test_phases_are_timed():
         seconds = trainer.phases.seconds
     measured = {"sample", "forward", "loss", "backward", "reduce", "optimizer", "hard"}
     assert {phase for phase, value in seconds.items() if value > 0} == measured
+
+
+def test_a_batch_of_ones_own_trains_like_the_tasks():
+    config = tiny("training.batch=3", "automaton.fire_rate=0.5")
+    with Trainer(config) as one, Trainer(config) as other:
+        for epoch in range(3):
+            starts, targets, _ = draw_epoch(one.task, config, epoch)
+            expected = one.step()
+            found = other.step(starts.astype(float), targets.tolist())
+            assert found.soft_loss == expected.soft_loss
+            assert found.hard_loss == expected.hard_loss
+        np.testing.assert_array_equal(one.model.logits, other.model.logits)
+        assert other.step(1 - starts, targets).soft_loss != one.step(starts, targets).soft_loss
+
+
+@pytest.mark.parametrize(
+    ("starts", "targets", "message"),
+    [
+        (np.zeros((2, 2, 6, 7)), None, "give starts and targets"),
+        (np.zeros((2, 2, 6, 6)), np.zeros((2, 1, 6, 7)), r"starts have shape \(2, 2, 6, 6\): give"),
+        (np.zeros((2, 2, 6, 7)), np.full((2, 1, 6, 7), np.nan), "targets of type float64: give"),
+        (np.full((2, 2, 6, 7), 0.5), np.zeros((2, 1, 6, 7)), "neither 0 nor 1"),
+    ],
+)
+def test_a_batch_that_does_not_fit_is_refused(starts, targets, message):
+    with Trainer(tiny("training.batch=2")) as trainer, pytest.raises(ConfigError, match=message):
+        trainer.step(starts, targets)
+
+
+def test_a_search_can_be_asked_for_at_any_time():
+    with Trainer(tiny("finishing.every=0")) as trainer:
+        assert trainer.search() is None
+    with Trainer(tiny("finishing.every=5", "finishing.candidates=50")) as trainer:
+        found = trainer.search()
+        assert trainer.epoch == 0
+        np.testing.assert_array_equal(trainer.result.ops, found.ops)

@@ -1,0 +1,103 @@
+"""Rollouts of soft automata in JAX, run and differentiated by the engine on the CPU.
+
+Needs the extra `[jax]`; nothing else here imports JAX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import count
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from difflogic.library.layers import PullBack, SoftRollout
+
+try:
+    import jax
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"difflogic.jax needs JAX: pip install '.[jax]' in dct's directory ({error})"
+    ) from error
+
+
+RECENT = 4
+
+
+def rollout(
+    logits: Any,
+    states: Any,
+    automaton: SoftRollout,
+    *,
+    steps: int | None = None,
+    keep: Sequence[int] | Literal["all"] | None = None,
+    masks: Any = None,
+    hard: bool = False,
+) -> Any:
+    """Return the states after `steps`, (batch, C, H, W), in the precision of the logits.
+
+    `logits` (parameters, 16) and `states` (batch, C, H, W) may be traced by `jit`, `grad` and
+    `vmap`, and `masks` by `jit`. `keep`, `masks` and `hard` are as in `SoftRollout`. Raises
+    ConfigError for shapes that do not fit.
+    """
+    logits = jax.numpy.asarray(logits)
+    states = jax.numpy.asarray(states).astype(logits.dtype)
+    kept = keep if keep is None or isinstance(keep, str) else tuple(keep)
+    return _rollout(_How(automaton, steps, kept, hard), logits, states, masks)
+
+
+class _How(NamedTuple):
+    """What is fixed when a rollout is traced."""
+
+    automaton: SoftRollout
+    steps: int | None
+    keep: tuple[int, ...] | str | None
+    hard: bool
+
+    def run(self, logits: Any, states: Any, masks: Any) -> tuple[np.ndarray, PullBack]:
+        settings = {"steps": self.steps, "keep": self.keep, "hard": self.hard}
+        # Copies, since JAX may use the memory again before the way back.
+        logits, states = np.array(logits), np.array(states)
+        masks = None if masks is None else np.array(masks)
+        return self.automaton(logits, states, masks=masks, **settings)  # type: ignore[arg-type]
+
+
+_numbers = count()
+_recent: dict[int, PullBack] = {}
+"""Ways back of the last rollouts: what no longer stands here is rolled out once more."""
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _rollout(how: _How, logits: Any, states: Any, masks: Any) -> Any:
+    return _forward(how, logits, states, masks)[0]
+
+
+def _forward(how: _How, logits: Any, states: Any, masks: Any) -> tuple[Any, Any]:
+    def call(*arrays: Any) -> tuple[np.ndarray, np.ndarray]:
+        found, pull_back = how.run(*arrays)
+        number = next(_numbers) % 2**31
+        _recent[number] = pull_back
+        for old in list(_recent)[:-RECENT]:
+            _recent.pop(old, None)
+        return found, np.array(number, np.int32)
+
+    settings = {"steps": how.steps, "keep": how.keep}
+    shape = how.automaton.shape(logits, states, masks, **settings)  # type: ignore[arg-type]
+    results = jax.ShapeDtypeStruct(shape, logits.dtype), jax.ShapeDtypeStruct((), np.int32)
+    arrays = logits, states, masks
+    found, number = jax.pure_callback(call, results, *arrays, vmap_method="sequential")
+    return found, (number, *arrays)
+
+
+def _backward(how: _How, saved: Any, gradients: Any) -> Any:
+    def call(gradients: Any, number: Any, *arrays: Any) -> tuple[np.ndarray, np.ndarray]:
+        pull_back = _recent.get(int(number)) or how.run(*arrays)[1]
+        return pull_back(np.asarray(gradients))
+
+    results = tuple(jax.ShapeDtypeStruct(each.shape, each.dtype) for each in saved[1:3])
+    found = jax.pure_callback(call, results, gradients, *saved, vmap_method="sequential")
+    return *found, None
+
+
+_rollout.defvjp(_forward, _backward)

@@ -1,0 +1,99 @@
+"""Soft automata as PyTorch modules, run and differentiated by the engine on the CPU.
+
+Needs the extra `[torch]`; nothing else here imports PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from difflogic.config import Config
+from difflogic.library.layers import SoftRollout
+from difflogic.library.loading import Loaded
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+
+try:
+    import torch
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"difflogic.torch needs PyTorch: pip install '.[torch]' in dct's directory ({error})"
+    ) from error
+
+
+class LogicAutomaton(torch.nn.Module):
+    """A soft automaton whose parameters are the logits of its gates, (parameters, 16).
+
+    `source` is a model, a run, a configuration or its name, as `SoftRollout` takes. With `hard`
+    every gate is its most probable op; gradients pass straight through to the logits.
+    """
+
+    def __init__(
+        self,
+        source: Model | Config | Loaded | str | Path,
+        *,
+        hard: bool = False,
+        workers: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.rollout = SoftRollout(source, workers=workers)
+        self.hard = hard
+        self.logits = torch.nn.Parameter(torch.from_numpy(self.rollout.model.logits.copy()))
+
+    @property
+    def model(self) -> Model:
+        """A copy as a model of this program: to save, test, simplify and prove."""
+        return self.rollout.with_logits(_to_numpy("logits", self.logits))
+
+    def forward(
+        self,
+        states: Any,
+        steps: int | None = None,
+        keep: Sequence[int] | Literal["all"] | None = None,
+        masks: Any = None,
+    ) -> Any:
+        """Return the states after `steps`, (batch, C, H, W), in the precision of the logits.
+
+        `states` (batch, C, H, W) are bits or real numbers. `keep` asks for several steps, and
+        `masks` says which cells fire, as in `SoftRollout`. Raises ConfigError for shapes, types
+        and devices that do not fit.
+        """
+        masks = None if masks is None else _to_numpy("masks", torch.as_tensor(masks))
+        how = {"steps": steps, "keep": keep, "masks": masks, "hard": self.hard}
+        return _Rollout.apply(self.rollout, how, self.logits, torch.as_tensor(states))
+
+    def extra_repr(self) -> str:
+        """Return what is shown of the module."""
+        return f"{self.rollout.model!r}, hard={self.hard}"
+
+
+class _Rollout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rollout: SoftRollout, how: Any, logits: Any, starts: Any) -> Any:
+        arrays = _to_numpy("logits", logits), _to_numpy("states", starts)
+        states, ctx.pull_back = rollout(*arrays, **how)
+        # The way back may roll out once more, so PyTorch has to notice if they were changed.
+        ctx.save_for_backward(starts)
+        return torch.from_numpy(states)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradients: Any) -> Any:
+        (starts,) = ctx.saved_tensors
+        to_logits, to_starts = map(torch.from_numpy, ctx.pull_back(gradients.numpy()))
+        return (
+            None,
+            None,
+            to_logits,
+            to_starts.to(starts.dtype) if ctx.needs_input_grad[3] else None,
+        )
+
+
+def _to_numpy(name: str, tensor: Any) -> np.ndarray:
+    if tensor.device.type != "cpu":
+        raise ConfigError(f"{name} are on the device {tensor.device}: give {name}.cpu()")
+    return np.asarray(tensor.detach().numpy())

@@ -1,0 +1,153 @@
+"""Rollouts with gradients of any loss, against the oracle's steps and finite differences."""
+
+import importlib
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from difflogic import SoftRollout
+from difflogic.circuit import gates
+from difflogic.engine import oracle
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from tests.difflogic.training.tiny import tiny
+
+
+def drawn(*overrides, dtype="float64", size=(5, 7), batch=3, seed=1):
+    """Return a model, logits and real-valued starts."""
+    model = Model.create(tiny(f"training.precision={dtype}", *overrides))
+    rng = np.random.default_rng(seed)
+    logits = (model.logits + rng.normal(size=model.logits.shape)).astype(dtype)
+    return model, logits, rng.random((batch, model.netlist.channels, *size)).astype(dtype)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize(("boundary", "size"), [("zero", (5, 7)), ("periodic", (2, 1))])
+def test_gradients_at_all_steps_and_starts_are_finite_differences(boundary, size, hard):
+    model, logits, starts = drawn(f"automaton.boundary={boundary}", size=size)
+    rollout, rng = SoftRollout(model), np.random.default_rng(2)
+    masks = rng.integers(0, 2, (3, 4, *size), dtype=np.uint8)
+    states, pull_back = rollout(logits, starts, steps=4, keep="all", masks=masks, hard=hard)
+    np.testing.assert_array_equal(states[:, 0], starts)
+    weights = rng.normal(size=states.shape)
+    to_logits, to_starts = pull_back(weights)
+
+    def loss(coefficients, starts):
+        rolled = [
+            oracle.rollout(model.netlist, coefficients, start, 4, boundary, mask)
+            for start, mask in zip(starts, masks, strict=True)
+        ]
+        return (np.array(rolled) * weights).sum()
+
+    probabilities, step = gates.softmax(logits), 1e-6
+    used = gates.mix(np.eye(16)[logits.argmax(1)] if hard else probabilities)
+    for _ in range(3):
+        way = rng.normal(size=starts.shape)
+        slope = loss(used, starts + step * way) - loss(used, starts - step * way)
+        assert slope / (2 * step) == pytest.approx((way * to_starts).sum(), rel=1e-6, abs=1e-8)
+        # Straight through: the logits move the mixture, at the coefficients that were used.
+        way = rng.normal(size=logits.shape)
+        ways = [gates.mix(gates.softmax(logits + sign * step * way)) for sign in (1, -1)]
+        moved = ways[0] - ways[1]
+        slope = loss(used + moved / 2, starts) - loss(used - moved / 2, starts)
+        assert slope / (2 * step) == pytest.approx((way * to_logits).sum(), rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_workers_and_what_ran_before_change_no_bit(dtype):
+    model, logits, starts = drawn(dtype=dtype, size=(11, 13))
+    found = []
+    for workers in (1, 2, 3):
+        rollout = SoftRollout(model, workers=workers)
+        if workers > 1:  # an engine for more steps serves fewer
+            rollout(logits, starts, steps=7)
+        states, pull_back = rollout(logits, starts, steps=5, keep=[2, 5])
+        weights = np.arange(states.size, dtype=dtype).reshape(states.shape) % 7
+        first = pull_back(weights)
+        for other in (starts[:2], starts[:, :, :4], 1 - starts):
+            rollout(logits, other)
+        again = pull_back(weights)
+        found.append([states, *first, *again])
+        assert states.dtype == first[0].dtype == first[1].dtype == dtype
+    for one in found:
+        np.testing.assert_array_equal(one[1], one[3])
+        np.testing.assert_array_equal(one[2], one[4])
+        for array, expected in zip(one, found[0], strict=True):
+            np.testing.assert_array_equal(array, expected)
+
+
+def test_a_loss_at_the_last_step_is_the_trainers():
+    import difflogic
+
+    model, logits, starts = drawn(batch=1)
+    rollout = SoftRollout(model)
+    target = np.random.default_rng(3).random((1, 5, 7))
+    states, pull_back = rollout(logits, starts)
+    upstream = np.zeros_like(states)
+    upstream[:, :1] = 2 * (states[:, :1] - target)
+    expected = difflogic.sample_gradients(rollout.with_logits(logits), starts[0], target)
+    np.testing.assert_array_equal(states[0], expected.state)
+    np.testing.assert_allclose(pull_back(upstream)[0], expected.logits, atol=1e-13)
+
+
+def test_rollouts_may_be_called_from_threads_and_pickled():
+    model, logits, starts = drawn()
+    rollout = pickle.loads(pickle.dumps(SoftRollout(model, workers=2)))
+
+    def one(number):
+        states, pull_back = rollout(logits, starts, steps=number % 4 + 1)
+        return [states, *pull_back(states)]
+
+    alone = [one(number) for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        for number, found in enumerate(pool.map(one, range(16))):
+            for array, expected in zip(found, alone[number % 4], strict=True):
+                np.testing.assert_array_equal(array, expected)
+
+
+BAD = {
+    "logits have shape": lambda roll, given, starts: roll(given[1:], starts),
+    "type int64: give": lambda roll, given, starts: roll(given.astype(int), starts),
+    r"starts have shape \(2, 5, 7\)": lambda roll, given, starts: roll(given, starts[0]),
+    "starts of type float64: give finite": lambda roll, given, starts: roll(given, starts * np.nan),
+    "starts of type <U1": lambda roll, given, starts: roll(given, np.full(starts.shape, "1")),
+    "logits of type float64: give finite": lambda roll, given, starts: roll(given * np.inf, starts),
+    "steps: -1": lambda roll, given, starts: roll(given, starts, steps=-1),
+    r"keep: \[2, 1\]": lambda roll, given, starts: roll(given, starts, keep=[2, 1]),
+    r"keep: \[9\]: give steps from 0 to 4": lambda roll, given, starts: roll(
+        given, starts, steps=4, keep=[9]
+    ),
+    'keep: "al"': lambda roll, given, starts: roll(given, starts, keep="al"),
+    r"masks have shape \(1, 1\)": lambda roll, given, starts: roll(
+        given, starts, masks=np.ones((1, 1))
+    ),
+    r"gradients have shape \(3,\)": lambda roll, given, starts: roll(given, starts)[1](np.ones(3)),
+    "workers: 0": lambda roll, given, starts: SoftRollout(roll.model, workers=0),
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_what_does_not_fit_is_refused(message):
+    model, logits, starts = drawn()
+    with pytest.raises(ConfigError, match=message):
+        BAD[message](SoftRollout(model), logits, starts)
+
+
+def test_an_asynchronous_automaton_needs_masks():
+    model, logits, starts = drawn("automaton.fire_rate=0.5")
+    rollout = SoftRollout(model)
+    with pytest.raises(ConfigError, match=r"masks are missing: .* give \(3, \d, 5, 7\)"):
+        rollout(logits, starts)
+    masks = rollout.draw_masks(3, (5, 7), seed=0, epoch=1)
+    assert rollout(logits, starts, masks=masks)[0].shape == starts.shape
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_a_missing_framework_is_named_with_its_extra(framework, monkeypatch):
+    monkeypatch.setitem(sys.modules, framework, None)
+    monkeypatch.delitem(sys.modules, f"difflogic.{framework}", raising=False)
+    with pytest.raises(ImportError, match=rf"pip install .*\[{framework}\]"):
+        importlib.import_module(f"difflogic.{framework}")

@@ -1,0 +1,67 @@
+"""What notebooks show of results: short texts, pictures that are XML, pages that reach nothing."""
+
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+import difflogic
+from difflogic.library.showing import framed, table
+
+SETTINGS = ["training.epochs=3", "finishing.from_epoch=1000", "training.restart_every=0"]
+
+
+class Cells(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.cells, self.frames = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("td", "th"):
+            self.cells.append("")
+        if tag == "iframe":
+            self.frames.append(dict(attrs))
+
+    def handle_data(self, data):
+        self.cells[-1] += data
+
+
+def test_a_table_holds_what_it_was_given_and_no_markup_of_it():
+    text = table([{"<b>": "<script>", "share": 0.123456}, {"<b>": None, "share": 2}])
+    assert Cells(text).cells == ["<b>", "share", "<script>", "0.1235", "", "2"]
+    assert table([]) == "<table><tr></tr></table>"
+
+
+def test_a_page_is_framed_whole_and_may_only_run_scripts():
+    page = '<p title="a">&amp; "quoted"</p>'
+    (frame,) = Cells(framed(page)).frames
+    assert frame["srcdoc"] == page
+    assert frame["sandbox"] == "allow-scripts"
+
+
+@pytest.mark.slow
+def test_results_show_themselves_briefly(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = difflogic.train("checkerboard-small", SETTINGS, directory="run")
+    loaded = run.load()
+    assert Cells(run._repr_html_()).cells[4:] == ["run", "3", "True", ""]
+    assert Cells(loaded._repr_html_()).cells[5] == "run"
+    small = difflogic.simplify(loaded, "low")
+    shown = [run, loaded, loaded.model, loaded.automaton, small, difflogic.inspect(loaded)]
+    assert [each for each in shown if len(repr(each)) > 200] == []
+    assert ElementTree.fromstring(small._repr_svg_()).tag.endswith("svg")
+    reported = difflogic.report("run", tests=False)
+    assert len(repr(reported)) < 400
+    assert Cells(reported._repr_html_()).frames[0]["srcdoc"] == reported.page
+
+
+@pytest.mark.slow
+def test_a_figure_needs_no_file(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    monkeypatch.chdir(tmp_path)
+    difflogic.train("checkerboard-small", SETTINGS, directory="run")
+    plotted = difflogic.plot("run")
+    assert plotted.figure.axes
+    assert ElementTree.fromstring(plotted._repr_svg_()).tag.endswith("svg")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
