@@ -10,7 +10,7 @@ from difflogic.circuit.circuit import LogicCircuit, require_distinct
 from difflogic.circuit.grid import Boundary
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
-from difflogic.tasks import Start, Task, start_of
+from difflogic.tasks import Start, Task, palette_of, start_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +30,18 @@ class Automaton:
     fire_rate: float
     """Probability that a cell takes its new state in a step; 1 is synchronous."""
     start: Start
+    palette: tuple[tuple[int, int, int], ...] = ()
+    """The colour of each number that the visible bits give, the first the lowest; () if none are
+    named."""
 
     def __post_init__(self) -> None:
         if not self.visible:
             raise CircuitError("an automaton needs at least one visible channel")
+        if self.palette and len(self.palette) != 2 ** len(self.visible):
+            raise CircuitError(
+                f"a palette of {len(self.palette)} colours: {len(self.visible)} visible channels "
+                f"tell {2 ** len(self.visible)} apart"
+            )
         require_distinct("visible channel", self.visible)
         missing = sorted(set(self.visible) - set(self.circuit.labels))
         if missing:
@@ -84,6 +92,7 @@ def from_model(model: Model) -> Automaton:
         config.automaton.steps,
         config.automaton.fire_rate,
         start_of(config),
+        palette_of(config),
     )
 
 
@@ -100,6 +109,7 @@ def automaton_of(circuit: LogicCircuit, task: Task) -> Automaton:
         automaton.steps,
         automaton.fire_rate,
         task.find_start(),
+        task.palette,
     )
 
 

@@ -22,6 +22,7 @@ from difflogic.tasks.base import (
     Task,
     center_start,
 )
+from difflogic.tasks.palettes import Color, parse_color
 from difflogic.tasks.picture_target import resolve_target
 from difflogic.tasks.pictures import parse_picture
 from difflogic.tasks.section import Surroundings, TaskSection
@@ -42,6 +43,17 @@ Sides = Annotated[
     tuple[Size, ...], Field(max_length=16, strict=False)
 ]
 
+Palette = Annotated[
+    tuple[
+        Annotated[
+            str,
+            Field(pattern=r"^#[0-9a-f]{6}$", json_schema_extra={"accepted": "a colour as #rrggbb"}),
+        ],
+        ...,
+    ],
+    Field(max_length=16, strict=False),
+]
+
 TIMES = 2
 """Sides of a larger grid, as published: 20×20 becomes 40×40, for as many steps."""
 
@@ -59,6 +71,11 @@ class PatternSection(TaskSection):
         default="center", description="one cell of ones in the middle, or nothing"
     )
 
+    palette: Palette = Field(
+        default=(),
+        description="how cells look: a colour such as #d63031 for each number that the bits of the "
+        "loss channels can give, the first channel the lowest bit; [] shows the bits",
+    )
     hold: bool = Field(
         default=False, description="whether the picture is to stay, at every later step"
     )
@@ -75,7 +92,20 @@ class PatternSection(TaskSection):
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Refuse what is no picture or not of the grid's size, and what cannot stay or heal."""
-        return [*self._problems_of_picture(), *self._problems_of_time(automaton)]
+        return [
+            *self._problems_of_picture(),
+            *self._problems_of_palette(),
+            *self._problems_of_time(automaton),
+        ]
+
+    def _problems_of_palette(self) -> list[str]:
+        channels, colors = len(self.loss_channels), len(self.palette)
+        if not colors or colors == 2**channels:
+            return []
+        return [
+            f"[task] palette: has {colors} colours, and {channels} loss channels tell "
+            f"{2**channels} apart: give as many, or []"
+        ]
 
     def _problems_of_time(self, automaton: AutomatonConfig) -> list[str]:
         if self.hold and automaton.fire_rate < 1:
@@ -207,7 +237,12 @@ class Pattern(Task):
             f"to grow from {start} in {self.automaton.steps} steps, {ones} of "
             f"{self.height}×{self.width} cells:",
             self._picture,
+            self.palette,
         )
+
+    @property
+    def palette(self) -> tuple[Color, ...]:
+        return tuple(parse_color(text) for text in self.section.palette)
 
     @property
     def exhibit(self) -> Exhibit:
@@ -224,7 +259,7 @@ class Pattern(Task):
                 "anywhere": self.start == "center" and self.automaton.boundary == "periodic",
                 "rows": ["".join(map(str, bits.ravel().tolist())) for bits in self._picture],
             },
-            {"pauses": True, "marks": False, "speed": max(2.0, steps / 4)},
+            {"pauses": not self.holds, "marks": False, "speed": max(2.0, steps / 4)},
         )
 
     @property

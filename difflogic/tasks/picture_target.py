@@ -32,7 +32,7 @@ def resolve_target(task: dict[str, Any], surroundings: Surroundings) -> None:
     if "\n" in target:
         content: str | bytes = target
     else:
-        content = _read(target, surroundings.base("target"), surroundings.pictures)
+        content = read_picture(target, surroundings.base("target"), surroundings.pictures)
     prefix = "" if "\n" in target else f"{target}: "
     try:
         if isinstance(content, str):
@@ -71,8 +71,11 @@ def _grid(task: dict[str, Any]) -> tuple[int, int] | None:
     return None
 
 
-def _read(name: str, base: Path, shipped: Path) -> str | bytes:
-    """Return a picture as text, or an image file's content."""
+def read_picture(name: str, base: Path, shipped: Path) -> str | bytes:
+    """Return a picture by its shipped name or path: text, or an image file's content.
+
+    Raises ConfigError if there is no such file, or it cannot be one.
+    """
     names = shipped_pictures(shipped)
     path = names.get(name, base / name)
     try:
