@@ -48,6 +48,8 @@ class Experiment:
     """The kind of task that the command is for; None for any."""
     usual: int | None = None
     """The epoch by which it is usually proved, if that is known."""
+    shown: bool = True
+    """Whether to show the picture first; a later stage has the one of the stage before."""
     followed: bool = False
     """Whether another stage follows once this one is proved: the summary is then that one's."""
 
@@ -101,7 +103,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> Trained
             tracer = Tracer()
             session.trainer.trace(tracer)
 
-    with Shown(options.quiet, options.watch, channels, experiment.usual) as shown:
+    with Shown(options.quiet, options.watch, channels, experiment.usual, experiment.shown) as shown:
         found = train(
             settings,
             directory=options.directory,
@@ -220,7 +222,12 @@ class Shown(ExitStack):
     """
 
     def __init__(
-        self, quiet: bool, watch: bool, channels: Sequence[int] = (), usual: int | None = None
+        self,
+        quiet: bool,
+        watch: bool,
+        channels: Sequence[int] = (),
+        usual: int | None = None,
+        preview: bool = True,
     ) -> None:
         """`usual` is the epoch by which such a run is proved, if that is known.
 
@@ -229,7 +236,7 @@ class Shown(ExitStack):
         super().__init__()
         self.interruption = Interruption(None)
         self._quiet, self._watch, self._channels = quiet, watch, channels
-        self._usual = usual
+        self._usual, self._preview = usual, preview
         self._offer: Callable[[StepResult], None] = lambda result: None
 
     def begin(self, session: Session) -> None:
@@ -239,7 +246,7 @@ class Shown(ExitStack):
         trainer = session.trainer
         config = trainer.config
         preview = make_task(session.config).preview
-        if preview is not None and not self._quiet:
+        if preview is not None and self._preview and not self._quiet:
             show_preview(preview)
         with Undo(session.abandon):
             warm_up(trainer, self._quiet, meanwhile=True)

@@ -193,10 +193,11 @@ def _train_in_stages(growth: Growth, options: RunOptions) -> None:
             "pattern",
             stage.epochs,
             followed=not last,
+            shown=stage is stages[0],
         )
         # What a later stage would refuse is said before the first one begins.
         resolved(experiment, options)
-        if len(stages) > 1 and not options.quiet:
+        if stage is not stages[0] and not options.quiet:
             note(f"stage {stages.index(stage) + 1} of {len(stages)}: {stage.what}")
         directory = options.directory
         if directory is not None and not last:

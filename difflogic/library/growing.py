@@ -24,18 +24,23 @@ FIRST_COLORS = (1, 3)
 USUAL_GRIDS = {1: (20, 20), 3: (16, 16)}
 """Rows and columns on which such a picture is grown: those of the lizard and the letter G."""
 
+IMAGE_SUFFIXES = (".png", ".gif", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
+
 LEAST_HEALED = 4
 """Rows and columns of the smallest grid that can be asked to heal."""
 
 MOST_CELLS = MOST_SIDE**2
 
-WITHOUT_MOMENTUM = ("training.beta1=0", "training.learning_rate=0.2", "finishing.every=50")
+WITHOUT_MOMENTUM = ("training.beta1=0", "training.learning_rate=0.2")
 """Learns a picture in a half to a quarter of the epochs."""
 
-EPOCHS_PER_SIDE = {"grow": 8, "hold": 8, "heal": 6}
-MICROSECONDS = {"grow": 1.6, "hold": 3.7, "heal": 6.0}
+EPOCHS_PER_SIDE = {"grow": 6, "hold": 8, "heal": 4}
+MICROSECONDS = {"grow": 10.0, "hold": 15.0, "heal": 30.0}
 """Measured on 16 and 32 cells, seed 3000 (docs/notebook/pictures.md): epochs until the proof, by
 cells of the longer side, and processor time of an epoch by cells times steps, searches included."""
+
+SEARCH_EVERY = 50
+"""Epochs from one search to the next."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,22 @@ class Growth:
 
 
 def is_image(target: str) -> bool:
-    """Return whether a picture, by its shipped name or its file, is an image and not text."""
-    return not isinstance(read_picture(target, Path(), picture_directory()), str)
+    """Return whether a picture, by its shipped name or its file, is an image and not text.
+
+    Raises ConfigError if it cannot be read, or is text by the name of an image.
+    """
+    return not isinstance(_content(target), str)
+
+
+def _content(target: str) -> str | bytes:
+    content = read_picture(target, Path(), picture_directory())
+    suffix = Path(target).suffix.lower()
+    if isinstance(content, str) and suffix in IMAGE_SUFFIXES:
+        raise ConfigError(
+            f"{target}: is text, though its name ends in {suffix}: save the image again, or rename "
+            "rows of cells to .txt"
+        )
+    return content
 
 
 def read(target: str, colors: int | None = None, size: tuple[int, int] | None = None) -> Picture:
@@ -89,7 +108,7 @@ def read(target: str, colors: int | None = None, size: tuple[int, int] | None = 
     """
     from difflogic.tasks.images import image_bits
 
-    content = read_picture(target, Path(), picture_directory())
+    content = _content(target)
     try:
         if isinstance(content, str):
             return _from_text(target, content, colors, size)
@@ -166,17 +185,17 @@ def plan(
     for what in names:
         base = {"grow": "letter-g", "hold": "lizard-hold", "heal": "lizard-heal"}[what]
         changes = [*_of_picture(picture), f"automaton.steps={steps}"]
+        # A search costs more than the epochs before it, and early ones find nothing.
+        first = {"grow": SEARCH_EVERY, "hold": SEARCH_EVERY * max(2, longer // 8), "heal": 0}[what]
         changes += [*WITHOUT_MOMENTUM, "training.restart_every=1000"]
-        changes += [
-            f"finishing.from_epoch={0 if what == 'heal' else 50 if what == 'grow' else 100}"
-        ]
+        changes += [f"finishing.every={SEARCH_EVERY}", f"finishing.from_epoch={first}"]
         if what == "heal":
             changes += [f"task.heal={sides}", "hardening.from_epoch=0", "hardening.to_epoch=0"]
             changes += ["training.restart_every=4000"]
         if channels is not None:
             changes += _circuit_for(base, channels)
         overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
-        epochs = max(100, EPOCHS_PER_SIDE[what] * longer)
+        epochs = max(SEARCH_EVERY, first, EPOCHS_PER_SIDE[what] * longer)
         seconds = epochs * height * width * steps * MICROSECONDS[what] / 1e6
         stages.append(Stage(what, base, overrides, epochs, seconds))
     return Growth(picture, tuple(stages), tuple(_lines(picture, stages, steps, sides)))

@@ -78,8 +78,15 @@ def quantise(
     # Numbers that no cell has may appear while the picture grows.
     full = used + [used[-1]] * (2**channels - len(used))
     bits = (cells >> np.arange(channels)[:, None, None] & 1).astype(np.uint8)
-    found = len(np.unique(pixels[pixels[..., 3] >= 128], axis=0)) + bool(pixels[..., 3].min() < 128)
+    opaque = pixels[..., 3] >= 128
+    found = len(np.unique(_packed(pixels[opaque]))) + (not opaque.all())
     return Quantised(center_picture(bits, height, width), tuple(full), len(used), shape, found)
+
+
+def _packed(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Return colours (n, 3 or more) as one number each."""
+    numbers: npt.NDArray[np.int64] = pixels[:, :3].astype(np.int64) @ np.array([2**16, 2**8, 1])
+    return numbers
 
 
 def _own_size(height: int, width: int) -> tuple[int, int]:
@@ -101,7 +108,8 @@ def _numbers(
         raise ConfigError("the image is transparent everywhere: draw something on it")
     clear = 0 if opaque.all() else 1
     inked = rgb[opaque]
-    distinct = np.unique(inked, axis=0)
+    packed, codes = np.unique(_packed(inked), return_inverse=True)
+    distinct = (packed[:, None] >> np.array([16, 8, 0]) & 255).astype(np.uint8)
     if len(distinct) + clear < 2:
         raise ConfigError("the image has one colour: use a second one, or a transparent background")
     if colors is None:
@@ -112,10 +120,8 @@ def _numbers(
         row = row.quantize(
             colors - clear, Image.Quantize.MEDIANCUT, kmeans=4, dither=Image.Dither.NONE
         )
-        flat = np.array(row.getpalette(), np.uint8).reshape(-1, 3)
-        distinct, codes = flat, np.asarray(row)[0].astype(np.int64)
-    else:
-        codes = np.unique(inked, axis=0, return_inverse=True)[1].ravel()
+        distinct = np.array(row.getpalette(), np.uint8).reshape(-1, 3)
+        codes = np.asarray(row)[0].astype(np.int64)
     numbers = np.full(opaque.shape, -1)
     numbers[opaque] = codes
     border = np.concatenate([numbers[0], numbers[-1], numbers[:, 0], numbers[:, -1]])
