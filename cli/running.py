@@ -199,14 +199,14 @@ def _check_trace(path: Path, run: Path | None) -> None:
 
 def _save_trace(path: Path, tracer: Tracer | None, name: str) -> bool:
     """Write what was recorded, if anything was; return False if that failed."""
-    from difflogic.engine.tracing import write_trace
+    from difflogic.engine.tracing import write_events
     from difflogic.system.errors import RunDirectoryError
 
     if tracer is None:
         note(f"{path}: not written: nothing was trained")
         return True
     try:
-        write_trace(path, tracer, name)
+        write_events(path, tracer.events, name)
     except RunDirectoryError as error:
         note(f"error: no trace: {error}")
         return False

@@ -16,7 +16,7 @@ from cli.progress import show_progress
 from cli.terminal import output
 
 if TYPE_CHECKING:
-    from difflogic.circuit.circuit import LogicCircuit
+    from difflogic.circuit.circuit import Circuit
     from difflogic.library.simplifying import Simplified
 
 
@@ -98,7 +98,7 @@ def _rival(which: Rival, found: Simplified, seconds: float | None) -> dict[str, 
     }
 
 
-def measures(circuit: LogicCircuit) -> dict[str, Any]:
+def measures(circuit: Circuit) -> dict[str, Any]:
     """Return the figures of a circuit: gates, active gates, depth, channels, gates by op."""
     return {
         "gates": circuit.gates,

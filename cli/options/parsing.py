@@ -99,9 +99,7 @@ def parse_worker_count(workers: str | None) -> int | Literal["auto"]:
     if workers is None or workers == "auto":
         return "auto"
     if int(workers) > MOST_WORKERS:
-        raise ConfigError(
-            f"--workers {workers}: must be at most {MOST_WORKERS}, or auto for one per core"
-        )
+        raise ConfigError(f"--workers {workers}: must be at most {MOST_WORKERS}, or auto")
     return int(workers)
 
 

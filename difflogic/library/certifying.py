@@ -16,8 +16,7 @@ from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Size, Sizes, Theorem
-from difflogic.proof.write_cases import write_cases
-from difflogic.proof.write_certificate import write_certificate
+from difflogic.proof.files import write_cases, write_certificate
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError

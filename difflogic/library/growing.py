@@ -15,8 +15,7 @@ from difflogic.config.layer_widths import fit_layer_widths
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.tasks.palettes import MOST_SIDE, PALETTES, Color, hex_color, quantise
-from difflogic.tasks.picture_target import read_picture
-from difflogic.tasks.pictures import center_picture, parse_picture, render_picture
+from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
 
 FIRST_COLORS = (1, 3)
 """Numbers of colour channels, as `--colors` also takes: bits of the picture, without a palette."""

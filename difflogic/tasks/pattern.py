@@ -23,10 +23,8 @@ from difflogic.tasks.base import (
     center_start,
 )
 from difflogic.tasks.palettes import Color, parse_color
-from difflogic.tasks.picture_target import resolve_target
-from difflogic.tasks.pictures import parse_picture
-from difflogic.tasks.section import Surroundings, TaskSection
-from difflogic.tasks.sections import AutomatonConfig, Size
+from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
+from difflogic.tasks.sections import AutomatonConfig, Size, Surroundings, TaskSection
 
 Picture = Annotated[
     str,
@@ -81,8 +79,8 @@ class PatternSection(TaskSection):
     )
     heal: Sides = Field(
         default=(),
-        description="sides of square patches of cells, each of which, zeroed in any place, is to "
-        "grow back",
+        description="sides of square patches of cells; each has to grow back after it was zeroed "
+        "in any place",
     )
 
     @classmethod
@@ -212,7 +210,7 @@ class Pattern(Task):
         return {side: self._patches(side) for side in self.section.heal}
 
     def _patches(self, side: int) -> Bits:
-        """Return a square of cells in every place; across the edge only where there is none."""
+        """Return a square of cells in every place; across the edge only on a torus."""
         around = self.automaton.boundary == "periodic"
         rows, columns = (
             _stretches(length, side, around).astype(np.uint8)
@@ -248,9 +246,13 @@ class Pattern(Task):
     def exhibit(self) -> Exhibit:
         start = "one cell" if self.start == "center" else "nothing at all"
         steps = self.automaton.steps
+        words = "Disturb it on the way, and see what becomes of it."
+        if self.section.heal:
+            words = "It stays. Erase a part of it, and it grows back."
+        elif self.holds:
+            words = "It stays. Erase a part of it, and see whether it grows back."
         return Exhibit(
-            f"From {start} they grow a picture, in {steps} steps. Disturb it on the way, and see "
-            "what becomes of it.",
+            f"From {start} they grow a picture, in {steps} steps. {words}",
             {
                 "kind": "picture",
                 "height": self.height,
@@ -278,3 +280,59 @@ def _stretches(length: int, side: int, around: bool) -> npt.NDArray[np.bool_]:
     """Return all stretches of `side` cells in a line, shape (places, length)."""
     first = np.arange(length if around else length - side + 1)[:, None]
     return (np.arange(length) - first) % length < side
+
+
+def resolve_target(task: dict[str, Any], surroundings: Surroundings) -> None:
+    """Replace the target in `task`, the keys of [task], by its rows.
+
+    A text picture sets the height and width that are not given, or that stand in a file whose
+    target is overridden; in a larger grid it stands in the middle. An image is scaled to the grid.
+    Raises ConfigError for what is no picture, and for one that does not fit. Whatever else is
+    wrong with [task] is left to the check.
+    """
+    target, loss_channels = task.get("target"), task.get("loss_channels", [0])
+    if not isinstance(target, str) or not target.strip():
+        return
+    if not isinstance(loss_channels, list) or not loss_channels:
+        return
+    channels = len(loss_channels)
+    if "\n" in target:
+        content: str | bytes = target
+    else:
+        content = read_picture(target, surroundings.base("target"), surroundings.pictures)
+    prefix = "" if "\n" in target else f"{target}: "
+    try:
+        if isinstance(content, str):
+            _place_text(task, content, channels, surroundings)
+        else:
+            _place_image(task, content, channels)
+    except ConfigError as error:
+        raise ConfigError(f"{prefix}{error}") from None
+
+
+def _place_text(task: dict[str, Any], text: str, channels: int, surroundings: Surroundings) -> None:
+    bits = parse_picture(text, channels)
+    overridden = surroundings.overridden
+    for side, size in zip(("height", "width"), bits.shape[1:], strict=True):
+        stale = "target" in overridden and side not in overridden
+        if stale or side not in task:
+            task[side] = size
+    grid = _grid(task)
+    if grid is not None:
+        task["target"] = render_picture(center_picture(bits, *grid))
+
+
+def _place_image(task: dict[str, Any], content: bytes, channels: int) -> None:
+    grid = _grid(task)
+    if grid is not None:
+        from difflogic.tasks.images import image_bits
+
+        task["target"] = render_picture(image_bits(content, channels, *grid))
+
+
+def _grid(task: dict[str, Any]) -> tuple[int, int] | None:
+    """Return height and width; None if they are missing or wrong."""
+    height, width = task.get("height"), task.get("width")
+    if type(height) is int and type(width) is int and min(height, width) > 0:
+        return height, width
+    return None

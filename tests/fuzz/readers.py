@@ -27,8 +27,8 @@ from difflogic.simulation import state_file
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import MOST_STEPS, Conditions, Simulator
 from difflogic.system.errors import DctError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, life, random_circuit
-from tests.difflogic.logic.circuits import automaton
 
 MOST_SECONDS = 10.0
 MOST_BYTES = 2**30

@@ -33,7 +33,7 @@ from difflogic.system.machine import cpu_count
 from difflogic.system.measuring import LEAST_GAIN, Spread, differ
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
-from difflogic.training.gradient_sum import exchanged_bytes
+from difflogic.training.rank_plan import exchanged_bytes
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 

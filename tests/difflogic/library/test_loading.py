@@ -14,8 +14,8 @@ from difflogic.library import loading
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError, ConfigError, DctError, ModelFileError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, life, random_circuit
-from tests.difflogic.logic.circuits import automaton
 
 MADE = automaton(random_circuit(2, 30, np.random.default_rng(0), (3, 1)))
 

@@ -8,14 +8,14 @@ from functools import partial
 import pytest
 
 from difflogic.inspection import fixed_points, settling, symmetry
-from difflogic.proof import Limits, equivalence, prove
+from difflogic.proof import equivalence, prove
 from difflogic.proof.convergence.folding import fold
 from difflogic.proof.decision import Decision
 from difflogic.simplification import EFFORTS, nets, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT
-from tests.difflogic.logic.circuits import automaton, deep_circuit
-from tests.difflogic.logic.clocks import Clock
+from tests.difflogic.circuit.circuits import automaton, deep_circuit
+from tests.difflogic.system.clocks import Clock
 
 pytestmark = pytest.mark.thorough
 
@@ -46,7 +46,7 @@ def test_proofs_look_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     for looks in (0, 30):
         clock = Clock(most=looks)
         monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _, clock=clock: clock))
-        proof = prove(before, after, before.labels, Limits(seconds=1))
+        proof = prove(before, after, before.labels, 1)
         assert proof.verdict == "unknown"
         assert clock.gap < LONGEST
     assert {output.method for output in proof.outputs} <= {"sat", "exhaustive"}

@@ -98,8 +98,8 @@ PLAIN_MUTATIONS = {
     ),
     "mask ignored backward": ("            if updated[i]:\n", "            if True:\n"),
     "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0"),
-    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]", 2),
-    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]", 2),
+    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]"),
+    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]"),
     "a ring one too short": ("\nRING = 2\n", "\nRING = 1\n"),
     "a missing wait": (
         "+ DONE) < steps:\n            return False",
@@ -119,16 +119,15 @@ PLAIN_MUTATIONS = {
     ),
     "an order that depends on the worker": (
         "batch.sums[group, chunk]",
-        "batch.sums[group, workspace.cursor[8] % batch.sums.shape[1]]",
-        2,
+        "batch.sums[group, workspace.cursor[6] % batch.sums.shape[1]]",
     ),
     "the way back takes the tickets of the way forward": (
-        "first_stage = 1 + rounds * steps if backward else 0",
-        "first_stage = 0",
+        "place = TICKETS + backward * workers + owner",
+        "place = TICKETS + owner",
     ),
-    "every shared piece is the first chunk": (
-        "cursor[GROUP], cursor[CHUNK] = first + task // chunks, task % chunks",
-        "cursor[GROUP], cursor[CHUNK] = first + task // chunks, 0",
+    "every piece is the first chunk": (
+        "range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])",
+        "range(layout.chunk_start[0], layout.chunk_start[1])",
     ),
     "barrier removed": (
         "    if workers == 1:\n        return",

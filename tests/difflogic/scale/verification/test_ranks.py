@@ -7,7 +7,7 @@ from difflogic.scale.verification import ranks as comparison
 from difflogic.scale.verification import ranks_change_nothing, take_part
 from difflogic.system.ranks import Ranks, in_threads
 from difflogic.system.ranks.protocol import LinkedRanks
-from difflogic.training.gradient_sum import OrderedSum
+from difflogic.training.rank_plan import OrderedSum
 from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough

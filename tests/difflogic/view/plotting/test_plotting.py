@@ -33,7 +33,7 @@ def model():
     config = load_config("checkerboard-small", ["training.seed=4"])
     made = Model.create(config)
     logits = np.random.default_rng(0).normal(0, 4, made.logits.shape).astype(np.float32)
-    return Model(made.circuit, logits, config)
+    return Model(made.layers, logits, config)
 
 
 @pytest.fixture(scope="module")
