@@ -35,8 +35,11 @@ WITHOUT_MOMENTUM = ("training.beta1=0", "training.learning_rate=0.2")
 
 EPOCHS_PER_SIDE = {"grow": 6, "hold": 8, "heal": 4}
 MICROSECONDS = {"grow": 10.0, "hold": 15.0, "heal": 30.0}
-"""Measured on 16 and 32 cells, seed 3000 (docs/notebook/pictures.md): epochs until the proof, by
-cells of the longer side, and processor time of an epoch by cells times steps, searches included."""
+"""Measured on twenty pictures of 16×16 cells, seed 3000 (docs/notebook/pictures.md): epochs until
+the proof, by cells of the longer side, and processor time of an epoch by cells times steps."""
+
+KNOWN_SIDE = 20
+"""Cells of the longer side up to which these say when a proof is to be expected."""
 
 SEARCH_EVERY = 50
 """Epochs from one search to the next."""
@@ -64,10 +67,10 @@ class Stage:
     """grow, hold or heal."""
     config: str
     overrides: tuple[Override, ...]
-    epochs: int
-    """By which it is usually proved."""
+    epochs: int | None
+    """By which it is usually proved; None where that is not known."""
     seconds: float
-    """Of one core, about."""
+    """Of one core, about: until then, or for 100 epochs."""
 
 
 @dataclass(frozen=True)
@@ -194,8 +197,10 @@ def plan(
         if channels is not None:
             changes += _circuit_for(base, channels)
         overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
-        epochs = max(SEARCH_EVERY, first, EPOCHS_PER_SIDE[what] * longer)
-        seconds = epochs * height * width * steps * MICROSECONDS[what] / 1e6
+        epochs = None
+        if longer <= KNOWN_SIDE:
+            epochs = max(SEARCH_EVERY, first, EPOCHS_PER_SIDE[what] * longer)
+        seconds = (epochs or 100) * height * width * steps * MICROSECONDS[what] / 1e6
         stages.append(Stage(what, base, overrides, epochs, seconds))
     return Growth(picture, tuple(stages), tuple(_lines(picture, stages, steps, sides)))
 
@@ -236,17 +241,18 @@ def _lines(
         f"{config.update.gates[0]} gates; {steps} steps from nothing, zero boundary"
     )
     for number, stage in enumerate(stages, 1):
-        lines.append(
-            f"stage {number} of {len(stages)}: {goals[stage.what]}; usually proved by epoch "
-            f"{stage.epochs}, {_about(stage.seconds)} of one core"
-        )
+        time = f"about {_time(stage.seconds)} of one core"
+        expected = f"usually proved by epoch {stage.epochs}, {time}"
+        if stage.epochs is None:
+            expected = f"100 epochs take {time}; how many it takes is not known at this size"
+        lines.append(f"stage {number} of {len(stages)}: {goals[stage.what]}; {expected}")
     return lines
 
 
-def _about(seconds: float) -> str:
+def _time(seconds: float) -> str:
     if seconds < 100:
-        return f"about {max(5, 5 * round(seconds / 5))} s"
-    return f"about {round(seconds / 60)} min"
+        return f"{max(5, 5 * round(seconds / 5))} s"
+    return f"{round(seconds / 60)} min"
 
 
 def _listed(numbers: Sequence[int]) -> str:
