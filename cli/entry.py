@@ -14,6 +14,26 @@ OBJECTS = 50_000
 Imports create a hundred thousand objects: collecting after every 700 takes a tenth of the start-up.
 """
 
+ADDRESSES = 2**28
+"""Least limit on the address space (ulimit -v), in bytes: NumPy did not load with 210 MB."""
+
+
+def _require_addresses() -> None:
+    """Exit with a message where so little address space is allowed that libraries cannot load."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    except (ImportError, AttributeError):  # Windows, systems without such a limit
+        return
+    if limit != resource.RLIM_INFINITY and limit < ADDRESSES:
+        print(
+            f"error: the limit on a process's address space, {limit / 1e6:.0f} MB, is too low: "
+            "raise it with ulimit -v unlimited",
+            file=sys.stderr,
+        )
+        sys.exit(1)
+
 
 def _import_nothing_from_here() -> None:
     """Remove the working directory from the import path, where `python -m cli` puts it.
@@ -34,6 +54,7 @@ def _import_nothing_from_here() -> None:
 
 def main() -> None:
     """Run the command that the process was started with, and exit."""
+    _require_addresses()
     interrupt.install()
     gc.set_threshold(OBJECTS)
     _import_nothing_from_here()

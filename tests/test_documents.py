@@ -79,6 +79,14 @@ def test_pages_are_short():
     assert not {name: length for name, length in lengths.items() if length > 200}
 
 
+def test_tests_that_the_page_on_reliability_names_are_there():
+    page = (ROOT / "docs" / "reliability.md").read_text("utf-8")
+    named = re.findall(r"`(tests/[\w/.]+\.py)(?:::(\w+))?`", page)
+    assert len(named) > 30
+    for file, name in named:
+        assert re.search(rf"^ *def {name}\(" if name else "", (ROOT / file).read_text(), re.M)
+
+
 def links(page: Path) -> list[tuple[str, str]]:
     """Return a page's links and pictures as (target, anchor), except those to other sites."""
     found = re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text(encoding="utf-8"))

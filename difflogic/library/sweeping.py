@@ -20,6 +20,7 @@ from difflogic.scale.sweeps.seeds import parse_seeds
 from difflogic.scale.sweeps.tables import write_tables
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
+from difflogic.system.files import remove_leftovers
 from difflogic.training.lock import RunLock
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.trainer import Trainer
@@ -183,6 +184,7 @@ class _Sweep:
         is_new, stopped, problem = not self.place.exists, False, None
         try:
             with RunLock(self.place.path) as held:
+                remove_leftovers(self.place.path)
                 self.place.write_question(self.question)
                 with Execution(self.place, self.question, self.backend) as execution:
                     for message in [*execution.warnings, *self._without_effect()]:

@@ -40,7 +40,7 @@ class StoppedError(DctError):
 
 
 class StorageError(RunDirectoryError):
-    """A full or failing disk, or too many open files; the request itself was valid."""
+    """A full or failing disk, too many open files or too little memory for a valid request."""
 
 
 class LockLostError(RunDirectoryError):

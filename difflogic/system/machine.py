@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import metadata
@@ -66,6 +67,33 @@ def physical_memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return None
+
+
+def address_space() -> tuple[int, int] | None:
+    """Return the bytes of address space that this process has, and may have (ulimit -v).
+
+    None where there is no limit, or the system does not tell.
+    """
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (ImportError, AttributeError, OSError, ValueError, IndexError):
+        return None
+    return pages * resource.getpagesize(), limit
+
+
+def memory_limit() -> int | None:
+    """Return the bytes that control groups let processes have; None if there is no limit."""
+    names = ("memory.max", "memory.limit_in_bytes")
+    limits = []
+    for place in (group / name for group in _control_groups() for name in names):
+        with suppress(OSError, ValueError):  # not there, or "max"
+            limits.append(int(place.read_text()))
+    return min(limits, default=None)
 
 
 def available_memory() -> int | None:

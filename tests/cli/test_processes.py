@@ -1,8 +1,12 @@
-"""How many processes a command starts: as many as it was asked for, and none is left."""
+"""How many processes a command starts: as many as it was asked for, and none is left.
+
+None of them listens for anybody beyond this machine.
+"""
 
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -11,28 +15,53 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.test_ranks import end_session, listening, of_session
+from tests.difflogic.training.tiny import TINY
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 MOST = 16
-SECONDS = 120
+SECONDS = 300
 HELPERS = 2
 """Trackers of joblib and of Python, beside the workers of a sweep."""
+COMPILERS = (b"compile_for_parent", b"_lower_text")
+"""In the words of what compiles a run's kernels, or a circuit: one at a time, if none is kept."""
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts by /proc")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts by /proc"),
+]
+
+LOOPBACK = ("0100007F:", "00000000000000000000000001000000:", "0000000000000000FFFF00000100007F:")
+"""127.0.0.1, ::1 and ::ffff:127.0.0.1 as /proc/net writes them on a little-endian machine."""
 
 TRAIN = ["train", "checkerboard", "--epochs=2", "--dir=run", "--quiet"]
 SWEEP = ["sweep", "checkerboard", "--epochs=2", "--seeds=0-1", "--dir=sweep", "--quiet"]
+CIRCUIT = str(REPOSITORY / "docs" / "gallery" / "checkerboard.json")
+SIMULATE = ["simulate", CIRCUIT, "--size=64x64", "--steps=2", "--workers=3"]
+VERIFY = ["verify", "equivalence", *(f"--set={each}" for each in TINY), "--ranks=1,2"]
 
 
-def processes(session: int) -> list[int]:
-    """Return the living processes of a session."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError):
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                if int(fields[3]) == session and fields[0] != "Z":
-                    found.append(int(entry.name))
-    return found
+def compiles(process: int) -> bool:
+    """Return whether a process does nothing but compile."""
+    with suppress(OSError):
+        said = Path(f"/proc/{process}/cmdline").read_bytes()
+        return any(name in said for name in COMPILERS)
+    return False
+
+
+def listens_beyond(process: int) -> set[str]:
+    """Return where a process listens, beyond loopback, in the notation of /proc/net."""
+    with suppress(OSError):
+        return {place for place in listening(process) if not place.startswith(LOOPBACK)}
+    return set()
+
+
+def test_a_port_that_is_open_to_all_is_seen() -> None:
+    with socket.create_server(("127.0.0.1", 0)):
+        assert not listens_beyond(os.getpid())
+        with socket.create_server(("0.0.0.0", 0)):
+            assert len(listens_beyond(os.getpid())) == 1
+    assert not listens_beyond(os.getpid())
 
 
 @pytest.mark.parametrize(
@@ -43,6 +72,12 @@ def processes(session: int) -> list[int]:
         (["plan", "checkerboard", "--ranks=3"], 1, 1),
         ([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
+        ([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
+        (["bench", "--repeat=1", "--workers=1,2"], 1, 1),
+        (["bench", "simulate", CIRCUIT, "--repeat=1"], 1, 1),
+        pytest.param(VERIFY, 4, 4, marks=pytest.mark.slow),
+        ([*SIMULATE, "--engine=interpreter"], 1, 1),
+        ([*SIMULATE, "--engine=compiled"], 1, 1),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
@@ -58,24 +93,25 @@ def test_as_many_as_asked_for_and_none_is_left(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    found, before, until = 0, set(), time.monotonic() + SECONDS
+    found, compilers, before, ports, until = 0, 0, set(), set(), time.monotonic() + SECONDS
     try:
         while command.poll() is None and found <= MOST and time.monotonic() < until:
-            now = set(processes(command.pid))
+            now = set(of_session(command.pid))
             # A process is the copy of another until it runs its own program.
-            found, before = max(found, len(now & before)), now
-            time.sleep(0.05)
+            old = {process: compiles(process) for process in now & before}
+            found = max(found, len(old) - sum(old.values()))
+            compilers = max(compilers, sum(old.values()))
+            before = now
+            ports |= set().union(*map(listens_beyond, now))
+            time.sleep(0.03)
         ended = command.poll()
-        while processes(command.pid) and ended is not None and time.monotonic() < until:
+        while of_session(command.pid) and ended is not None and time.monotonic() < until:
             time.sleep(0.05)
-        left = processes(command.pid)
+        left = of_session(command.pid)
     finally:
-        for _ in range(100):
-            for process in (here := processes(command.pid)):
-                with suppress(ProcessLookupError):
-                    os.kill(process, 9)
-            if not here:
-                break
+        end_session(command.pid)
         command.wait()
     assert (ended, left) == (0, [])
     assert least <= found <= most
+    assert compilers <= 1
+    assert not ports

@@ -253,7 +253,7 @@ def run_commands(count: int, kept: Path, seed: int) -> dict:
     found: dict = {"commands": 0, "failed": 0, "codes": {}, "slowest": 0.0, "most_memory": 0}
     with tempfile.TemporaryDirectory() as scratch:
         right = _right_files(Path(scratch))
-        _import_everything()
+        import_everything()
         for number in range(count):
             random = Random(f"{seed}-{number}")
             folder = Path(scratch) / "here" / "work"
@@ -283,7 +283,7 @@ def _run(words: list[str], folder: Path) -> tuple[str, int, float, int]:
     began = time.monotonic()
     child = os.fork()
     if child == 0:
-        _be_the_command(words, folder, out, err)
+        be_the_command(words, folder, out, err)
     asked: float | None = None
     while True:
         done, status, usage = os.wait4(child, os.WNOHANG)
@@ -318,7 +318,8 @@ def _run(words: list[str], folder: Path) -> tuple[str, int, float, int]:
     return shown, code, time.monotonic() - began, memory
 
 
-def _be_the_command(words: list[str], folder: Path, out: Path, err: Path) -> None:
+def be_the_command(words: list[str], folder: Path, out: Path, err: Path) -> None:
+    """Run a command in this process, which is a fork, and end it."""
     import sys
 
     os.setsid()
@@ -377,7 +378,8 @@ def _right_files(scratch: Path) -> Path:
     return right
 
 
-def _import_everything() -> None:
+def import_everything() -> None:
+    """Import what commands need, so that forks of this process begin at once."""
     import importlib
 
     from cli.app import Root

@@ -1,6 +1,7 @@
-"""Runs, searches, sweeps and compilations that are killed at random moments, and gone on with.
+"""Runs, searches, sweeps, ranks and compilations that are killed at random moments.
 
-Each ends as one that was never killed: the same model, metrics, checkpoint and table.
+Each goes on and ends as one that was never killed: the same model, metrics, checkpoint and table.
+What can begins as a fork of a process that has imported everything; for some the clock goes back.
 """
 
 from __future__ import annotations
@@ -14,45 +15,58 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
+from typing import Any, Protocol
 
-from tests.difflogic.training.kill import results
-from tests.difflogic.training.tiny import GROWING, TINY
+from difflogic.training.session import execute
+from tests.cli.test_ranks import end_session, of_session
+from tests.difflogic.training.kill import killing, results
+from tests.difflogic.training.tiny import GROWING, TINY, growing, tiny
+from tests.fuzz.commands import be_the_command, import_everything
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 240
-MOST_KILLS = 4
+SECONDS = 600
+KINDS = {"run": 9, "search": 6, "sweep": 6, "ranks": 4, "compilation": 1}
+"""How often each is chosen."""
+FORKED = ("run", "search", "sweep")
+MOST_KILLS = 8
 """Of one thing, before it may go on to its end."""
 
-RUN = ("training.epochs=400", "checkpoint.every_epochs=1")
+MOST = 800
+"""Calls that write, of a run; files are flushed, renamed and removed."""
+
+RUN = ("training.epochs=150", "checkpoint.every_epochs=1")
 SEARCH = ("training.seed=8", "checkpoint.every_epochs=2", "training.epochs=60")
 
 
 def run_kills(count: int, kept: Path, seed: int) -> dict:
     """Kill `count` times; count by what was killed."""
     found: dict = {"kills": 0, "failed": 0, "ends": 0}
+    import_everything()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
+        # Forks have the kernels that are loaded here. One worker is this thread.
+        execute(tiny("training.epochs=2"), folder / "tiny")
+        execute(growing(*SEARCH), folder / "growing")
         whole = _Whole(folder)
         number = 0
         while found["kills"] < count:
             random = Random(f"{seed}-{number}")
             # Compilation takes half a minute each time.
-            kind = random.choices(["run", "search", "sweep", "compilation"], [9, 6, 4, 1])[0]
+            kind = random.choices(list(KINDS), list(KINDS.values()))[0]
             place = folder / f"killed-{number}"
             place.mkdir()
-            kills = 0
             try:
-                kills = _kill(kind, place, random, count - found["kills"])
+                _kill(kind, place, random, found, count - found["kills"])
                 whole.compare(kind, place)
                 found["ends"] += 1
             except Exception:
                 found["failed"] += 1
                 (kept / f"kill-{seed}-{number}.txt").write_text(f"{kind}\n{traceback.format_exc()}")
                 shutil.copytree(place, kept / f"kill-{seed}-{number}", symlinks=True)
-            found["kills"] += kills
-            found[kind] = found.get(kind, 0) + kills
             shutil.rmtree(place)
             number += 1
             print(found, flush=True)
@@ -69,7 +83,7 @@ class _Whole:
         place = self._folder / kind
         if not place.exists():
             place.mkdir(parents=True)
-            _finish(_command(kind, place), place)
+            _finish(kind, place)
         return place
 
     def compare(self, kind: str, place: Path) -> None:
@@ -82,23 +96,18 @@ class _Whole:
         assert not [path for path in (place / "run").iterdir() if path.name.startswith(".")]
 
 
-def _command(kind: str, place: Path) -> list[str]:
-    """Return what begins a thing, or goes on with it."""
+def _command(kind: str, place: Path, random: Random | None = None) -> list[str]:
+    """Return what begins a thing, or goes on with it, alone or with what `random` chooses."""
+    several = random.choice([1, 2]) if random else 1
     if kind == "sweep":
         if (place / "sweep" / "sweep.toml").exists():
-            return ["sweep", "--dir=sweep", "--quiet", "--workers=2"]
-        changes = [f"--set={change}" for change in (*TINY, "training.epochs=300")]
-        return [
-            "sweep",
-            "checkerboard-small",
-            "--seeds=0-2",
-            "--dir=sweep",
-            "--workers=2",
-            "--quiet",
-            *changes,
-        ]
+            return ["sweep", "--dir=sweep", "--quiet", f"--workers={several}"]
+        changes = [f"--set={change}" for change in (*TINY, "training.epochs=100")]
+        question = ["checkerboard-small", "--seeds=0-2", *changes]
+        return ["sweep", *question, "--dir=sweep", f"--workers={several}", "--quiet"]
+    ranks = [f"--ranks={several}", "--oversubscribe"] if kind == "ranks" else []
     if (place / "run" / "config.toml").exists():
-        return ["train", "--resume=run", "--quiet"]
+        return ["train", "--resume=run", "--quiet", *ranks]
     name, changes = (
         ("lizard", (*GROWING, *SEARCH))
         if kind == "search"
@@ -110,13 +119,81 @@ def _command(kind: str, place: Path) -> list[str]:
         "--recipe=reference",
         "--dir=run",
         "--quiet",
+        *ranks,
         *(f"--set={c}" for c in changes),
     ]
 
 
-def _start(words: list[str], place: Path) -> subprocess.Popen:
+class _Process(Protocol):
+    """What `subprocess.Popen` and a fork have in common."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+
+    def send_signal(self, number: int) -> None: ...
+
+    def communicate(self, *, timeout: float) -> tuple[Any, str]: ...
+
+
+class _Fork:
+    """A command in a fork of this process, the leader of a session."""
+
+    def __init__(self, words: list[str], place: Path, days: int = 0, point: int = 10**9) -> None:
+        """Its clock is `days` back, and goes back by another second whenever it is asked.
+
+        It kills itself before its `point`-th call that writes.
+        """
+        self._err, self._code = place / "err", None
+        self.pid = os.fork()
+        if self.pid == 0:
+            if days:
+                _set_clock_back(days)
+            with killing(point):
+                be_the_command(words, place, place / "out", self._err)
+
+    def poll(self) -> int | None:
+        if self._code is None and (found := os.waitpid(self.pid, os.WNOHANG))[0]:
+            self._code = os.waitstatus_to_exitcode(found[1])
+        return self._code
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def communicate(self, *, timeout: float) -> tuple[None, str]:
+        until = time.monotonic() + timeout
+        while self.poll() is None:
+            if time.monotonic() > until:
+                end_session(self.pid)
+                raise TimeoutError(f"it did not end within {timeout} s")
+            time.sleep(0.01)
+        return None, self._err.read_text() if self._err.exists() else ""
+
+
+def _set_clock_back(days: int) -> None:
+    from difflogic.training import run_directory
+
+    real, asked = time.time, [0]
+
+    def ago() -> float:
+        asked[0] += 1
+        return days * 86400 + asked[0]
+
+    class Back(datetime):
+        @classmethod
+        def now(cls, zone: Any = None) -> datetime:
+            return datetime.now(zone) - timedelta(seconds=ago())
+
+    time.time = lambda: real() - ago()
+    run_directory.datetime = Back  # type: ignore[misc]
+
+
+def _start(kind: str, words: list[str], place: Path, **how: int) -> _Process:
+    """Begin a command: in a fork, unless it has to compile, or to be found by MPI."""
+    if kind in FORKED:
+        return _Fork(words, place, **how)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    if (place / "cache").exists():
+    if kind == "compilation":
         environment["NUMBA_CACHE_DIR"] = str(place / "cache")
     return subprocess.Popen(
         [sys.executable, "-m", "cli", *words],
@@ -129,31 +206,46 @@ def _start(words: list[str], place: Path) -> subprocess.Popen:
     )
 
 
-def _kill(kind: str, place: Path, random: Random, most: int) -> int:
-    """Begin, kill and go on, to the end; return how often it was killed."""
-    kills = 0
+def _kill(kind: str, place: Path, random: Random, found: dict, most: int) -> None:
+    """Begin, kill and go on, to the end; count the kills."""
     if kind == "compilation":
         (place / "cache").mkdir()
-    for _ in range(min(most, random.randint(1, MOST_KILLS))):
-        process = _start(_command(kind, place), place)
-        time.sleep(random.uniform(0, 25 if kind == "compilation" else 6))
+    stretches = random.randint(1, 2 if kind == "compilation" else MOST_KILLS)
+    for number in range(min(most, stretches)):
+        how: dict = {}
+        if kind in FORKED and random.random() < 0.25:
+            how["days"] = number + 1  # each stretch before the last one
+        if kind in FORKED and random.random() < 0.7:
+            how["point"] = random.randrange(random.choice([20, MOST]))
+        process = _start(kind, _command(kind, place, random), place, **how)
+        if "point" in how:
+            process.communicate(timeout=SECONDS)
+        else:
+            time.sleep(random.uniform(0, {"compilation": 25, "ranks": 12}.get(kind, 4)))
         over = process.poll() is not None
-        # All of it: a sweep's workers too, or the whole process of a run.
-        with_workers = kind == "sweep" and random.random() < 0.5
-        if not over and with_workers:
-            os.killpg(process.pid, signal.SIGKILL)
-        elif not over:
-            process.send_signal(signal.SIGKILL)
+        if not over:
+            _kill_some(kind, process, random)
         _, err = process.communicate(timeout=SECONDS)
         assert "Traceback" not in err, err
-        if over:
-            assert process.returncode == 0, err
+        if process.poll() == 0:
             break
-        kills += 1
+        assert not over or process.poll() == -signal.SIGKILL, err
+        for what in ("kills", kind, *(["clock set back"] if "days" in how else [])):
+            found[what] = found.get(what, 0) + 1
         if random.random() < 0.2:
             _damage_latest(place)
-    _finish(_command(kind, place), place)
-    return kills
+    _finish(kind, place, random)
+
+
+def _kill_some(kind: str, process: _Process, random: Random) -> None:
+    """Kill what was begun, or all of it, or of ranks and their launcher any one."""
+    if kind == "ranks" and random.random() < 0.7:
+        with suppress(ProcessLookupError, IndexError):
+            os.kill(random.choice(of_session(process.pid)), signal.SIGKILL)
+    elif kind in ("sweep", "ranks") and random.random() < 0.5:
+        end_session(process.pid)
+    else:
+        process.send_signal(signal.SIGKILL)
 
 
 def _damage_latest(place: Path) -> None:
@@ -169,11 +261,11 @@ def _damage_latest(place: Path) -> None:
             found[-1].write_bytes(found[-1].read_bytes()[:-100])
 
 
-def _finish(words: list[str], place: Path) -> None:
+def _finish(kind: str, place: Path, random: Random | None = None) -> None:
     place.mkdir(exist_ok=True)
-    process = _start(words, place)
+    process = _start(kind, _command(kind, place, random), place)
     _, err = process.communicate(timeout=SECONDS)
-    assert process.returncode == 0, err
+    assert process.poll() == 0, err
     assert "Traceback" not in err, err
 
 
@@ -181,4 +273,4 @@ def _table(sweep: Path) -> list[list[str]]:
     """The sweep's table, without seconds."""
     with (sweep / "table.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    return [[value for key, value in row.items() if key != "seconds"] for row in rows]
+    return [[row[key] for key in row if "seconds" not in key] for row in rows]

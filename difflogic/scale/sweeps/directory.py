@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,6 +18,7 @@ from difflogic.scale.sweeps.question import Asked, Question, Variant, difference
 from difflogic.scale.sweeps.seeds import format_seeds, parse_seeds
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import (
+    LEFTOVERS,
     for_shell,
     is_there,
     read_inside,
@@ -25,6 +27,7 @@ from difflogic.system.files import (
     write_whole,
 )
 from difflogic.tasks import own, task_class
+from difflogic.training import lock
 from difflogic.training.compatibility import differing
 from difflogic.training.run_directory import SUMMARY, RunDirectory
 
@@ -68,9 +71,15 @@ class SweepDirectory:
         return self.path / variant.name / f"seed{seed}"
 
     def require_empty(self) -> None:
-        """Raise RunDirectoryError if there is something here that is no sweep."""
+        """Raise RunDirectoryError if there is something here that is no sweep.
+
+        A lock and half-written files are what a killed process left, which had come no further.
+        """
         try:
-            foreign = sorted(entry.name for entry in self.path.iterdir() if entry.name != ".lock")
+            found = (entry.name for entry in self.path.iterdir())
+            foreign = sorted(
+                name for name in found if name != lock.NAME and not fnmatch(name, LEFTOVERS)
+            )
         except FileNotFoundError:
             return
         except OSError as error:

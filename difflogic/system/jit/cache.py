@@ -20,8 +20,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import llvmlite
-
 from difflogic.system.code_cache import CodeCache
 from difflogic.system.jit.numba_settings import numba
 from difflogic.system.jit.processor import target
@@ -152,6 +150,8 @@ def _kind(types: str) -> str:
 @cache
 def _compiler() -> str:
     """Return what the code depends on besides the sources: the compiler and the processor."""
+    import llvmlite
+
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"{python} {numba.__version__} {llvmlite.__version__} {target()}"
 

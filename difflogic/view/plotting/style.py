@@ -48,7 +48,9 @@ def require_matplotlib() -> None:
     """Raise ConfigError, which says how to get it, if matplotlib is not installed."""
     try:
         _import_matplotlib()
-    except ImportError:
+    except ImportError as error:
+        if not isinstance(error, ModuleNotFoundError):  # it is there
+            raise ConfigError(f"matplotlib cannot be imported: {error}") from None
         raise ConfigError(
             "plots need matplotlib, which is not installed: in dct's directory, "
             "pip install '.[plot]', or pip install matplotlib"

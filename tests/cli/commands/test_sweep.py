@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from difflogic.library.sweeping import sweep
+from tests.difflogic.training.kill import in_a_process_of_its_own, killing
+
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 
@@ -26,6 +29,24 @@ def rows_of(path):
         return [
             {k: v for k, v in row.items() if "seconds" not in k} for row in csv.DictReader(file)
         ]
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_killed_where_it_begins_the_same_command_starts_it(tmp_path: Path, tiny: list[str]) -> None:
+    def begin() -> None:
+        with killing(point):
+            sweep("checkerboard-small", "0-1", overrides=settings, directory=place, jobs=1)
+
+    settings, tables = [*tiny, "training.epochs=2", "checkpoint.every_epochs=1"], []
+    for point in (0, 1, 2, 3, 9, 16, 10**9):
+        place = tmp_path / str(point)
+        status = in_a_process_of_its_own(begin)
+        assert status == (signal.SIGKILL if point < 10**9 else 0), point
+        sweep("checkerboard-small", "0-1", overrides=settings, directory=place, jobs=1)
+        tables.append(rows_of(place))
+        assert not list(place.glob(".*")), point
+    assert tables == tables[:1] * 7
 
 
 @pytest.mark.thorough

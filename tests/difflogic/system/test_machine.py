@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from difflogic.system import machine
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_versions_name_all_that_computes() -> None:
@@ -144,6 +148,28 @@ def test_lines_of_the_cache(tmp_path, monkeypatch):
     for text, size in (("128\n", 128), ("x", 64), ("0", 64)):
         (tmp_path / "index0" / "coherency_line_size").write_text(text)
         assert machine.cache_line() == size
+
+
+@pytest.mark.parametrize("name", ["memory.max", "memory/memory.limit_in_bytes"])
+def test_memory_that_a_container_may_have(memory, name):
+    (memory / "memory").mkdir()
+    (memory / name).write_text("max\n")
+    assert machine.memory_limit() is None
+    (memory / name).write_text("500000000\n")
+    assert machine.memory_limit() == 500_000_000
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells what is used")
+def test_address_space_is_what_was_limited():
+    program = (
+        "import mmap, resource; from difflogic.system.machine import address_space\n"
+        "before = address_space()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32)); used, limit = address_space()\n"
+        "kept = mmap.mmap(-1, 2**28)\n"
+        "print(before, limit, address_space()[0] - used >= 2**28, used < 2**31)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "None 4294967296 True True\n", done.stderr
 
 
 def test_processors_of_memory_nodes(tmp_path, monkeypatch):

@@ -193,6 +193,26 @@ def test_when_checkpoints_are_written(tmp_path, monkeypatch, keys, epochs):
     assert written == epochs
 
 
+@pytest.mark.skipif(os.name != "posix", reason="an open file is removed")
+def test_who_lost_the_lock_writes_nothing_to_the_run_that_another_goes_on_with(tmp_path):
+    asked, run = config("checkpoint.every_epochs=2"), tmp_path / "run"
+
+    def intrude(result):
+        if result.epoch == 5:
+            (run / ".lock").unlink()
+            execute(asked, run)
+            found.update({path.name: path.read_bytes() for path in run.iterdir()})
+
+    found = {}
+    with pytest.raises(TrainingError, match="was removed or replaced"):
+        execute(asked, run, on_step=intrude)
+    assert set(found) >= FILES
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == found
+    # It is the same run, so that even a file of the first would have done no harm.
+    execute(asked, tmp_path / "whole")
+    assert results(run) == results(tmp_path / "whole")
+
+
 @pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(tmp_path, monkeypatch):

@@ -91,6 +91,15 @@ def test_a_directory_of_something_else_is_refused(place):
         place.require_empty()
 
 
+def test_what_a_process_left_that_was_killed_at_once_is_nothing(place):
+    (place.path / ".lock").touch()
+    (place.path / ".dct-0123456789abcdef.tmp").touch()
+    place.require_empty()
+    (place.path / "dct.tmp").touch()
+    with pytest.raises(RunDirectoryError, match=r"holds dct\.tmp"):
+        place.require_empty()
+
+
 def test_a_place_that_cannot_be_looked_into_is_refused(tmp_path):
     place = SweepDirectory(tmp_path / ("x" * 300))
     with pytest.raises(RunDirectoryError, match="cannot be used for a sweep: file name too long"):

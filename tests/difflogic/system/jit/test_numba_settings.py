@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+
+from difflogic.system import machine
+from difflogic.system.errors import StorageError
+from difflogic.system.jit.numba_settings import require_memory
 
 ROOT = Path(__file__).parents[4]
 PROGRAM = """
@@ -35,3 +40,24 @@ def test_a_file_of_settings_changes_nothing(tmp_path: Path, module: str, text: s
         text=True,
     )
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "None 3 False\n")
+
+
+@pytest.mark.parametrize(("limit", "warned"), [(None, False), (2**30, False), (2**28, True)])
+def test_a_container_with_too_little_memory_is_warned_of(
+    limit: int | None,
+    warned: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(machine, "address_space", lambda: None)
+    monkeypatch.setattr(machine, "memory_limit", lambda: limit)
+    require_memory()
+    assert ("may use 268 MB" in caplog.text) == warned
+
+
+def test_address_space_beside_what_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Libraries that are loaded already, with a thread per core, have taken theirs."""
+    for used, enough in ((10**8, True), (10**9, False)):
+        monkeypatch.setattr(machine, "address_space", lambda used=used: (used, 15 * 10**8))
+        with nullcontext() if enough else pytest.raises(StorageError, match="1500 MB, is too low"):
+            require_memory()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import subprocess
 import sys
@@ -154,6 +155,20 @@ def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch, tmp_path):
         require_matplotlib()
     with pytest.raises(ConfigError, match="matplotlib"):
         plot(tmp_path, tmp_path / "a.svg")
+
+
+def test_a_matplotlib_that_cannot_be_loaded_is_not_called_missing(monkeypatch):
+    def fail(name, *more, **options):
+        if name == "matplotlib":
+            raise ImportError("failed to map segment from shared object")
+        return real(name, *more, **options)
+
+    real = builtins.__import__
+    monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
+    monkeypatch.setattr(builtins, "__import__", fail)
+    with pytest.raises(ConfigError, match="cannot be imported: failed to map") as caught:
+        require_matplotlib()
+    assert "install" not in str(caught.value)
 
 
 @pytest.mark.thorough

@@ -1,0 +1,70 @@
+"""Limits on a process's address space (ulimit -v): one that is too low is named at the start."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+resource = pytest.importorskip("resource")
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SECONDS = 300
+
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells what is used"),
+]
+
+
+def limited(limit: int, words: list[str], place: Path) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "cli", *words],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        cwd=place,
+        # A thread per core of a large machine would take what is to be left for the compiler.
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY), "OPENBLAS_NUM_THREADS": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+
+
+@pytest.mark.parametrize("megabytes", [60, 150, 300, 550, 700, 900])
+def test_too_low_a_limit_is_refused(megabytes: int, tmp_path: Path) -> None:
+    done = limited(megabytes * 10**6, ["train", "checkerboard-small", "--dir=run"], tmp_path)
+    assert done.returncode == 1
+    said = f"error: the limit on a process's address space, {megabytes} MB, is too low"
+    assert done.stderr.startswith(said), done.stderr
+    assert "raise it with ulimit -v" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_plots_need_memory_not_another_installation(tmp_path: Path) -> None:
+    done = limited(430 * 10**6, ["plot", "run", "--output=run.svg"], tmp_path)
+    assert done.returncode == 1
+    assert "address space, 430 MB, is too low" in done.stderr
+    assert "matplotlib" not in done.stderr
+
+
+def test_what_compiles_nothing_needs_less(tmp_path: Path) -> None:
+    done = limited(300 * 10**6, ["config", "show", "checkerboard"], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.slow
+def test_what_the_message_asks_for_suffices(tmp_path: Path, tiny: list[str]) -> None:
+    words = ["train", "checkerboard-small", *(f"--set={change}" for change in tiny)]
+    words += ["--epochs=150", "--workers=2", "--dir=run", "--quiet"]
+    refused = limited(600 * 10**6, words, tmp_path)
+    asked = re.search(r"ulimit -v ([0-9]+) or", refused.stderr)
+    assert asked, refused.stderr
+    done = limited(1024 * int(asked[1]), words, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "model.npz").exists()
