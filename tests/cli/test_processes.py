@@ -34,11 +34,13 @@ pytestmark = [
 LOOPBACK = ("0100007F:", "00000000000000000000000001000000:", "0000000000000000FFFF00000100007F:")
 """127.0.0.1, ::1 and ::ffff:127.0.0.1 as /proc/net writes them on a little-endian machine."""
 
-TRAIN = ["train", "checkerboard", "--epochs=2", "--dir=run", "--quiet"]
-SWEEP = ["sweep", "checkerboard", "--epochs=2", "--seeds=0-1", "--dir=sweep", "--quiet"]
+SMALL = [f"--set={each}" for each in TINY]
+TRAIN = ["train", "checkerboard", "--epochs=2", "--dir=run", "--quiet", *SMALL]
+SWEEP = ["sweep", "checkerboard", "--epochs=2", "--seeds=0-1", "--dir=sweep", "--quiet", *SMALL]
+BENCH = ["bench", "--repeat=1", *SMALL]
 CIRCUIT = str(REPOSITORY / "docs" / "gallery" / "checkerboard.json")
 SIMULATE = ["simulate", CIRCUIT, "--size=64x64", "--steps=2", "--workers=3"]
-VERIFY = ["verify", "equivalence", *(f"--set={each}" for each in TINY), "--ranks=1,2"]
+VERIFY = ["verify", "equivalence", *SMALL, "--ranks=1,2"]
 
 
 def compiles(process: int) -> bool:
@@ -68,12 +70,12 @@ def test_a_port_that_is_open_to_all_is_seen() -> None:
     ("words", "least", "most"),
     [
         ([*TRAIN, "--workers=2", "--ranks=1"], 1, 1),
-        (["bench", "--repeat=1", "--ranks=1"], 1, 1),
-        (["plan", "checkerboard", "--ranks=3"], 1, 1),
+        ([*BENCH, "--ranks=1"], 1, 1),
+        (["plan", "checkerboard", "--ranks=3", *SMALL], 1, 1),
         ([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
         ([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
-        (["bench", "--repeat=1", "--workers=1,2"], 1, 1),
+        ([*BENCH, "--workers=1,2"], 1, 1),
         (["bench", "simulate", CIRCUIT, "--repeat=1"], 1, 1),
         pytest.param(VERIFY, 4, 4, marks=pytest.mark.slow),
         ([*SIMULATE, "--engine=interpreter"], 1, 1),
@@ -82,10 +84,10 @@ def test_a_port_that_is_open_to_all_is_seen() -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
 def test_as_many_as_asked_for_and_none_is_left(
-    words: list[str], least: int, most: int, tmp_path: Path, tiny: list[str]
+    words: list[str], least: int, most: int, tmp_path: Path
 ) -> None:
     command = subprocess.Popen(
-        [sys.executable, "-P", "-m", "cli", *words, *(f"--set={each}" for each in tiny)],
+        [sys.executable, "-P", "-m", "cli", *words],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         stdin=subprocess.DEVNULL,
