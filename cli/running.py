@@ -46,10 +46,19 @@ class Experiment:
     """Name of a new run, if not that of its configuration."""
     kind: str | None = None
     """The kind of task that the command is for; None for any."""
+    usual: int | None = None
+    """The epoch by which it is usually proved, if that is known."""
+    shown: bool = True
+    """Whether to show the picture first; a later stage has the one of the stage before."""
+    followed: bool = False
+    """Whether another stage follows once this one is proved: the summary is then that one's."""
 
 
-def run_experiment(experiment: Experiment, options: RunOptions) -> None:
-    """Train, show and print; exits 130 or 143 if interrupted, after saving."""
+def run_experiment(experiment: Experiment, options: RunOptions) -> Trained | None:
+    """Train, show, print, and return the run, on the first of several ranks.
+
+    Exits 130 or 143 if interrupted, after saving.
+    """
     from difflogic.system.ranks import started
 
     asked, size = options.ranks or 1, started()
@@ -63,15 +72,16 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
                 raise typer.BadParameter(
                     f"asks for {asked} ranks, but the launcher started {size}", param_hint="--ranks"
                 )
-            _train(experiment, options, group)
+            return _train(experiment, options, group)
         else:
             from difflogic.training.following import follow
 
             # A rank decides by its own command line whether code may run, not by rank 0.
             follow(group, lambda: resolved(experiment, options))
+    return None
 
 
-def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
+def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> Trained:
     """Train as the first of the ranks, or the only one."""
     from difflogic.library.training import train  # slow to import
     from difflogic.tasks import OwnSection
@@ -93,7 +103,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             tracer = Tracer()
             session.trainer.trace(tracer)
 
-    with Shown(options.quiet, options.watch, channels) as shown:
+    with Shown(options.quiet, options.watch, channels, experiment.usual, experiment.shown) as shown:
         found = train(
             settings,
             directory=options.directory,
@@ -106,10 +116,14 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             say=note,
             ranks=group,
         )
-    _print_results(found, options, own_code)
+    if experiment.followed and found.exact_epoch is not None:
+        note(f"proved after epoch {found.exact_epoch}; saved in {found.path}")
+    else:
+        _print_results(found, options, own_code)
     traced = options.trace is None or _save_trace(options.trace, tracer, settings.name)
     if shown.interruption.exit_code or not traced:
         raise typer.Exit(shown.interruption.exit_code or FAILURE)
+    return found
 
 
 def resolved(experiment: Experiment, options: RunOptions) -> Config:
@@ -170,7 +184,7 @@ def show_preview(preview: Preview) -> None:
     if not can_animate() or (len(preview.bits) > 1 and not colored):
         note(render_picture(preview.bits).rstrip("\n"))
         return
-    for line in drawing.cells(preview.bits, preview.bits.shape[1], colored):
+    for line in drawing.cells(preview.bits, preview.bits.shape[1], colored, preview.palette):
         console.print(line, no_wrap=True, crop=True)
 
 
@@ -207,21 +221,32 @@ class Shown(ExitStack):
     Once training has begun, Ctrl-C is a request, since there are results to save.
     """
 
-    def __init__(self, quiet: bool, watch: bool, channels: Sequence[int] = ()) -> None:
-        """`channels` are drawn side by side; by default the loss channels, as one picture."""
+    def __init__(
+        self,
+        quiet: bool,
+        watch: bool,
+        channels: Sequence[int] = (),
+        usual: int | None = None,
+        preview: bool = True,
+    ) -> None:
+        """`usual` is the epoch by which such a run is proved, if that is known.
+
+        `channels` are drawn side by side; by default the loss channels, as one picture.
+        """
         super().__init__()
         self.interruption = Interruption(None)
         self._quiet, self._watch, self._channels = quiet, watch, channels
+        self._usual, self._preview = usual, preview
         self._offer: Callable[[StepResult], None] = lambda result: None
 
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from where the run is."""
-        from difflogic.tasks import make_task
+        from difflogic.tasks import make_task, palette_of
 
         trainer = session.trainer
         config = trainer.config
         preview = make_task(session.config).preview
-        if preview is not None and not self._quiet:
+        if preview is not None and self._preview and not self._quiet:
             show_preview(preview)
         with Undo(session.abandon):
             warm_up(trainer, self._quiet, meanwhile=True)
@@ -238,8 +263,10 @@ class Shown(ExitStack):
             config.training.epochs,
             config.task.loss_channels,
             self._channels,
-            may_stop=bool(config.finishing.every),
-            starts_over=bool(config.training.restart_every),
+            palette_of(session.config),
+            searches=(config.finishing.every, config.finishing.from_epoch),
+            restart_every=config.training.restart_every,
+            usual=self._usual,
         )
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.options.common import ConfigArgument, RunOptions, Small, flag, number, option, with_options
-from cli.running import Experiment, run_experiment
-from difflogic.system.errors import ConfigError
+from cli.errors import note
+from cli.options.common import (
+    ConfigArgument,
+    RunOptions,
+    Small,
+    flag,
+    number,
+    option,
+    size_option,
+    with_options,
+)
+from cli.running import Experiment, resolved, run_experiment
+from difflogic.system.errors import ConfigError, RunDirectoryError
 
 if TYPE_CHECKING:
     from difflogic.config import Override
+    from difflogic.library.growing import Growth
 
 CONWAY = "B3/S23"
 
@@ -84,10 +96,12 @@ def train_gol(
     run_experiment(Experiment(chosen, "game-of-life", overrides, name, "life"), options)
 
 
-def _colors(text: str) -> str:
-    if text not in ("1", "3"):
-        raise typer.BadParameter(f'"{text}" is neither 1 nor 3', param_hint="--colors")
-    return text
+def _colors(text: str) -> int:
+    if text not in ("1", "2", "3", "4", "8", "16"):
+        raise typer.BadParameter(
+            f'"{text}" is neither 2, 4, 8 nor 16, nor 1 or 3', param_hint="--colors"
+        )
+    return int(text)
 
 
 @with_options
@@ -98,18 +112,29 @@ def train_pattern(
             "NAME|FILE", "Picture to grow: a shipped one, a text grid, or an image", shown="lizard"
         ),
     ] = None,
+    hold: Annotated[bool, flag("--hold", "The picture is to stay, at every later step")] = False,
+    heal: Annotated[
+        bool, flag("--heal", "It is also to grow back after damage, in a second stage")
+    ] = False,
+    size: Annotated[
+        Any, size_option("as the image up to 64x64, or 32 cells to its longer side")
+    ] = None,
     colors: Annotated[
-        str | None,
+        Any,
         option(
-            "1|3",
-            "Colour channels; choose the configuration of the lizard (1) or letter G (3)",
+            "2|4|8|16",
+            "Colours of an image, nothing counted as one; 1 is ink as in the lizard, and 3 is red, "
+            "green and blue as in letter-g",
             parser=_colors,
-            shown="3 for letter-g, else 1",
+            shown="as the picture",
         ),
     ] = None,
     channels: Annotated[
         int | None,
         number("State bits per cell; the update circuit is sized to fit", 1, shown="from CONFIG"),
+    ] = None,
+    steps: Annotated[
+        int | None, number("Automaton steps to grow it", 1, shown="by the picture")
     ] = None,
     config: ConfigArgument = None,
     *,
@@ -117,16 +142,85 @@ def train_pattern(
 ) -> None:
     """Train an automaton that grows a picture.
 
-    The picture is shown before training starts.
+    The picture is shown before training starts. An image keeps its colours, and what suits it is
+    chosen and said: grid, circuit, steps and recipe. Flags and --set override that.
     """
+    from difflogic.library import growing
+
+    chosen = hold or heal or size is not None or steps is not None or colors not in (None, 1, 3)
     if colors is not None:
         _refuse_both("--colors", config)
-    default = "letter-g" if colors == "3" or (colors is None and target == "letter-g") else "lizard"
+    if chosen and config is not None:
+        raise ConfigError(
+            f"{config}: --hold, --heal, --size, --steps and --colors choose a configuration by the "
+            f"picture: leave {config} out, or use --set"
+        )
+    if config is None and options.resume is None:
+        found = target is not None and colors is None and growing.is_image(target)
+        if chosen or found:
+            picture = growing.read(target or "lizard", colors, size)
+            growth = growing.plan(picture, hold=hold, heal=heal, channels=channels, steps=steps)
+            return _train_in_stages(growth, options)
+    default = "letter-g" if colors == 3 or (colors is None and target == "letter-g") else "lizard"
     overrides = [] if target is None else [picture_override(target)]
     if channels is not None:
         overrides += circuit_for(channels, config or default)
     name = None if target in (None, config or default) else picture_name(target)
     run_experiment(Experiment(config, default, overrides, name, "pattern"), options)
+    return None
+
+
+def _train_in_stages(growth: Growth, options: RunOptions) -> None:
+    """Train a picture's stages one after the other, each from the one before.
+
+    The last one's run has the directory that was asked for, and earlier ones stand beside it. With
+    --from only the last stage is left.
+    """
+    stages = growth.stages if options.source is None else growth.stages[-1:]
+    if not options.quiet:
+        for line in growth.lines:
+            note(line)
+    elif growth.picture.warning:
+        note(f"warning: {growth.picture.warning}")
+    name = picture_name(growth.picture.name)
+    for stage in stages:
+        last = stage is stages[-1]
+        experiment = Experiment(
+            None,
+            stage.config,
+            stage.overrides,
+            name if last else f"{name[:58]}-{stage.what}",
+            "pattern",
+            stage.epochs,
+            followed=not last,
+            shown=stage is stages[0],
+        )
+        # What a later stage would refuse is said before the first one begins.
+        resolved(experiment, options)
+        if stage is not stages[0] and not options.quiet:
+            note(f"stage {stages.index(stage) + 1} of {len(stages)}: {stage.what}")
+        directory = options.directory
+        if directory is not None and not last:
+            _require_empty(directory)
+            directory = directory.with_name(f"{directory.name}-{stage.what}")
+        try:
+            found = run_experiment(experiment, replace(options, directory=directory))
+        except typer.Exit:
+            if not last:
+                note(
+                    "once this stage is proved, the next one starts from its run: the same command "
+                    "with --from RUN"
+                )
+            raise
+        if found is None or (not last and found.exact_epoch is None):
+            return
+        options = replace(options, source=str(found.path))
+
+
+def _require_empty(directory: Path) -> None:
+    """Raise RunDirectoryError if a later stage could not use its directory."""
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise RunDirectoryError(f"{directory}: is not empty: name a new or empty directory")
 
 
 def picture_override(target: str) -> Override:

@@ -45,6 +45,8 @@ class Progress:
     """The loss channels: the picture shows all of them, or the first."""
     sheet: Sequence[int] = ()
     """Channels to draw side by side instead, if any."""
+    palette: Sequence[tuple[int, int, int]] = ()
+    """The colours of the loss channels' numbers, if they are named."""
     epoch: int = 0
     soft_loss: float | None = None
     hard_loss: float | None = None
@@ -66,10 +68,13 @@ class Progress:
     started: float = field(default_factory=time.perf_counter)
     first: int = 0
     """Epoch at which this process started."""
-    may_stop: bool = False
-    """Whether the run ends as soon as a circuit is verified."""
-    starts_over: bool = False
-    """Whether learning may start over."""
+    searches: tuple[int, int] = (0, 0)
+    """Epochs between two searches, and the first that may search; (0, …) if there are none. A run
+    that searches ends as soon as a circuit is verified."""
+    restart_every: int = 0
+    """Epochs of an attempt; 0 if there is only one."""
+    usual: int | None = None
+    """The epoch by which such a run is usually proved, if that is known."""
     attempt: int = 1
     """The attempt of the last epoch."""
 
@@ -87,6 +92,8 @@ class Progress:
             self.hard_state = result.hard_state
         if result.finished is not None:
             self.finished = result.finished
+            if result.finished.exact:  # the picture is now that of the verified circuit
+                self.hard_loss, self.accuracy = 0.0, 1.0
 
     def _take(self, result: StepResult | MetricsRow) -> None:
         # A step without hard evaluation leaves the scores as they were.
@@ -116,9 +123,28 @@ class Progress:
         return (self.epochs - self.epoch) / max(self.rate, 1e-9)
 
     @property
-    def time_left(self) -> str:
-        """The time until all epochs are over, as text."""
-        return f"{'at most ' if self.may_stop else ''}{clock(self.seconds_left)} left"
+    def length(self) -> int:
+        """Epochs of an attempt, or of the run."""
+        return min(self.restart_every or self.epochs, self.epochs)
+
+    @property
+    def share(self) -> float:
+        """How much of the attempt is over, 0 to 1."""
+        within = self.epoch - self.length * (max(self.epoch - 1, 0) // self.length)
+        return within / self.length
+
+    @property
+    def outlook(self) -> str:
+        """When to expect what, as text: a run that searches ends long before its last epoch."""
+        every, first = self.searches
+        if not every:
+            return f"{clock(self.seconds_left)} left"
+        if self.finished is not None and self.finished.exact:
+            return "exact"
+        if self.usual is not None and self.epoch < self.usual:
+            return f"usually proved by epoch {self.usual}"
+        following = max(every * (self.epoch // every + 1), -(-first // every) * every)
+        return f"next search at epoch {min(following, self.epochs)}"
 
 
 class Display:
@@ -194,7 +220,7 @@ def line(progress: Progress) -> str:
     width = len(str(progress.epochs))
     parts = [
         f"epoch {progress.epoch:>{width}}/{progress.epochs}",
-        *([f"attempt {progress.attempt}"] if progress.starts_over else []),
+        *([f"attempt {progress.attempt}"] if progress.restart_every else []),
         f"soft loss {loss(progress.soft_loss)}",
         f"hard loss {loss(progress.hard_loss)}",
         f"accuracy {percent(progress.accuracy)}",
@@ -202,7 +228,7 @@ def line(progress: Progress) -> str:
         f"best {loss(progress.best_hard_loss)} at epoch {progress.best_epoch or '-'}",
         *([f"finishing {finishing(progress.finished)}"] if progress.finished else []),
         f"{rate(progress.rate)} epochs/s",
-        progress.time_left,
+        progress.outlook,
     ]
     return "  ".join(parts)
 
@@ -221,8 +247,10 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
     text.append(f"{'':<{LEFT}}{caption}\n", "dim")
     for index in range(max(len(numbers), len(drawn))):
         label, value, remark = numbers[index] if index < len(numbers) else ("", "", "")
-        text.append(f"{label:<10}", "dim").append(f"{value:>9}", "bold")
-        text.append(f"{remark:<17}", "dim")
+        text.append(f"{label:<10}", "dim")
+        if value:
+            text.append(f"{value:>9}", "bold")
+        text.append(f"{remark:<{LEFT - 10 - 9 * bool(value)}}", "dim")
         if index < len(drawn):
             text.append_text(drawn[index])
         text.append("\n")
@@ -241,7 +269,7 @@ def _picture(
         return "", []
     if not progress.sheet:
         shown = state[list(progress.channels)]
-        return _caption(progress, colored), drawing.cells(shown, lines, colored)
+        return _caption(progress, colored), drawing.cells(shown, lines, colored, progress.palette)
     texts, count = drawing.sheet(state, progress.sheet, width, lines)
     rest = len(progress.sheet) - count
     caption = f"hard channels{f'; no room for {rest} more' if rest else ''}"
@@ -249,7 +277,7 @@ def _picture(
 
 
 def _caption(progress: Progress, colored: bool) -> str:
-    if colored and len(progress.channels) in drawing.COLOR_CHANNELS:
+    if colored and (progress.palette or len(progress.channels) in drawing.COLOR_CHANNELS):
         return f"hard channels {', '.join(map(str, progress.channels))}"
     return f"hard channel {progress.channels[0]}"
 
@@ -257,10 +285,12 @@ def _caption(progress: Progress, colored: bool) -> str:
 def _bar(progress: Progress, width: int) -> Any:
     from rich.text import Text
 
-    share = progress.epoch / progress.epochs
+    share = progress.share
     before = f"epoch {progress.epoch:>{len(str(progress.epochs))}}/{progress.epochs} "
+    if progress.restart_every:
+        before = f"epoch {progress.epoch} of attempt {progress.attempt} "
     after = f" {100 * share:3.0f} %  {rate(progress.rate):>5} epochs/s"
-    after += f"  {progress.time_left}"
+    after += f"  {progress.outlook}"
     cells = min(max(width - len(before) - len(after) - 1, MIN_BAR), MAX_BAR)
     return Text(before).append_text(bar(share, cells)).append(after)
 
@@ -275,7 +305,7 @@ def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
         ("best", loss(progress.best_hard_loss), best_at),
         ("", percent(progress.best_accuracy), ""),
         ("decided", percent(progress.decided), " of the gates"),
-        *([("attempt", str(progress.attempt), "")] if progress.starts_over else []),
+        *([("attempt", str(progress.attempt), "")] if progress.restart_every else []),
         *([("finishing", "", f" {finishing(progress.finished)}")] if progress.finished else []),
         *([_searching(progress.searching)] if progress.searching else []),
         *([("compiling", "", " the search")] if progress.compiling else []),

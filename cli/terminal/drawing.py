@@ -55,23 +55,31 @@ def sheet(
     return drawn, len(shown)
 
 
-def cells(bits: npt.NDArray[np.uint8], lines: int, colored: bool) -> list[Text]:
+def cells(
+    bits: npt.NDArray[np.uint8],
+    lines: int,
+    colored: bool,
+    palette: Sequence[tuple[int, int, int]] = (),
+) -> list[Text]:
     """Draw loss channels of bits, shape (channels, height, width), as `picture` does.
 
-    Two or three channels are red, green and blue where there are colours; else the first is drawn.
+    With colours, a `palette` gives that of each number of the bits, channel 0 the lowest; else two
+    or three channels are red, green and blue; of any others the first is drawn.
     """
     from rich.text import Text
 
-    if not colored or len(bits) not in COLOR_CHANNELS:
+    named = len(palette) == 2 ** len(bits)
+    if not colored or not (named or len(bits) in COLOR_CHANNELS):
         return [Text(line, "green on grey11") for line in picture(bits[0], lines)]
     numbers = sum(channel.astype(int) << index for index, channel in enumerate(bits))
     rows = [[int(number) for number in row] for row in numbers[: 2 * lines]]
     if len(rows) % 2:
         rows.append([0] * len(rows[0]))
+    colors = [f"rgb({r},{g},{b})" for r, g, b in palette] if named else COLORS
     drawn = []
     for upper, lower in zip(rows[::2], rows[1::2], strict=True):
         line = Text()
         for a, b in zip(upper, lower, strict=True):
-            line.append("▀", f"{COLORS[a]} on {COLORS[b]}")
+            line.append("▀", f"{colors[a]} on {colors[b]}")
         drawn.append(line)
     return drawn

@@ -29,7 +29,18 @@ def without_effect(config: Config) -> list[str]:
     why = why_not_damage(config) if config.pool.damage_tries > 1 else None
     if why is not None:
         found.append(f"[pool] damage_tries does nothing, as {why}: set it to 1")
+    if own.is_loaded(config.task) and make_task(config).holds and is_torus(config):
+        found.append(
+            "[task] hold: no picture was ever held on a torus, where no cell can read its place: "
+            'set [automaton] boundary = "zero" and [task] start = "zeros", as the experiments do '
+            "that end in -hold, or use dct train-pattern --hold"
+        )
     return found
+
+
+def is_torus(config: Config) -> bool:
+    """Return whether the grid has no edge."""
+    return config.automaton.boundary == "periodic"
 
 
 def why_not_damage(config: Config) -> str | None:

@@ -72,6 +72,14 @@ class Head(_Section):
         description="for each channel the row of its next state"
     )
 
+    palette: Annotated[
+        list[Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]], Field(max_length=16)
+    ] = Field(
+        default=[],
+        description="may be left out: a colour for each number that the visible bits give, the "
+        "first channel the lowest bit",
+    )
+
 
 class CircuitFile(Head):
     """A cellular automaton whose cells all run one circuit of two-input gates."""

@@ -19,6 +19,7 @@ from difflogic.formats.circuit_file import MAX_GATES, ROWS, CircuitFile, Gate, H
 from difflogic.formats.strict_json import show
 from difflogic.model.automaton import Automaton
 from difflogic.system.errors import CircuitError
+from difflogic.tasks.palettes import parse_color
 
 _NUMBERS = {op.name: int(op) for op in Op}
 
@@ -70,6 +71,7 @@ def parse(data: Any, source: str) -> Automaton:
             head.steps,
             head.fire_rate,
             head.start,
+            tuple(map(parse_color, head.palette)),
         )
     except ValidationError as error:
         raise CircuitError(f"{source}: {explain(error, CircuitFile)}") from None

@@ -15,6 +15,7 @@ from difflogic.formats import circuit_file
 from difflogic.formats.circuit_file import CircuitFile, Head, explain
 from difflogic.model.automaton import Automaton
 from difflogic.system.errors import CircuitError
+from difflogic.tasks.palettes import hex_color
 
 _NAMES = [op.name for op in Op]
 
@@ -41,6 +42,7 @@ def require_expressible(automaton: Automaton) -> None:
 
 def _head(automaton: Automaton) -> dict[str, Any]:
     circuit = automaton.circuit
+    palette = [hex_color(each) for each in automaton.palette]
     return {
         "format": circuit_file.FORMAT,
         "version": circuit_file.VERSION,
@@ -54,4 +56,5 @@ def _head(automaton: Automaton) -> dict[str, Any]:
         "channels": list(circuit.labels),
         "visible": list(automaton.visible),
         "outputs": circuit.outputs.tolist(),
+        **({"palette": palette} if palette else {}),
     }

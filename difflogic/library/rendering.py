@@ -135,12 +135,13 @@ def _view(automaton: Automaton, channels: Sequence[int], sheet: bool) -> View:
             f"{' …' if len(labels) > 16 else ''} (--unsimplified keeps all trained channels)"
         )
     chosen = tuple(channels) or (labels if sheet else automaton.visible)
-    if not sheet and len(chosen) > MOST_COLORED:
+    named = automaton.palette if chosen == automaton.visible and not sheet else ()
+    if not sheet and not named and len(chosen) > MOST_COLORED:
         raise ConfigError(
             f"{len(chosen)} channels: colours can show at most {MOST_COLORED}; choose fewer with "
             "--channels, or draw each channel separately with --sheet"
         )
-    return View(places(automaton.circuit, chosen), sheet)
+    return View(places(automaton.circuit, chosen), sheet, named)
 
 
 def _sizes(automaton: Automaton, larger: bool) -> list[tuple[int, int]]:

@@ -87,7 +87,9 @@ class Simulated:
     def save_picture(self, path: str | Path, *, force: bool = False) -> int:
         """Draw the visible channels as PNG; return the side of a pixel's square, in cells."""
         require_output(path, ".png", force)
-        return picture.save_picture(Path(path), self.grid, self.automaton.visible_rows)
+        return picture.save_picture(
+            Path(path), self.grid, self.automaton.visible_rows, self.automaton.palette
+        )
 
 
 def simulate(

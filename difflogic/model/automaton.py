@@ -13,7 +13,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config import AutomatonConfig
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
-from difflogic.tasks import Start, Task, TaskSection, start_of
+from difflogic.tasks import Start, Task, TaskSection, palette_of, start_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +33,18 @@ class Automaton:
     fire_rate: float
     """Probability that a cell takes its new state in a step; 1 is synchronous."""
     start: Start
+    palette: tuple[tuple[int, int, int], ...] = ()
+    """The colour of each number that the visible bits give, the first the lowest; () if none are
+    named."""
 
     def __post_init__(self) -> None:
         if not self.visible:
             raise CircuitError("an automaton needs at least one visible channel")
+        if self.palette and len(self.palette) != 2 ** len(self.visible):
+            raise CircuitError(
+                f"a palette of {len(self.palette)} colours: {len(self.visible)} visible channels "
+                f"tell {2 ** len(self.visible)} apart"
+            )
         require_distinct("visible channel", self.visible)
         missing = sorted(set(self.visible) - set(self.circuit.labels))
         if missing:
@@ -78,7 +86,8 @@ def from_model(model: Model) -> Automaton:
     """Return the argmax circuit of a model, with every gate it has."""
     config = model.config
     circuit = hard_circuit(model.netlist, model.ops)
-    return _around(circuit, config.name, config.task, config.automaton, start_of(config))
+    around = _around(circuit, config.name, config.task, config.automaton, start_of(config))
+    return replace(around, palette=palette_of(config))
 
 
 def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:
@@ -89,7 +98,8 @@ def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:
 
 def automaton_of(circuit: Circuit, task: Task) -> Automaton:
     """Return a circuit in the surroundings that a task gives it."""
-    return _around(circuit, task.name, task.section, task.automaton, task.start)
+    around = _around(circuit, task.name, task.section, task.automaton, task.start)
+    return replace(around, palette=task.palette)
 
 
 def _around(

@@ -50,6 +50,7 @@ __all__ = [
     "is_own",
     "later_steps",
     "make_task",
+    "palette_of",
     "require_task",
     "start_of",
     "task_class",
@@ -124,6 +125,11 @@ def start_of(config: HasTask) -> Start:
 def exhibit_of(config: HasTask) -> Exhibit:
     """Return how a page shows the task; one whose code is not loaded says nothing of itself."""
     return make_task(config).exhibit if own.is_loaded(config.task) else Exhibit()
+
+
+def palette_of(config: HasTask) -> tuple[tuple[int, int, int], ...]:
+    """Return the colours of a configuration's cells, () if none are named; needs nobody's code."""
+    return () if isinstance(config.task, OwnSection) else make_task(config).palette
 
 
 def require_task(config: HasTask, kind: str, name: str) -> None:

@@ -70,6 +70,8 @@ class Preview:
     caption: str
     bits: Bits
     """Shape (loss channels, height, width)."""
+    palette: tuple[tuple[int, int, int], ...] = ()
+    """The colour of each number that the bits give, channel 0 the lowest; () if they have none."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,14 @@ class Task(ABC):
         Shape (damages, height, width) each, 1 where a cell is zeroed.
         """
         return {}
+
+    @property
+    def palette(self) -> tuple[tuple[int, int, int], ...]:
+        """The colour of each number that the bits of the loss channels give; () if they have none.
+
+        The first loss channel is the lowest bit.
+        """
+        return ()
 
     @property
     def exactness_note(self) -> str | None:

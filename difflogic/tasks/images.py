@@ -51,7 +51,8 @@ def image_bits(content: bytes, channels: int, height: int, width: int) -> npt.ND
             f"an image gives 1 loss channel or 3, and task.loss_channels has {channels}: "
             "list as many, or draw the picture as text"
         )
-    colors = _read(content, max(_WORKING_SIDE, height, width))
+    pixels, _ = read_image(content, max(_WORKING_SIDE, height, width))
+    colors = pixels.astype(np.float32) / np.float32(255)
     values = _ink(colors)[None] if channels == 1 else _light(colors)
     scaled = np.stack([_fit(value, height, width) for value in values])
     # The mean of pixels that are half ink must not depend on the order of their sum.
@@ -97,8 +98,12 @@ def _fit(values: Array, height: int, width: int) -> Array:
     return np.asarray(image.resize(size, Image.Resampling.BOX))
 
 
-def _read(content: bytes, largest_side: int) -> Array:
-    """Return the colours of an image, RGBA from 0 to 1, shape (h, w, 4), maybe reduced."""
+def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8], tuple[int, int]]:
+    """Return the pixels of an image, RGBA, shape (h, w, 4), and its rows and columns.
+
+    It is reduced if a side is larger than `largest_side`. Raises ConfigError for what is no whole
+    still image of a known format.
+    """
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
@@ -107,7 +112,8 @@ def _read(content: bytes, largest_side: int) -> Array:
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(content), formats=FORMATS) as image:
                 _require_usable(image)
-                return _colors(ImageOps.exif_transpose(image), largest_side)
+                upright = ImageOps.exif_transpose(image)
+                return _pixels(upright, largest_side), (upright.height, upright.width)
     except (ConfigError, MemoryError):
         raise
     except Image.DecompressionBombError:
@@ -130,7 +136,7 @@ def _require_usable(image: Image.Image) -> None:
         raise ConfigError("the image is animated or has several pages: save one of them")
 
 
-def _colors(image: Image.Image, largest_side: int) -> Array:
+def _pixels(image: Image.Image, largest_side: int) -> npt.NDArray[np.uint8]:
     from PIL import Image
 
     if image.mode == "F" or image.mode.startswith("I"):
@@ -143,4 +149,4 @@ def _colors(image: Image.Image, largest_side: int) -> Array:
         image = image.convert("RGB")
     image = image.convert("RGBA")
     image.thumbnail((largest_side, largest_side), Image.Resampling.BOX)
-    return np.asarray(image).astype(np.float32) / np.float32(255)
+    return np.asarray(image)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import stat
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
@@ -12,7 +10,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.grid import Boundary
-from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import (
     Bits,
     Exhibit,
@@ -24,7 +22,8 @@ from difflogic.tasks.base import (
     Task,
     center_start,
 )
-from difflogic.tasks.pictures import center_picture, parse_picture, render_picture, shipped_pictures
+from difflogic.tasks.palettes import Color, parse_color
+from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
 from difflogic.tasks.sections import AutomatonConfig, Size, Surroundings, TaskSection
 
 Picture = Annotated[
@@ -42,9 +41,16 @@ Sides = Annotated[
     tuple[Size, ...], Field(max_length=16, strict=False)
 ]
 
-MAX_TEXT_BYTES = 2**20
-MAX_FILE_BYTES = 2**26
-"""Above what an image of as many pixels as are accepted takes."""
+Palette = Annotated[
+    tuple[
+        Annotated[
+            str,
+            Field(pattern=r"^#[0-9a-f]{6}$", json_schema_extra={"accepted": "a colour as #rrggbb"}),
+        ],
+        ...,
+    ],
+    Field(max_length=16, strict=False),
+]
 
 TIMES = 2
 """Sides of a larger grid, as published: 20×20 becomes 40×40, for as many steps."""
@@ -63,6 +69,11 @@ class PatternSection(TaskSection):
         default="center", description="one cell of ones in the middle, or nothing"
     )
 
+    palette: Palette = Field(
+        default=(),
+        description="how cells look: a colour such as #d63031 for each number that the bits of the "
+        "loss channels can give, the first channel the lowest bit; [] shows the bits",
+    )
     hold: bool = Field(
         default=False, description="whether the picture is to stay, at every later step"
     )
@@ -79,7 +90,20 @@ class PatternSection(TaskSection):
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Refuse what is no picture or not of the grid's size, and what cannot stay or heal."""
-        return [*self._problems_of_picture(), *self._problems_of_time(automaton)]
+        return [
+            *self._problems_of_picture(),
+            *self._problems_of_palette(),
+            *self._problems_of_time(automaton),
+        ]
+
+    def _problems_of_palette(self) -> list[str]:
+        channels, colors = len(self.loss_channels), len(self.palette)
+        if not colors or colors == 2**channels:
+            return []
+        return [
+            f"[task] palette: has {colors} colours, and {channels} loss channels tell "
+            f"{2**channels} apart: give as many, or []"
+        ]
 
     def _problems_of_time(self, automaton: AutomatonConfig) -> list[str]:
         if self.hold and automaton.fire_rate < 1:
@@ -211,15 +235,24 @@ class Pattern(Task):
             f"to grow from {start} in {self.automaton.steps} steps, {ones} of "
             f"{self.height}×{self.width} cells:",
             self._picture,
+            self.palette,
         )
+
+    @property
+    def palette(self) -> tuple[Color, ...]:
+        return tuple(parse_color(text) for text in self.section.palette)
 
     @property
     def exhibit(self) -> Exhibit:
         start = "one cell" if self.start == "center" else "nothing at all"
         steps = self.automaton.steps
+        words = "Disturb it on the way, and see what becomes of it."
+        if self.section.heal:
+            words = "It stays. Erase a part of it, and it grows back."
+        elif self.holds:
+            words = "It stays. Erase a part of it, and see whether it grows back."
         return Exhibit(
-            f"From {start} they grow a picture, in {steps} steps. Disturb it on the way, and see "
-            "what becomes of it.",
+            f"From {start} they grow a picture, in {steps} steps. {words}",
             {
                 "kind": "picture",
                 "height": self.height,
@@ -228,7 +261,7 @@ class Pattern(Task):
                 "anywhere": self.start == "center" and self.automaton.boundary == "periodic",
                 "rows": ["".join(map(str, bits.ravel().tolist())) for bits in self._picture],
             },
-            {"pauses": True, "marks": False, "speed": max(2.0, steps / 4)},
+            {"pauses": not self.holds, "marks": False, "speed": max(2.0, steps / 4)},
         )
 
     @property
@@ -266,7 +299,7 @@ def resolve_target(task: dict[str, Any], surroundings: Surroundings) -> None:
     if "\n" in target:
         content: str | bytes = target
     else:
-        content = _read(target, surroundings.base("target"), surroundings.pictures)
+        content = read_picture(target, surroundings.base("target"), surroundings.pictures)
     prefix = "" if "\n" in target else f"{target}: "
     try:
         if isinstance(content, str):
@@ -303,34 +336,3 @@ def _grid(task: dict[str, Any]) -> tuple[int, int] | None:
     if type(height) is int and type(width) is int and min(height, width) > 0:
         return height, width
     return None
-
-
-def _read(name: str, base: Path, shipped: Path) -> str | bytes:
-    """Return a picture as text, or an image file's content."""
-    names = shipped_pictures(shipped)
-    path = names.get(name, base / name)
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise ConfigError(f"{name}: is not a picture file")
-        if status.st_size > MAX_FILE_BYTES:
-            raise ConfigError(f"{name}: larger than {MAX_FILE_BYTES} bytes: this is not a picture")
-        content = path.read_bytes()
-    except FileNotFoundError:
-        hint = did_you_mean(name, names)
-        raise ConfigError(
-            f'no picture "{name}": {hint} (a file of your own is named by its path; a relative '
-            f"one starts at {base.absolute()})"
-        ) from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{name!r}: cannot be read: {reason}") from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content
-    if any(not (sign.isprintable() or sign.isspace()) for sign in text[:4096]):
-        return content
-    if len(content) > MAX_TEXT_BYTES:
-        raise ConfigError(f"{name}: larger than {MAX_TEXT_BYTES} bytes: this is not a text picture")
-    return text

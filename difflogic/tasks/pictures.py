@@ -9,18 +9,23 @@ hexadecimal digit gives the bits as a number, channel 0 the lowest.
 from __future__ import annotations
 
 import json
+import stat
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, did_you_mean
 
 COLORS = {"r": 0b001, "g": 0b010, "b": 0b100, "y": 0b011, "m": 0b101, "c": 0b110}
 
 MOST_TOLD = 5
 """Channels whose bits a sign may tell apart, and one more, for which as for all others only
 nothing and everything have signs."""
+
+MAX_TEXT_BYTES = 2**20
+MAX_FILE_BYTES = 2**26
+"""Above what an image of as many pixels as are accepted takes."""
 
 MAX_CELLS = 2**18
 """Of a picture, 512 × 512: as text it still fits into a configuration file."""
@@ -30,6 +35,40 @@ def shipped_pictures(directory: Path) -> dict[str, Path]:
     """Return the files of the pictures that come with the program, by name."""
     files = sorted(directory.glob("*.txt"), key=lambda path: path.stem)
     return {path.stem: path for path in files}
+
+
+def read_picture(name: str, base: Path, shipped: Path) -> str | bytes:
+    """Return a picture by its shipped name or path: text, or an image file's content.
+
+    Raises ConfigError if there is no such file, or it cannot be one.
+    """
+    names = shipped_pictures(shipped)
+    path = names.get(name, base / name)
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise ConfigError(f"{name}: is not a picture file")
+        if status.st_size > MAX_FILE_BYTES:
+            raise ConfigError(f"{name}: larger than {MAX_FILE_BYTES} bytes: this is not a picture")
+        content = path.read_bytes()
+    except FileNotFoundError:
+        hint = did_you_mean(name, names)
+        raise ConfigError(
+            f'no picture "{name}": {hint} (a file of your own is named by its path; a relative '
+            f"one starts at {base.absolute()})"
+        ) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"{name!r}: cannot be read: {reason}") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content
+    if any(not (sign.isprintable() or sign.isspace()) for sign in text[:4096]):
+        return content
+    if len(content) > MAX_TEXT_BYTES:
+        raise ConfigError(f"{name}: larger than {MAX_TEXT_BYTES} bytes: this is not a text picture")
+    return text
 
 
 def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:

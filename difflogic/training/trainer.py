@@ -306,11 +306,15 @@ class Trainer:
         with phase("optimizer"):
             self._optimizer.step(self._soft.probabilities, gradients)
         self.epoch += 1
-        finished = None
+        finished, stage = None, self.stage
         if self._best.is_due(self.epoch):
             self._wait_for_search()
             with phase("finish"):
                 finished = self._finish()
+        # A later stage has other starts.
+        if self.exact_epoch == self.epoch and self.stage == stage and self.ranks.leads:
+            *numbers, _ = scores
+            scores = (*numbers, self._last_states(self.result.ops, starts, masks)[0].copy())
         return StepResult(
             self.epoch, soft_loss, *scores, self._soft.decided, finished, self.attempt
         )
@@ -427,11 +431,16 @@ class Trainer:
         # Training does not depend on it; only the rank that writes the run needs it.
         if not self.ranks.leads:
             return None, None, None
-        hard = self._attempt.hard
-        hard.load(self._soft.ops)
-        steps = self._staged.automaton.steps
-        states = hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
+        states = self._last_states(self._soft.ops, starts, masks)
         shown = states[:, self._channels]
         errors = (shown - targets) ** 2
         wrong = (errors > 0.25).sum()
         return float(errors.sum()), 1.0 - float(wrong) / errors.size, states[0].copy()
+
+    def _last_states(
+        self, ops: Array, starts: Array, masks: npt.NDArray[np.uint8] | None
+    ) -> npt.NDArray[np.uint8]:
+        """Return what a hard circuit comes to, (samples, channels, height, width)."""
+        hard, steps = self._attempt.hard, self._staged.automaton.steps
+        hard.load(ops)
+        return hard.rollout(starts, steps, None if masks is None else masks[:, :steps])

@@ -40,10 +40,14 @@ class View:
 
     channels: tuple[int, ...]
     sheet: bool = False
+    named: tuple[tuple[int, int, int], ...] = ()
+    """The colours of the channels' numbers, where the automaton names some."""
 
     @property
     def palette(self) -> list[tuple[int, int, int]]:
         """All colours, in the order of their places."""
+        if self.named and not self.sheet:
+            return [_OUTSIDE, _WORDS, *self.named]
         if self.sheet or len(self.channels) == 1:
             cells: Sequence[tuple[int, int, int]] = (PAPER, INK)
         elif len(self.channels) == 2:

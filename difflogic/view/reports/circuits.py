@@ -36,6 +36,7 @@ def running(automaton: Automaton) -> dict[str, Any]:
         "fireRate": automaton.fire_rate,
         "start": automaton.start,
         "visible": list(automaton.visible_rows),
+        "palette": [list(color) for color in automaton.palette],
         "circuit": {
             "channels": circuit.channels,
             "labels": list(circuit.labels),

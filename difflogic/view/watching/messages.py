@@ -124,6 +124,7 @@ def _run(model: Model) -> dict[str, Any]:
         "steps": config.automaton.steps,
         "fireRate": config.automaton.fire_rate,
         "visible": list(automaton.visible_rows),
+        "palette": [list(color) for color in automaton.palette],
         "target": introduction.target,
         "start": _texts(start),
         "goal": None if goal is None else _texts(goal),

@@ -60,15 +60,35 @@ def test_what_the_last_check_found_stays_shown(found: dict[str, Any], said: str)
 
 
 def test_the_attempt_is_shown_where_learning_starts_over() -> None:
-    progress = Progress(10, starts_over=True)
+    progress = Progress(10, restart_every=1)
     progress.recall([MetricsRow(1, 12.0, attempt=1)])
     progress.add(result(2, attempt=2))
     progress.add(result(3, attempt=3))
     assert display.line(progress).startswith("epoch  3/10  attempt 3  soft loss")
     assert "attempt           3" in display.compose("run", progress, 80, 24).plain
-    progress.starts_over = False
+    progress.restart_every = 0
     assert "attempt" not in display.line(progress)
     assert "attempt" not in display.compose("run", progress, 80, 24).plain
+
+
+def test_a_run_that_searches_says_when_to_expect_a_proof() -> None:
+    progress = Progress(90000, searches=(50, 120), restart_every=1000, usual=100)
+    progress.add(result(7))
+    assert display.line(progress).endswith("usually proved by epoch 100")
+    for epoch, following in ((100, 150), (149, 150), (150, 200), (89999, 90000)):
+        progress.add(result(epoch))
+        assert display.line(progress).endswith(f"next search at epoch {following}")
+    progress.add(result(1250, attempt=2))
+    assert progress.share == 0.25, "of its attempt"
+    assert "epoch 1250 of attempt 2" in display.compose("run", progress, 80, 24).plain
+
+
+def test_cells_have_the_colours_of_the_palette() -> None:
+    bits = np.array([[[0, 1], [0, 1]], [[0, 0], [1, 1]]], np.uint8)
+    colors = [(1, 2, 3), (4, 5, 6), (7, 8, 9), (250, 9, 9)]
+    (line,) = drawing.cells(bits, 4, True, colors)
+    styles = [str(span.style) for span in line.spans]
+    assert styles == ["rgb(1,2,3) on rgb(7,8,9)", "rgb(4,5,6) on rgb(250,9,9)"]
 
 
 def test_a_search_that_waits_for_its_kernels_is_shown(capsys: Any) -> None:
@@ -76,7 +96,7 @@ def test_a_search_that_waits_for_its_kernels_is_shown(capsys: Any) -> None:
     progress.add(result(4))
     assert "compiling" not in display.compose("run", progress, 80, 24).plain
     progress.compiling = True
-    assert "compiling           the search" in display.compose("run", progress, 80, 24).plain
+    assert "compiling  the search" in display.compose("run", progress, 80, 24).plain
     lines = Lines()
     lines.update(progress)
     lines.update(progress)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,6 +54,14 @@ def test_what_is_written_is_read_back(made):
     assert_same(read_circuit.parse(json.loads(text), "x"), made)
 
 
+def test_colours_are_read_back():
+    plain = read_circuit.parse(GOOD, "x")
+    colors = tuple((16 * place, 255, place) for place in range(2 ** len(plain.visible)))
+    text = write_circuit(replace(plain, palette=colors))
+    assert read_circuit.parse(json.loads(text), "x").palette == colors
+    assert "palette" not in GOOD
+
+
 # What is refused
 
 
@@ -83,6 +92,8 @@ def test_foreign_json(data):
         ({"outputs": [20, -1]}, '"outputs"[1]: input should be greater than or equal to 0, not -1'),
         ({"gates": None}, '"gates" must be a list, not null'),
         ({"gates": {"op": "AND"}}, '"gates" must be a list, not an object'),
+        ({"palette": ["#ff0000", "red"]}, '"palette"[1]: string should match pattern'),
+        ({"palette": ["#ff0000"] * 8}, "a palette of 8 colours:"),
         ({"heigth": 3}, 'there is no key "heigth" here: did you mean "height"?'),
     ],
 )

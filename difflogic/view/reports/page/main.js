@@ -48,6 +48,7 @@ const simulation = new Simulation(automaton, available[0]);
 simulation.resize(data.first.height, data.first.width, automaton.boundary === "periodic");
 const judge = new Judge(data.target, automaton.visible);
 const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
+screen.named = automaton.palette;
 const curve = new Curve(find("curve"));
 for (const [id, chart] of Object.entries(data.charts)) drawChart(find(id), chart);
 for (const [id, ops] of Object.entries(data.histograms)) {

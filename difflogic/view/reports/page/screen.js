@@ -43,7 +43,7 @@ export class Screen {
   drawWord(words, starts, x, cells, pixel, wrong, palette) {
     const { pixels } = this;
     const half = palette.length / 2;
-    const counted = starts.length > 3;
+    const counted = starts.length > 3 && !this.hasNamed(starts.length);
     const at = x >>> 5;
     if (starts.length === 1) {
       const word = words[starts[0] + at];
@@ -62,11 +62,18 @@ export class Screen {
     }
   }
 
+  /** Whether the automaton names a colour for each number that so many channels give. */
+  hasNamed(channels) {
+    return this.named?.length === 2 ** channels;
+  }
+
   /** A colour for each value of the channels, and then for each of those where it is wrong. */
   palette(channels) {
     const { zero, one, wrong } = this.colors;
-    const values = channels > 3 ? channels + 1 : 2 ** channels;
+    const named = this.hasNamed(channels);
+    const values = channels > 3 && !named ? channels + 1 : 2 ** channels;
     const right = Array.from({ length: values }, (_, value) => {
+      if (named) return this.named[value];
       if (channels === 3) return [0, 1, 2].map((bit) => RGB_LEVELS[(value >> bit) & 1]);
       return blend(zero, one, value / (values - 1));
     });

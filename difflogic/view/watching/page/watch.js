@@ -61,6 +61,7 @@ function onRun(told) {
   find("name").textContent = `${run.name}, seed ${run.seed}`;
   document.title = `${run.name} · dct watch`;
   const goal = run.goal && { kind: "picture", height: run.height, width: run.width, anywhere: false, rows: run.goal };
+  screen.named = run.palette;
   judge = new Judge(run.target ?? goal, run.visible);
 }
 

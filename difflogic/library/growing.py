@@ -1,0 +1,260 @@
+"""How any picture is grown: the grid, circuit, steps and recipe that suit it, in stages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.config import Override, load_config, picture_directory
+from difflogic.config.layer_widths import fit_layer_widths
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
+from difflogic.tasks.palettes import MOST_SIDE, PALETTES, Color, hex_color, quantise
+from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
+
+FIRST_COLORS = (1, 3)
+"""Numbers of colour channels, as `--colors` also takes: bits of the picture, without a palette."""
+
+USUAL_GRIDS = {1: (20, 20), 3: (16, 16)}
+"""Rows and columns on which such a picture is grown: those of the lizard and the letter G."""
+
+IMAGE_SUFFIXES = (".png", ".gif", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
+
+LEAST_HEALED = 4
+"""Rows and columns of the smallest grid that can be asked to heal."""
+
+MOST_CELLS = MOST_SIDE**2
+
+WITHOUT_MOMENTUM = ("training.beta1=0", "training.learning_rate=0.2")
+"""Learns a picture in a half to a quarter of the epochs."""
+
+EPOCHS_PER_SIDE = {"grow": 6, "hold": 8, "heal": 4}
+MICROSECONDS = {"grow": 10.0, "hold": 15.0, "heal": 30.0}
+"""Measured on twenty pictures of 16×16 cells, seed 3000 (docs/notebook/pictures.md): epochs until
+the proof, by cells of the longer side, and processor time of an epoch by cells times steps."""
+
+KNOWN_SIDE = 20
+"""Cells of the longer side up to which these say when a proof is to be expected."""
+
+SEARCH_EVERY = 50
+"""Epochs from one search to the next."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is to be grown."""
+
+    name: str
+    bits: npt.NDArray[np.uint8]
+    """Shape (channels, height, width)."""
+    palette: tuple[Color, ...] = ()
+    words: str = ""
+    """Where it comes from, for people."""
+    warning: str = ""
+    """What was lost on the way to the grid, if anything was."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One run: a shipped configuration, and what differs from it."""
+
+    what: str
+    """grow, hold or heal."""
+    config: str
+    overrides: tuple[Override, ...]
+    epochs: int | None
+    """By which it is usually proved; None where that is not known."""
+    seconds: float
+    """Of one core, about: until then, or for 100 epochs."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The stages of a picture, in their order; each but the first starts from the one before."""
+
+    picture: Picture
+    stages: tuple[Stage, ...]
+    lines: tuple[str, ...]
+    """What was chosen, for people."""
+
+
+def is_image(target: str) -> bool:
+    """Return whether a picture, by its shipped name or its file, is an image and not text.
+
+    Raises ConfigError if it cannot be read, or is text by the name of an image.
+    """
+    return not isinstance(_content(target), str)
+
+
+def _content(target: str) -> str | bytes:
+    content = read_picture(target, Path(), picture_directory())
+    suffix = Path(target).suffix.lower()
+    if isinstance(content, str) and suffix in IMAGE_SUFFIXES:
+        raise ConfigError(
+            f"{target}: is text, though its name ends in {suffix}: save the image again, or rename "
+            "rows of cells to .txt"
+        )
+    return content
+
+
+def read(target: str, colors: int | None = None, size: tuple[int, int] | None = None) -> Picture:
+    """Return a picture by its shipped name or its file: an image, or rows of text.
+
+    An image has a palette of at most `colors`, 2, 4, 8 or 16; by default as many as it needs. 1 and
+    3 are bits instead: ink, or red, green and blue. Raises ConfigError for what is no picture.
+    """
+    from difflogic.tasks.images import image_bits
+
+    content = _content(target)
+    try:
+        if isinstance(content, str):
+            return _from_text(target, content, colors, size)
+        if colors is not None and colors in FIRST_COLORS:
+            bits = image_bits(content, colors, *(size or USUAL_GRIDS[colors]))
+            return Picture(target, bits, words=f"an image as {counted(len(bits), 'bit')} a cell")
+        found = quantise(content, colors, size)
+    except ConfigError as error:
+        raise ConfigError(f"{target}: {error}") from None
+    height, width = found.bits.shape[1:]
+    rows, columns = found.pixels
+    words = (
+        f"{columns}×{rows} pixels as {width}×{height} cells, {found.used} colours, nothing counted "
+        f"as one ({counted(len(found.bits), 'bit')})"
+    )
+    lost = []
+    if (rows, columns) != (height, width):
+        lost.append(
+            f"scaled from {columns}×{rows} pixels to {width}×{height} cells: --size HxW chooses "
+            f"another grid, up to {MOST_SIDE}x{MOST_SIDE}"
+        )
+    if found.found > found.used:
+        lost.append(
+            f"{found.found} colours became {found.used}: --colors takes {_listed(PALETTES)}"
+        )
+    return Picture(target, found.bits, found.palette, words, "; ".join(lost))
+
+
+def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] | None) -> Picture:
+    channels: Sequence[int] = (1, 3, 2, 4)
+    if colors is not None:
+        channels = (colors,) if colors in FIRST_COLORS else ((colors - 1).bit_length(),)
+    for number in channels:
+        try:
+            bits = parse_picture(text, number)
+            break
+        except ConfigError:
+            if number == channels[-1]:
+                raise
+    if size is not None:
+        bits = center_picture(bits, *size)
+    return Picture(name, bits, words=f"rows of text, {counted(len(bits), 'bit')} a cell")
+
+
+def plan(
+    picture: Picture,
+    *,
+    hold: bool = False,
+    heal: bool = False,
+    channels: int | None = None,
+    steps: int | None = None,
+    typed: str = "--target",
+) -> Growth:
+    """Return how to grow a picture, and whether it is then to stay, and to grow back.
+
+    Raises ConfigError for a picture that is too large, or too small to heal.
+    """
+    height, width = picture.bits.shape[1:]
+    longer, least = max(height, width), min(height, width)
+    if height * width > MOST_CELLS:
+        raise ConfigError(
+            f"{picture.name}: {height}×{width} cells are more than {MOST_SIDE}×{MOST_SIDE}: "
+            "choose a smaller grid with --size"
+        )
+    if heal and least < LEAST_HEALED:
+        raise ConfigError(
+            f"{picture.name}: {height}×{width} cells are too few to heal: use {LEAST_HEALED} rows "
+            "and columns or more, or leave --heal out"
+        )
+    steps = steps or max(12, round(1.125 * longer))
+    sides = sorted({max(1, least // 4), least // 2})
+    names = ["hold", "heal"] if heal else ["hold"] if hold else ["grow"]
+    stages = []
+    for what in names:
+        base = {"grow": "letter-g", "hold": "lizard-hold", "heal": "lizard-heal"}[what]
+        changes = [*_of_picture(picture), f"automaton.steps={steps}"]
+        # A search costs more than the epochs before it, and early ones find nothing.
+        first = {"grow": SEARCH_EVERY, "hold": SEARCH_EVERY * max(2, longer // 8), "heal": 0}[what]
+        changes += [*WITHOUT_MOMENTUM, "training.restart_every=1000"]
+        changes += [f"finishing.every={SEARCH_EVERY}", f"finishing.from_epoch={first}"]
+        if what == "heal":
+            changes += [f"task.heal={sides}", "hardening.from_epoch=0", "hardening.to_epoch=0"]
+            changes += ["training.restart_every=4000"]
+        if channels is not None:
+            changes += _circuit_for(base, channels)
+        overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
+        epochs = None
+        if longer <= KNOWN_SIDE:
+            epochs = max(SEARCH_EVERY, first, EPOCHS_PER_SIDE[what] * longer)
+        seconds = (epochs or 100) * height * width * steps * MICROSECONDS[what] / 1e6
+        stages.append(Stage(what, base, overrides, epochs, seconds))
+    return Growth(picture, tuple(stages), tuple(_lines(picture, stages, steps, sides)))
+
+
+def _of_picture(picture: Picture) -> list[str]:
+    bits = picture.bits
+    palette = [hex_color(color) for color in picture.palette]
+    return [
+        f"task.target={json.dumps(render_picture(bits))}",
+        f"task.palette={json.dumps(palette)}",
+        f"task.loss_channels={list(range(len(bits)))}",
+        f"task.height={bits.shape[1]}",
+        f"task.width={bits.shape[2]}",
+    ]
+
+
+def _circuit_for(base: str, channels: int) -> list[str]:
+    config = load_config(base)
+    inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
+    gates = fit_layer_widths(config.update.gates, inputs, channels)
+    return [f"automaton.channels={channels}", f"update.gates={gates}"]
+
+
+def _lines(
+    picture: Picture, stages: Sequence[Stage], steps: int, sides: Sequence[int]
+) -> list[str]:
+    goals = {
+        "grow": f"to be right at step {steps}",
+        "hold": f"to be right at step {steps}, and to stay",
+        "heal": f"to grow back after any square of {' or '.join(map(str, sides))} cells is erased",
+    }
+    lines = [f"{Path(picture.name).name}: {picture.words}"]
+    if picture.warning:
+        lines.append(f"warning: {picture.warning}")
+    config = load_config(stages[0].config, stages[0].overrides)
+    lines.append(
+        f"circuit: {config.automaton.channels} bits per cell, layers of "
+        f"{config.update.gates[0]} gates; {steps} steps from nothing, zero boundary"
+    )
+    for number, stage in enumerate(stages, 1):
+        time = f"about {_time(stage.seconds)} of one core"
+        expected = f"usually proved by epoch {stage.epochs}, {time}"
+        if stage.epochs is None:
+            expected = f"100 epochs take {time}; how many it takes is not known at this size"
+        lines.append(f"stage {number} of {len(stages)}: {goals[stage.what]}; {expected}")
+    return lines
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{max(5, 5 * round(seconds / 5))} s"
+    return f"{round(seconds / 60)} min"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} or {last}"

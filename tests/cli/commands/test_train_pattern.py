@@ -1,0 +1,90 @@
+"""`dct train-pattern` on images: said before it starts, in stages, in the picture's colours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+Dct = Callable[..., Any]
+
+RED, BLUE = (214, 48, 49), (30, 90, 200)
+
+
+@pytest.fixture
+def flag(tmp_path: Path) -> Path:
+    """A disc of 8×8 pixels, red above and blue below, on transparent ones."""
+    pixels = np.zeros((8, 8, 4), np.uint8)
+    y, x = np.mgrid[:8, :8]
+    inside = (x - 3.5) ** 2 + (y - 3.5) ** 2 < 9
+    pixels[inside & (y < 4)] = (*RED, 255)
+    pixels[inside & (y >= 4)] = (*BLUE, 255)
+    path = tmp_path / "flag.png"
+    Image.fromarray(pixels).save(path)
+    return path
+
+
+@pytest.mark.slow
+def test_one_command_grows_holds_and_heals_in_the_pictures_colours(dct: Dct, flag: Path) -> None:
+    result = dct(
+        "train-pattern", "--target", str(flag), "--heal", "--seed=3", "--dir=out", "--json"
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "flag.png: 8×8 pixels as 8×8 cells, 3 colours" in result.stderr
+    assert "stage 2 of 2: to grow back after any square of 2 or 4 cells" in result.stderr
+    assert " left" not in result.stderr, "no bound of hours"
+    proof = json.loads(result.stdout)["scores"]["assurance"]
+    assert proof["verdict"] == "proved"
+    assert "each of 74 damages" in proof["text"]
+    assert {path.name for path in Path().iterdir()} >= {"out", "out-hold"}
+
+    assert dct("render", "out", "-o", "end.png", "--at=30", "--scale=1").exit_code == 0
+    pixels = np.asarray(Image.open("end.png").convert("RGB"))[:8, :8]
+    original = np.asarray(Image.open(flag))
+    clear = original[..., 3] == 0
+    np.testing.assert_array_equal(pixels[~clear], original[~clear][:, :3])
+    assert (pixels[clear] == 255).all()
+
+    assert dct("simplify", "out", "-o", "c.json", "--effort=low").exit_code == 0
+    assert json.loads(Path("c.json").read_text())["palette"][1:3] == ["#d63031", "#1e5ac8"] or (
+        json.loads(Path("c.json").read_text())["palette"][1:3] == ["#1e5ac8", "#d63031"]
+    )
+    assert dct("simulate", "c.json", "--steps=30", "--picture=s.png").exit_code == 0
+    # Of each cell's square of pixels, one.
+    side = Image.open("s.png").width // 8
+    drawn = np.asarray(Image.open("s.png").convert("RGB"))[::side, ::side]
+    np.testing.assert_array_equal(drawn[~clear], original[~clear][:, :3])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--heal", "--size=3x3"], "too few to heal"),
+        (["--size=70x70"], "more than 64×64"),
+        (["--hold", "lizard"], "choose a configuration by the picture"),
+        (["--hold", "--dir=full"], "full: is not empty"),
+        (["--heal", "--dir=full"], "full: is not empty"),
+    ],
+)
+def test_refusals(dct: Dct, flag: Path, arguments: list[str], message: str) -> None:
+    Path("full").mkdir()
+    Path("full/x").touch()
+    result = dct("train-pattern", "--target", str(flag), *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not Path("runs").exists()
+
+
+def test_a_picture_that_is_to_stay_on_a_torus_is_warned_of(dct: Dct) -> None:
+    small = ["--set=perception.kernels=1", "--set=update.gates=[4]", "--set=update.wiring=random"]
+    result = dct(
+        "train", "lizard", "--set=automaton.channels=4", *small, "--set=task.hold=true",
+        "--epochs=1",
+    )  # fmt: skip
+    assert "no picture was ever held on a torus" in result.stderr
+    assert "train-pattern --hold" in result.stderr

@@ -1,0 +1,102 @@
+"""What is chosen for a picture is accepted by the configuration, and fits what was asked for."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from difflogic.config import load_config
+from difflogic.library import growing
+from difflogic.model.automaton import from_model
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.tasks import make_task
+
+PICTURES = Path(__file__).parents[2] / "pictures"
+NAMES = sorted(path.stem.rpartition("-")[0] for path in PICTURES.glob("*-16.png"))
+
+
+def configs(growth):
+    return [load_config(stage.config, stage.overrides) for stage in growth.stages]
+
+
+def pixels_of(path):
+    """Colours as Pillow reads them, None where the picture is transparent."""
+    image = Image.open(path).convert("RGBA")
+    raw = np.asarray(image).reshape(-1, 4).tolist()
+    return [tuple(color[:3]) if color[3] else None for color in raw]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_our_pictures_keep_every_pixel(name):
+    for side in (16, 32, 48):
+        path = PICTURES / f"{name}-{side}.png"
+        (config,) = configs(growing.plan(growing.read(str(path)), hold=True))
+        task = make_task(config)
+        bits = task.target.astype(int)
+        assert bits.shape[1:] == (side, side)
+        numbers = sum(bit << place for place, bit in enumerate(bits)).ravel().tolist()
+        grown = [task.palette[number] if number else None for number in numbers]
+        assert grown == pixels_of(path)
+
+
+def test_there_are_twenty_pictures_in_four_classes():
+    kinds = [name.partition("-")[0] for name in NAMES]
+    assert {kind: kinds.count(kind) for kind in kinds} == dict.fromkeys(
+        ("face", "icon", "letter", "logo"), 5
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "stages"),
+    [({}, ["grow"]), ({"hold": True}, ["hold"]), ({"heal": True}, ["hold", "heal"])],
+)
+def test_stages(asked, stages):
+    picture = growing.read(str(PICTURES / "icon-boat-16.png"))
+    growth = growing.plan(picture, **asked)
+    assert [stage.what for stage in growth.stages] == stages
+    for stage, config in zip(growth.stages, configs(growth), strict=True):
+        assert config.task.hold == (stage.what != "grow")
+        assert config.task.heal == ((4, 8) if stage.what == "heal" else ())
+        assert config.automaton.boundary == "zero"
+        assert not make_task(config).start_state.any()
+        assert from_model(Model.create(config)).palette == picture.palette
+    # What a stage begins with has to fit the circuit of the one before.
+    sizes = [config.architecture for config in configs(growth)]
+    assert sizes == sizes[:1] * len(sizes)
+
+
+def test_options_go_before_what_is_chosen():
+    path = str(PICTURES / "icon-heart-48.png")
+    picture = growing.read(path, 8, (20, 24))
+    (config,) = configs(growing.plan(picture, channels=32, steps=40))
+    assert (config.task.height, config.task.width) == (20, 24)
+    assert (config.automaton.channels, config.update.gates[-1]) == (32, 32)
+    assert config.automaton.steps == 40
+    assert "scaled from 48×48 pixels to 24×20 cells" in picture.warning
+
+
+def test_text_and_bits_of_colour():
+    assert growing.read("letter-g").bits.shape == (3, 16, 16)
+    lizard = growing.read("lizard", size=(32, 32))
+    assert lizard.bits.shape == (1, 32, 32)
+    assert lizard.palette == ()
+    image = str(PICTURES / "icon-house-32.png")
+    assert growing.read(image, 1).bits.shape == (1, 20, 20)
+    assert growing.read(image, 3, (32, 32)).bits.shape == (3, 32, 32)
+    (config,) = configs(growing.plan(lizard, hold=True))
+    assert make_task(config).palette == ()
+
+
+def test_what_cannot_be_grown(tmp_path):
+    text = tmp_path / "text.png"
+    text.write_text("no picture\n")
+    with pytest.raises(ConfigError, match=r"is text, though its name ends in \.png"):
+        growing.read(str(text))
+    with pytest.raises(ConfigError, match=r"lizzard.*lizard"):
+        growing.read("lizzard")
+    with pytest.raises(ConfigError, match="too few to heal"):
+        growing.plan(growing.Picture("dot", np.ones((1, 3, 9), np.uint8)), heal=True)
+    with pytest.raises(ConfigError, match="more than 64×64"):
+        growing.plan(growing.Picture("wall", np.ones((1, 65, 64), np.uint8)))
