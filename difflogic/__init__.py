@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from difflogic.library.differentiating import sample_gradients as sample_gradients
     from difflogic.library.differentiating import tile_gradients as tile_gradients
     from difflogic.library.exporting import export as export
+    from difflogic.library.identifying import identify as identify
     from difflogic.library.inspecting import inspect as inspect
     from difflogic.library.loading import load as load
     from difflogic.library.measuring import bench as bench
@@ -61,6 +62,7 @@ _HOMES = {
     "evaluate": "difflogic.library.measuring",
     "certify": "difflogic.library.certifying",
     "export": "difflogic.library.exporting",
+    "identify": "difflogic.library.identifying",
     "inspect": "difflogic.library.inspecting",
     "load": "difflogic.library.loading",
     "prove": "difflogic.library.simplifying",
