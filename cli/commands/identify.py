@@ -180,10 +180,13 @@ def lines(found: Identified) -> list[str]:
     recordings, frames, height, width = rule.recording.frames.shape
     films = f"{recordings} recordings of " if recordings > 1 else ""
     steps = f", {rule.gap} steps apart" if rule.gap > 1 else ""
+    free = int(rule.never_seen.sum())
+    filled = f", {free} entries filled" if free else ""
     text = [
         f"{rule.recording.source}: {films}{frames} frames of {height}×{width} cells{steps}, "
         f"{space.states} states",
-        f"rule: {rule.name or 'has no usual name'}, {circuit.gates} gates, found by {rule.method}",
+        f"rule: {rule.name or 'has no usual name'}, {circuit.gates} gates, found by {rule.method}"
+        f"{filled}",
         *(f"    {line}" for line in found.equations),
     ]
     if rule.flipped is not None:
@@ -242,15 +245,10 @@ def _other(found: Identified) -> str:
     frame = rule.next_frame()
     if frame is None:
         return "another rule explains the recording, too"
-    rows = ["".join(f"{state:x}" for state in row) for row in frame.tolist()]
-    return "\n    ".join(
-        [f"another rule explains the recording, too; to decide, record {_steps(rule.gap)} from:"]
-        + rows
-    )
-
-
-def _steps(gap: int) -> str:
-    return "one step" if gap == 1 else f"{gap} steps"
+    steps = "one step" if rule.gap == 1 else f"{rule.gap} steps"
+    head = f"another rule explains the recording, too; to decide, record {steps} from:"
+    rows = ("".join(f"{state:x}" for state in row) for row in frame.tolist())
+    return "\n    ".join([head, *rows])
 
 
 def data(found: Identified, to: Path | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +14,15 @@ from difflogic.circuit.circuit import LogicCircuit
 from difflogic.circuit.grid import Boundary
 from difflogic.identification import solving, synthesis, table
 from difflogic.identification.recording import Recording
-from difflogic.identification.rules import BOUNDARIES, NEIGHBOURHOODS, UNKNOWN, Space, Table
-from difflogic.identification.solving import Solved, Update
+from difflogic.identification.rules import (
+    BOUNDARIES,
+    NEIGHBOURHOODS,
+    UNKNOWN,
+    Space,
+    Table,
+    spread_states,
+)
+from difflogic.identification.solving import Update
 from difflogic.model.automaton import Automaton
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.deadline import NEVER, Deadline
@@ -151,8 +159,6 @@ def run(
 
     What follows from something UNKNOWN is UNKNOWN.
     """
-    from difflogic.identification.rules import spread_states
-
     for _ in range(steps):
         found = spread_states(frame, space, boundary)
         frame = np.where(found == UNKNOWN, UNKNOWN, patterns[found])
@@ -199,12 +205,12 @@ def identify(
             )
     guess = _guess(recording, space, boundary, gap, known, deadline, update)
     solved = solving.solve(recording, space, boundary, gap, known, guess, deadline, update)
-    if isinstance(solved, tuple):
-        number, frame = solved
+    if solved is None:
+        number, frame = _first_unexplained(recording, space, boundary, gap, deadline, update)
         raise ConfigError(
-            f"{recording.source}: no rule explains recording {number} up to frame {frame}: it may "
-            "have noise (--noise), other --gap or --boundary, a larger neighbourhood, less "
-            "symmetry, or more states than are seen"
+            f"{recording.source}: no rule explains recording {number} up to frame {frame}, though "
+            "one explains all before: it may have noise (--noise), other --gap or --boundary, a "
+            "larger neighbourhood, less symmetry, or more states than are seen"
         )
     return Identified(
         recording, space, boundary, gap, "SAT",
@@ -252,9 +258,35 @@ def _guess(
     except StoppedError:
         update(0, 1, "")  # raises it again if not only this guess took too long
         return None
-    if not isinstance(solved, Solved):
+    if solved is None:
         return None
     return np.maximum(solved.table, 0)[coarse.entry_of[space.examples]]
+
+
+def _first_unexplained(
+    recording: Recording, space: Space, boundary: str, gap: int, deadline: Deadline, update: Update
+) -> tuple[int, int]:
+    """Return the recording, and its frame, up to which no rule explains them."""
+
+    def explained(frames: npt.NDArray[np.int64]) -> bool:
+        part = Recording(frames, recording.states)
+        known = np.full(space.entries, UNKNOWN)
+        found = solving.solve(part, space, boundary, gap, known, None, deadline, update, False)
+        return found is not None
+
+    every = recording.frames
+    numbers = range(1, len(every) + 1)
+    number = bisect_left(numbers, True, key=lambda n: not explained(every[:n]))
+    # Later frames of this recording are left out by taking them as unseen.
+    before = every[: number + 1]
+
+    def cut(frame: int) -> npt.NDArray[np.int64]:
+        last = before[number, :frame]
+        rest = np.full_like(before[number, frame:], UNKNOWN)
+        return np.concatenate([before[:number], np.concatenate([last, rest])[None]])
+
+    frames = range(2, every.shape[1] + 1)
+    return number, 1 + bisect_left(frames, True, key=lambda n: not explained(cut(n)))
 
 
 def _remedy(recording: Recording, space: Space, boundary: str) -> str:

@@ -66,7 +66,8 @@ def fewest_flips(
     suspects = _suspects(recording, space, boundary, table)
     if not suspects.any():
         return Flips(table, np.zeros((0, 4), np.int64), True)
-    with _Collected() as formula:
+    formula = _Collected()
+    with formula:
         cells = _encode(formula, recording, space, boundary, table, suspects, update)
         held = _fewest(formula, list(cells.values()), deadline, update)
     flipped = [place for place, same in cells.items() if same not in held]
@@ -108,7 +109,7 @@ def _encode(
         same[place] = formula.variable()
         for literal in encoding.spelled(states[place], int(recording.frames[place])):
             formula.add([-same[place], literal])
-    _, frames, height, width = recording.frames.shape
+    _, _, height, width = recording.frames.shape
 
     def state(number: int, frame: int, y: int, x: int) -> State:
         if boundary == "periodic":

@@ -211,7 +211,7 @@ def _images(content: bytes) -> list[npt.NDArray[np.uint8]]:
 def _states(
     images: Sequence[npt.NDArray[np.uint8]], states: int, threshold: float | None, cell: int
 ) -> npt.NDArray:
-    """Return the cells' states, shape (frames, height, width): a state is a colour, dark ones first.
+    """Return the cells' states, shape (frames, height, width): colours, the darkest is 0.
 
     With a `threshold` from 0 to 1, a cell is 1 where its mean brightness reaches it.
     """

@@ -1,4 +1,4 @@
-"""What rules are looked for: which cells they read, and which neighbourhoods they do not tell apart.
+"""Which rules are looked for: the cells that they read, and what they treat alike.
 
 A neighbourhood's *pattern* is a number whose digits are the states of its cells, the first cell's
 the highest. Patterns that a symmetry makes alike are one *entry* of a rule's table.
@@ -161,22 +161,27 @@ class Space:
         return table[self.entry_of]
 
     def name(self, table: Table) -> str | None:
-        """Return the usual name of the rule of two states with this complete table, or None."""
-        if self.states != 2 or (table == UNKNOWN).any():
-            return None
+        """Return the usual name of the rule with this complete table, or None."""
         values = self.spread(table)
         if self.neighbourhood.startswith("line"):
+            if self.states > 2:
+                return None
             number = sum(1 << p for p in np.flatnonzero(values).tolist())
             return f"rule {number}" if self.cells == 3 else f"rule {number} of radius 2"
         centre, sums = self.digits[self.centre], self.counts[1]
+        if (values[centre > 1] != (centre[centre > 1] + 1) % self.states).any():
+            return None
+        # Of more than two states, cells that do not survive age until they are 0 again.
+        lower = {0: 0, 1: 2 % self.states}
         parts = []
         for alive in (0, 1):
-            seen = [values[(centre == alive) & (sums == n)] for n in range(self.cells)]
-            if any(len(set(each.tolist())) > 1 for each in seen):
+            seen = [set(values[(centre == alive) & (sums == n)]) for n in range(self.cells)]
+            if any(len(each) > 1 or each - {1, lower[alive]} for each in seen):
                 return None
-            parts.append("".join(str(n) for n, each in enumerate(seen) if each[0]))
+            parts.append("".join(str(n) for n, each in enumerate(seen) if 1 in each))
         letter = {"moore": "", "von-neumann": "V", "hexagonal": "H"}[self.neighbourhood]
-        return f"B{parts[0]}/S{parts[1]}{letter}"
+        generations = f"/C{self.states}" if self.states > 2 else ""
+        return f"B{parts[0]}/S{parts[1]}{generations}{letter}"
 
 
 def _turn(space: Space) -> list[int]:

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.identification.recording import Recording
-from difflogic.identification.rules import UNKNOWN, Space, Table
+from difflogic.identification.rules import UNKNOWN, Space, Table, spread_states
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import StoppedError
@@ -28,6 +27,9 @@ State = tuple[int, ...]
 
 FIRST_CONFLICTS = 50
 """Of a question, before the others are asked; then more, as learned clauses make all easier."""
+
+LOOKED_AT, CELLS_AT_ONCE = 400, 16
+"""Of cells that refute a rule: how many are compared, and how many of them are then demanded."""
 
 Update = Callable[[int, int | None, str], object]
 """Is told what is done, of how much, and a remark."""
@@ -70,12 +72,12 @@ class Encoding:
             return None
         return sum((bit == true) << place for place, bit in enumerate(state))
 
-    def explain(self, frames: npt.NDArray[np.int64], recording: int, frame: int) -> None:
-        """Demand that a frame of a recording, (frames, height, width), follows from the others."""
-        last = frame * self.gap
-        for y, x in np.argwhere(frames[frame] != UNKNOWN).tolist():
-            around = self._around(frames, recording, last - 1, y, x)
-            self.require(around, self.constant(int(frames[frame, y, x])))
+    def explain(
+        self, frames: npt.NDArray[np.int64], recording: int, frame: int, y: int, x: int
+    ) -> None:
+        """Demand that a cell of a recording's frames (n, height, width) follows from the others."""
+        around = self._around(frames, recording, frame * self.gap - 1, y, x)
+        self.require(around, self.constant(int(frames[frame, y, x])))
 
     def _around(
         self, frames: npt.NDArray[np.int64], recording: int, step: int, y: int, x: int
@@ -203,7 +205,7 @@ class Encoding:
                 yield entry, [literal for literal in unless if literal != -true]
 
     def _count(self, cells: Sequence[State], value: int) -> list[int]:
-        """Return literals that say whether at least n of the cells have this state, n = 0, 1, …"""
+        """Return literals: whether at least 0, 1, … of the cells have this state."""
         formula = self.formula
         literals = []
         for state in cells:
@@ -240,10 +242,10 @@ class Encoding:
         )
 
     def literals(self, table: Table) -> list[int]:
-        """Return literals that all hold if the entries that occur are a table's."""
+        """Return literals that all hold if the entries are a table's."""
         return [
             literal
-            for entry in np.flatnonzero(self.occurring).tolist()
+            for entry in range(self.space.entries)
             for literal in self.spelled(self.rule[entry], int(table[entry]))
         ]
 
@@ -276,97 +278,180 @@ def solve(
     deadline: Deadline = NEVER,
     update: Update = lambda done, total, remark: None,
     decide: bool = True,
-) -> Solved | tuple[int, int]:
+) -> Solved | None:
     """Find a rule that has the entries `known`, and, to `decide`, whether another one does as well.
 
-    `guess` is a rule to try first. Returns the recording and frame up to which no rule explains
-    all, if none does. Raises StoppedError if `deadline` passes, or `update` raises it, before
-    there is a rule; later it ends the questions about its entries.
+    `guess` is a rule to try first. Returns None if no rule explains the recording. Raises
+    StoppedError if `deadline` passes, or `update` raises it, before there is a rule; later it ends
+    the questions about its entries.
     """
     with Formula() as formula:
         encoding = Encoding(formula, space, boundary, gap, known)
-        what = "frames explained"
-        total = recording.frames.shape[0] * (recording.frames.shape[1] - 1)
-        for number, frames in enumerate(recording.frames):
-            for frame in range(1, len(frames)):
-                encoding.explain(frames, number, frame)
-                if guess is not None:
-                    formula.prefer(encoding.literals(guess))
-                done = number * (len(frames) - 1) + frame - 1
-                if not _ask(formula, [], deadline, partial(update, done, total, what)):
-                    return number, frame
-                update(done + 1, total, what)
-        table = encoding.read(formula.true_literals())
-        if guess is not None:
-            wanted = encoding.literals(guess)
-            if _ask(formula, wanted, deadline, partial(update, total, total, what)):
-                table = guess
-        if not decide:
-            none = np.zeros(len(table), np.bool_)
-            return Solved(table, none, none, None)
-        return _decide(encoding, table, deadline, update)
+        if gap > 1 and recording.complete and boundary != "unknown":
+            search: _Search = _Lazy(encoding, recording, deadline, update)
+        else:
+            search = _Search(encoding, recording, deadline, update)
+            search.explain_all()
+        wanted = [] if guess is None else encoding.literals(guess)
+        formula.prefer(wanted)
+        table = search.find(wanted) if wanted else None
+        if table is None:
+            table = search.find()
+        if table is None:
+            return None
+        occurring = search.occurring(table)
+        if decide:
+            return _decide(search, table, occurring)
+        none = np.zeros(len(table), np.bool_)
+        return Solved(np.where(occurring, table, UNKNOWN), none, none, None)
 
 
-def _ask(
-    formula: Formula, assumptions: list[int], deadline: Deadline, pause: Callable[[], object]
-) -> bool:
-    """Ask until there is an answer. Raises StoppedError if there is no time left."""
-    while True:
-        answer = formula.solve(assumptions, deadline, FIRST_CONFLICTS * 10)
-        if answer is not None:
-            return answer
-        if deadline.passed:
-            raise StoppedError("the time limit passed before a rule was found")
-        pause()
+class _Search:
+    """Asks for rules that explain a recording."""
+
+    def __init__(
+        self, encoding: Encoding, recording: Recording, deadline: Deadline, update: Update
+    ) -> None:
+        self.encoding, self.frames = encoding, recording.frames
+        self.deadline, self.update = deadline, update
+        self.determined = np.zeros(encoding.space.entries, np.bool_)
+
+    def explain_all(self) -> None:
+        """Demand that all frames are explained."""
+        recordings, frames, height, _ = self.frames.shape
+        total = recordings * (frames - 1) * height
+        for done, index in enumerate(np.ndindex(recordings, frames - 1, height)):
+            number, frame, y = index
+            self.update(done, total, "rows encoded")
+            for x in np.flatnonzero(self.frames[number, frame + 1, y] != UNKNOWN).tolist():
+                self.encoding.explain(self.frames[number], number, frame + 1, y, x)
+
+    def occurring(self, table: Table) -> npt.NDArray[np.bool_]:
+        """Return the entries that cells depend on, if the rule is this."""
+        return self.encoding.occurring
+
+    def refuted(self, table: Table) -> bool:
+        """Return whether a rule does not explain all; if so, something new is demanded."""
+        return False
+
+    def find(self, assumptions: Sequence[int] = ()) -> Table | None:
+        """Return a rule that explains all, or None. Raises StoppedError."""
+        while True:
+            answer, table = self.ask(assumptions, 10 * FIRST_CONFLICTS)
+            if answer is not None:
+                return table
+            if self.deadline.passed:
+                raise StoppedError("the time limit passed before a rule was found")
+
+    def ask(self, assumptions: Sequence[int], conflicts: int) -> tuple[bool | None, Table | None]:
+        """Return whether there is a rule, None if that takes too long, and the rule."""
+        formula = self.encoding.formula
+        while True:
+            answer = formula.solve(assumptions, self.deadline, conflicts)
+            entries = self.encoding.space.entries
+            self.update(int(self.determined.sum()), entries, "entries determined")
+            if not answer:
+                return answer, None
+            table = self.encoding.read(formula.true_literals())
+            if not self.refuted(table):
+                return True, table
 
 
-def _decide(encoding: Encoding, table: Table, deadline: Deadline, update: Update) -> Solved:
-    """Ask of each entry whether it may be another one."""
-    formula = encoding.formula
-    occurring = encoding.occurring
-    determined = np.zeros(len(table), np.bool_)
+class _Lazy(_Search):
+    """Demands what cells show only where a rule that was found turns out to be wrong.
+
+    For frames in which all is seen, as rules can be run from one to the next.
+    """
+
+    def __init__(
+        self, encoding: Encoding, recording: Recording, deadline: Deadline, update: Update
+    ) -> None:
+        super().__init__(encoding, recording, deadline, update)
+        space = encoding.space
+        patterns = spread_states(self.frames[:, :-1], space, encoding.boundary)
+        self._entries = space.entry_of[patterns]
+        self._rng = np.random.default_rng(0)
+
+    def _run(self, table: Table) -> Iterator[npt.NDArray[np.int64]]:
+        """Yield the entries around all cells in each step that is not seen, and the ends."""
+        space, frames = self.encoding.space, self.frames[:, :-1]
+        for _ in range(self.encoding.gap):
+            entries = space.entry_of[spread_states(frames, space, self.encoding.boundary)]
+            yield entries
+            frames = table[entries]
+        yield frames
+
+    def occurring(self, table: Table) -> npt.NDArray[np.bool_]:
+        *steps, _ = self._run(table)
+        found = np.zeros(len(table), np.bool_)
+        for entries in steps:
+            found[entries.reshape(-1)] = True
+        return found
+
+    def refuted(self, table: Table) -> bool:
+        *_, ends = self._run(table)
+        wrong = np.argwhere(ends != self.frames[:, 1:])
+        if not len(wrong):
+            return False
+        some = wrong[self._rng.permutation(len(wrong))[:LOOKED_AT]]
+        # Few unknown entries exclude most: cells in areas that are all alike come first.
+        for cell in sorted(some.tolist(), key=self._unknown)[:CELLS_AT_ONCE]:
+            number, frame, y, x = cell
+            self.encoding.explain(self.frames[number], number, frame + 1, y, x)
+        return True
+
+    def _unknown(self, cell: list[int]) -> int:
+        """Return how many undetermined entries a cell depends on in the first step."""
+        number, frame, y, x = cell
+        _, _, height, width = self.frames.shape
+        far = self.encoding.gap - 1
+        reach = [(dy * k, dx * k) for dy, dx in self.encoding.space.offsets for k in (1, far)]
+        found = {
+            int(self._entries[number, frame, (y + dy) % height, (x + dx) % width])
+            for dy, dx in reach
+        }
+        return sum(not self.determined[entry] for entry in found)
+
+
+def _decide(search: _Search, table: Table, occurring: npt.NDArray[np.bool_]) -> Solved:
+    """Ask of each entry that occurs whether it may be another one."""
+    encoding, determined = search.encoding, search.determined
     open_ = np.zeros(len(table), np.bool_)
     second: Table | None = None
     left = np.flatnonzero(occurring).tolist()
     conflicts = FIRST_CONFLICTS
     try:
-        while left and not deadline.passed:
+        while left and not search.deadline.passed:
             undecided = []
             for entry in left:
                 if open_[entry]:
                     continue
-                answer = _other(encoding, entry, int(table[entry]), conflicts, deadline)
+                answer, another = _other(search, entry, int(table[entry]), conflicts)
                 if answer is None:
                     undecided.append(entry)
-                elif answer:
-                    another = encoding.read(formula.true_literals())
+                elif another is not None:
                     open_ |= occurring & (another != table)
                     second = another
                 else:
                     determined[entry] = True
                     for literal in encoding.spelled(encoding.rule[entry], int(table[entry])):
-                        formula.add([literal])
-                unknown = int(occurring.sum() - determined.sum() - open_.sum())
-                update(int(occurring.sum()) - unknown, int(occurring.sum()), "entries decided")
+                        encoding.formula.add([literal])
             if len(undecided) > 0.8 * len(left):
                 conflicts *= 2
             left = undecided
     except StoppedError:
         pass
-    unused = ~occurring
-    if second is not None:
-        second = np.where(unused, UNKNOWN, second)
-    return Solved(np.where(unused, UNKNOWN, table), determined, open_, second)
+    return Solved(np.where(occurring, table, UNKNOWN), determined & occurring, open_, second)
 
 
 def _other(
-    encoding: Encoding, entry: int, state: int, conflicts: int, deadline: Deadline
-) -> bool | None:
-    """Whether all can be explained with another state in an entry; None if it takes too long."""
-    formula = encoding.formula
-    clause = encoding.differs(entry, state)
+    search: _Search, entry: int, state: int, conflicts: int
+) -> tuple[bool | None, Table | None]:
+    """Ask whether all can be explained with another state in an entry, and by which rule."""
+    formula = search.encoding.formula
+    clause = search.encoding.differs(entry, state)
     if len(clause) == 1:
-        return formula.solve(clause, deadline, conflicts)
+        return search.ask(clause, conflicts)
     chosen = formula.variable()
     formula.add([-chosen, *clause])
-    return formula.solve([chosen], deadline, conflicts)
+    return search.ask([chosen], conflicts)
