@@ -155,17 +155,15 @@ def _read(
         raise ConfigError(f"{path}: cannot be read: {reason(error)}") from None
     if len(content) > MOST_BYTES:
         raise ConfigError(f"{path}: is larger than {MOST_BYTES} bytes: cut it")
-    if path.suffix == ".rle":
-        try:
-            return parse_rle(content.decode("ascii", "replace"))[None], None
-        except ConfigError as error:
-            raise ConfigError(f"{path}: {error}") from None
     try:
-        frames = _states(_images(content), states or MOST_STATES, threshold, cell)
+        if path.suffix == ".rle":
+            frames = parse_rle(content.decode("ascii", "replace"))[None]
+        else:
+            frames = _states(_images(content), states or MOST_STATES, threshold, cell)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
-    if line and len(frames) == 1:
-        frames = frames.reshape(frames.shape[1], 1, -1)  # each row is a step
+    if line and len(frames) == 1 and frames.shape[1] > 1:
+        return frames[0], None  # each row is a step
     return frames, None
 
 

@@ -32,14 +32,12 @@ def build(space: Space, table: Table) -> LogicCircuit:
     the last. Of `line-2`, cells two away are read as SLOTS says.
     """
     patterns = space.spread(table)
-    candidates = [
-        xag_of
-        for symmetry in ("outer-totalistic", "rotations", "none")
-        for coarse in [Space(space.neighbourhood, symmetry, space.states)]
-        for merged in [merge(coarse, patterns)]
-        if merged is not None
-        for xag_of in _ways(coarse, merged)
-    ]
+    candidates: list[Callable[[], Built]] = []
+    for symmetry in ("outer-totalistic", "rotations", "none"):
+        coarse = Space(space.neighbourhood, symmetry, space.states)
+        merged = merge(coarse, patterns)
+        if merged is not None:
+            candidates += _ways(coarse, merged, last_resort=not candidates)
     circuits = (to_circuit(*each(), *_channels(space)) for each in candidates)
     return min(circuits, key=lambda circuit: circuit.gates)
 
@@ -70,8 +68,8 @@ def merge(space: Space, patterns: Table) -> Table | None:
     return merged if (merged[space.entry_of[known]] == patterns[known]).all() else None
 
 
-def _ways(space: Space, table: Table) -> Iterator[Callable[[], Built]]:
-    """Yield ways to build a circuit of a table that knows a symmetry."""
+def _ways(space: Space, table: Table, last_resort: bool) -> Iterator[Callable[[], Built]]:
+    """Yield ways to build a circuit of a table; of many inputs only as a last resort."""
     counted = space.bits + (space.states - 1) * space.cells.bit_length()
     if space.symmetry == "outer-totalistic" and counted <= MOST_COUNTED:
         yield partial(_by_counts, space, table)
@@ -79,7 +77,7 @@ def _ways(space: Space, table: Table) -> Iterator[Callable[[], Built]]:
         filled = _truth_tables(space, space.spread(table))
         for kind in range(3):
             yield partial(_by_inputs, space, filled, kind)
-    elif space.symmetry == "none":
+    elif space.symmetry == "none" and last_resort:
         yield partial(_expanded, space, _truth_tables(space, space.spread(table)))
 
 

@@ -1,4 +1,4 @@
-"""The figures of docs/identify.md: `pytest -s -m slow tests/difflogic/identification/test_goals.py`.
+"""The figures of docs/identify.md, printed by `pytest -s` of this file.
 
 Each test prints its row: what was found, and the seconds of the processor per recording.
 """
