@@ -1,8 +1,9 @@
 """Rules of recordings with wrong cells: by votes, and then the fewest cells that must be wrong.
 
-The rule is what follows each entry most often. A MaxSAT solver (RC2, Ignatiev, Morgado and
-Marques-Silva 2019) then flips as few cells as possible so that this rule explains all frames. Only
-cells of transitions that contradict the rule are looked at; all others are taken as recorded.
+The rule is what follows each entry most often, where the votes are clear. A MaxSAT solver (RC2,
+Ignatiev, Morgado and Marques-Silva 2019) then flips as few cells as possible so that it explains
+all frames. Only cells of transitions that contradict the rule are looked at, and, if flipping these
+does not suffice, those around them; all others are taken as recorded.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError, StoppedError
 
 POLL_SECONDS = 0.2
+SURE_VOTES = 8
+"""By which an entry's state leads, to be taken as right."""
+TIMES_GROWN = 4
+"""That the cells around those that are looked at are looked at, too, if no flips suffice."""
 
 
 @dataclass(frozen=True)
@@ -60,48 +65,63 @@ def fewest_flips(
 ) -> Flips:
     """Find the cells that were recorded wrongly, if the rule is what follows most often.
 
-    Raises StoppedError if there is no time to find them, and ConfigError if no cells do.
+    Entries that few votes decide are left to the solver. Raises StoppedError if there is no time,
+    and ConfigError if flipping cells does not help.
     """
-    table = votes.table
+    *_, second, first = np.sort(votes.counts, axis=1).T
+    table = np.where(first - second >= SURE_VOTES, votes.table, UNKNOWN)
     suspects = _suspects(recording, space, boundary, table)
-    if not suspects.any():
-        return Flips(table, np.zeros((0, 4), np.int64), True)
-    formula = _Collected()
-    with formula:
-        cells = _encode(formula, recording, space, boundary, table, suspects, update)
-        held = _fewest(formula, list(cells.values()), deadline, update)
-    flipped = [place for place, same in cells.items() if same not in held]
-    return Flips(table, np.array(flipped, np.int64).reshape(-1, 4), True)
+    for _ in range(TIMES_GROWN):
+        formula = _Collected()
+        with formula:
+            encoding = Encoding(formula, space, boundary, 1, table)
+            cells = _encode(encoding, recording, suspects, update)
+            held = _fewest(formula, list(cells.values()), deadline, update)
+        if held is not None:
+            flipped = [place for place, same in cells.items() if same not in held]
+            found = np.where(votes.counts.any(axis=1), encoding.read(held), UNKNOWN)
+            return Flips(found, np.array(flipped, np.int64).reshape(-1, 4), True)
+        suspects = _around(_touched(suspects, space, boundary), space, boundary)
+    raise ConfigError(
+        f"{recording.source}: no flipped cells near those that contradict the rule make it explain "
+        "all frames: it may be a rule of another kind"
+    )
 
 
-def _suspects(recording: Recording, space: Space, boundary: str, table: Table) -> npt.NDArray:
-    """Return which cells take part in a transition that contradicts a rule, as the frames."""
+def _suspects(
+    recording: Recording, space: Space, boundary: str, table: Table
+) -> npt.NDArray[np.bool_]:
+    """Return which cells take part in a transition that contradicts a rule, or is unknown to it."""
     entries, following = transitions(recording, space, boundary)
-    expected = np.append(table, UNKNOWN)[entries]
-    wrong = (entries != UNKNOWN) & (expected != following)
-    suspects = np.zeros(recording.frames.shape, np.bool_)
-    suspects[:, 1:] |= wrong
+    return _around(table[entries] != following, space, boundary)
+
+
+def _around(wrong: npt.NDArray[np.bool_], space: Space, boundary: str) -> npt.NDArray[np.bool_]:
+    """Return the cells of transitions, which have the places of the cells that change in them."""
+    recordings, frames, height, width = wrong.shape
+    cells = np.zeros((recordings, frames + 1, height, width), np.bool_)
+    cells[:, 1:] |= wrong
     for dy, dx in space.offsets:
-        # A cell is a suspect if it is the neighbour of one that something wrong follows.
-        beyond = "zero" if boundary == "zero" else "periodic"
-        suspects[:, :-1] |= shifted(wrong, (-dy, -dx), beyond).astype(np.bool_)
-    return suspects
+        cells[:, :-1] |= shifted(wrong, (-dy, -dx), boundary).astype(np.bool_)
+    return cells
+
+
+def _touched(cells: npt.NDArray[np.bool_], space: Space, boundary: str) -> npt.NDArray[np.bool_]:
+    """Return the transitions in which cells take part."""
+    touched = cells[:, 1:].copy()
+    for offset in space.offsets:
+        touched |= shifted(cells[:, :-1], offset, boundary).astype(np.bool_)
+    return touched
 
 
 def _encode(
-    formula: Formula,
-    recording: Recording,
-    space: Space,
-    boundary: str,
-    table: Table,
-    suspects: npt.NDArray,
-    update: Update,
+    encoding: Encoding, recording: Recording, suspects: npt.NDArray[np.bool_], update: Update
 ) -> dict[tuple[int, ...], int]:
     """Demand all transitions in which suspects take part.
 
     Returns for each suspect, by its place, a literal that holds if it was recorded rightly.
     """
-    encoding = Encoding(formula, space, boundary, 1, table)
+    formula, space, boundary = encoding.formula, encoding.space, encoding.boundary
     states: dict[tuple[int, ...], State] = {}
     same: dict[tuple[int, ...], int] = {}
     for place in map(tuple, np.argwhere(suspects).tolist()):
@@ -119,10 +139,7 @@ def _encode(
         place = number, frame, y, x
         return states.get(place) or encoding.constant(int(recording.frames[place]))
 
-    touched = suspects[:, 1:].copy()
-    for offset in space.offsets:
-        touched |= shifted(suspects[:, :-1], offset, boundary).astype(np.bool_)
-    every = np.argwhere(touched).tolist()
+    every = np.argwhere(_touched(suspects, space, boundary)).tolist()
     for done, (number, frame, y, x) in enumerate(every):
         if done % 100 == 0:
             update(done, len(every), "transitions encoded")
@@ -131,8 +148,10 @@ def _encode(
     return same
 
 
-def _fewest(formula: _Collected, wanted: list[int], deadline: Deadline, update: Update) -> set[int]:
-    """Return an assignment in which as many of the wanted literals hold as possible."""
+def _fewest(
+    formula: _Collected, wanted: list[int], deadline: Deadline, update: Update
+) -> set[int] | None:
+    """Return an assignment in which as many of the wanted literals hold as possible, if any."""
     from pysat.examples.rc2 import RC2
     from pysat.formula import WCNF
 
@@ -145,11 +164,8 @@ def _fewest(formula: _Collected, wanted: list[int], deadline: Deadline, update: 
     if model is None:
         if deadline.passed:
             raise StoppedError("the time limit passed before the wrong cells were found")
-        update(0, 1, "wrong cells")
-        raise ConfigError(
-            "no flipped cells among those of contradicted neighbourhoods make the rule that most "
-            "cells follow explain the frames: it may be another kind of rule"
-        )
+        update(0, None, "wrong cells, at least")  # raises StoppedError if that was the reason
+        return None
     return set(model)
 
 

@@ -209,9 +209,11 @@ def _images(content: bytes) -> list[npt.NDArray[np.uint8]]:
 def _states(
     images: Sequence[npt.NDArray[np.uint8]], states: int, threshold: float | None, cell: int
 ) -> npt.NDArray:
-    """Return the cells' states, shape (frames, height, width): colours, the darkest is 0.
+    """Return the cells' states, shape (frames, height, width).
 
-    With a `threshold` from 0 to 1, a cell is 1 where its mean brightness reaches it.
+    0 is the most frequent colour, the background; the others count by how far they are from its
+    brightness, the farthest is 1. With a `threshold` from 0 to 1, a cell is 1 where its mean
+    brightness reaches it.
     """
     height, width, _ = images[0].shape
     if height % cell or width % cell:
@@ -232,12 +234,14 @@ def _states(
             "or how bright a 1 is by --threshold"
         )
     cells = first[:, :, 0, :, 0]
-    colours = np.unique(cells)
+    colours, counts = np.unique(cells, return_counts=True)
     if len(colours) > states:
         raise ConfigError(
             f"has {len(colours)} colours, and there are {states} states: give --threshold for "
             "greys, or --states"
         )
     bright = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1) @ light
-    ranks = np.argsort(np.argsort(bright, kind="stable"))
+    away = np.abs(bright - bright[counts.argmax()])
+    away[counts.argmax()] = 256_000  # more than any
+    ranks = np.argsort(np.argsort(-away, kind="stable"))
     return ranks[np.searchsorted(colours, cells)]
